@@ -11,6 +11,7 @@ from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
     from . import wrappers as wrappers
+    from .envs.checking import check_vector_env as check_vector_env
     from .physics.process.runtime import Runtime
 
 __version__ = "0.1.0"
@@ -20,7 +21,9 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Load `tumble.wrappers` when it is first asked for."""
+    """Load `tumble.wrappers` or `tumble.check_vector_env` when it is first asked for."""
+    if name == "check_vector_env":
+        return importlib.import_module(".envs.checking", __name__).check_vector_env
     if name != "wrappers":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(".wrappers", __name__)

@@ -10,8 +10,10 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `arrays`, `noise` | the arrays and the random numbers that tasks are written in |
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
+| `managers` | what tasks are put together from: commands, randomization, observation terms, curricula, terminations |
 | `goals` | what environments of tasks with goals hand out, for replay with hindsight |
 | `inputs` | what a task may drive of the solver beside the controls |
+| `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
@@ -31,25 +33,37 @@ from .making import make_vec
 from .registry import register, task_ids
 
 if TYPE_CHECKING:
-    from .arrays import Array, all_finite, clip, namespace, row_all, row_norm, row_sum, sin_cos
+    from .arrays import Array, all_finite, clip, exp, namespace, row_all, row_norm, row_sum, sin_cos
     from .ground import Ground
     from .levels import TerrainLevels
+    from .managers.commands import PoseCommand, VelocityCommand
+    from .managers.curricula import Stages, StepCount
+    from .managers.pushes import Push, Wrench
+    from .managers.randomization import Randomization
+    from .managers.randomize import Randomize
     from .noise import Noise
     from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
+    from .suite.rewards import tolerance
     from .task import CameraView, Last, ResetResult, Start, StepResult, Task, TaskState
     from .terms import control_cost, normal_start, strictly_inside, uniform_start
     from .v5.locomotion import LocomotionTask
     from .vector_env import SimVectorEnv
 
 _HOMES = {
-    "arrays": ("Array", "all_finite", "clip", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
+    "arrays": ("Array", "all_finite", "clip", "exp", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
     "ground": ("Ground",),
     "levels": ("TerrainLevels",),
+    "managers.commands": ("PoseCommand", "VelocityCommand"),
+    "managers.curricula": ("Stages", "StepCount"),
+    "managers.pushes": ("Push", "Wrench"),
+    "managers.randomization": ("Randomization",),
+    "managers.randomize": ("Randomize",),
     "v5.locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
     "scans": ("RayScan", "grid_points", "ring_points"),
     "single_env": ("SingleEnv",),
+    "suite.rewards": ("tolerance",),
     "task": ("CameraView", "Last", "ResetResult", "Start", "StepResult", "Task", "TaskState"),
     "terms": ("control_cost", "normal_start", "strictly_inside", "uniform_start"),
     "vector_env": ("SimVectorEnv",),
@@ -63,18 +77,27 @@ __all__ = [
     "Last",
     "LocomotionTask",
     "Noise",
+    "PoseCommand",
+    "Push",
+    "Randomization",
+    "Randomize",
     "RayScan",
     "ResetResult",
     "SimVectorEnv",
     "SingleEnv",
+    "Stages",
     "Start",
+    "StepCount",
     "StepResult",
     "Task",
     "TaskState",
     "TerrainLevels",
+    "VelocityCommand",
+    "Wrench",
     "all_finite",
     "clip",
     "control_cost",
+    "exp",
     "grid_points",
     "make_vec",
     "namespace",
@@ -87,6 +110,7 @@ __all__ = [
     "sin_cos",
     "strictly_inside",
     "task_ids",
+    "tolerance",
     "uniform_start",
 ]
 

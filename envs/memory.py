@@ -43,6 +43,8 @@ class Memory:
         """Replace the arrays of the given names, each (num_envs, ...); errors are those of `begin`."""
         for name, value in values.items():
             kept = self.arrays.get(name)
+            if value is kept:
+                continue
             if kept is None or value.dtype is not kept.dtype or value.shape != kept.shape:
                 value = self._fitting(name, value, 0 if kept is None else len(kept), f"{self._owner}.step")
             self.arrays[name] = copy(value)
@@ -51,15 +53,15 @@ class Memory:
         """Replace all arrays by saved ones, or none; errors are those of `begin`."""
         self.arrays = self.fitting(values)
 
-    def fitting(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Return copies of saved arrays that may replace all of these; errors are those of `begin`."""
+    def fitting(self, values: Mapping[str, Array], count: int | None = None) -> dict[str, Array]:
+        """Return copies of saved arrays that may replace all of these, or `count` rows; errors are those of `begin`."""
         where = f"{self._owner}, saved state"
         if missing := [name for name in self.arrays if name not in values]:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
         found = {}
         for name, value in values.items():
-            count = len(self.arrays[name]) if name in self.arrays else 0
-            found[name] = copy(self._fitting(name, value, count, where))
+            rows = count if count is not None else len(self.arrays[name]) if name in self.arrays else 0
+            found[name] = copy(self._fitting(name, value, rows, where))
         return found
 
     def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:

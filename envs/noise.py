@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, ArrayKind, host, namespace, sin_cos
+from .arrays import Array, ArrayKind, copy, host, namespace, sin_cos
 from .saved import require_counts, require_parts
 
 _GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
@@ -107,6 +107,27 @@ class Noise:
         xp = namespace(fractions)
         return low + xp.astype(xp.floor(fractions * (high - low)), xp.int64)
 
+    @property
+    def position(self) -> int:
+        """The numbers that each environment has drawn."""
+        return self._hashed - (0 if self._ahead is None else self._ahead.shape[1])
+
+    def skip(self, n: int) -> None:
+        """Go on as if (num_envs, n) fractions had been drawn: `normal(k)` takes k rounded up to an even number."""
+        ahead = 0 if self._ahead is None else self._ahead.shape[1]
+        if n < ahead:
+            self._ahead = self._ahead[:, n:]
+        else:
+            self._ahead, self._hashed = None, self._hashed + n - ahead
+
+    def of(self, rows: Array) -> "Noise":
+        """Return the noise of the environments `rows` (k,) alone, from where it is now; this one stays there."""
+        if self._key is None:
+            self._key = self._make_key()
+        part = Noise(lambda: self._key[rows])
+        part._hashed = self.position
+        return part
+
 
 def hashed_key(bases: Array, counts: Array) -> Array:
     """Return the key to draw from, (n,) int64, of a hashed base and a count, (n,) int64 each."""
@@ -117,12 +138,17 @@ class Streams:
     """The seed of every environment, how many episodes it has begun, and how many steps the present one has taken."""
 
     def __init__(self, num_envs: int, kind: ArrayKind) -> None:
-        self.seeds: list[int | None] = [None] * num_envs
+        self._seeds = np.full(num_envs, None, object)  # Python's numbers, of any size
         self._kind = kind
         self._now = 0  # steps that the whole batch has taken
         self._seed_keys, self._episodes, self._begun, self._episode_keys = (
             kind.zeros((num_envs,), kind.xp.int64) for _ in range(4)
         )  # `_begun` is `_now` at the beginning of the present episode
+
+    @property
+    def seeds(self) -> list[int | None]:
+        """The seed of every environment; None where there is none yet."""
+        return self._seeds.tolist()
 
     @property
     def steps(self) -> Array:
@@ -142,7 +168,7 @@ class Streams:
         for i, row in enumerate(given):
             seed = seeds[row]
             assert seed is not None
-            self.seeds[row] = seed
+            self._seeds[row] = seed
             folded[i] = (seed ^ (seed >> 64)) % 2**64  # beyond 64 bits (numpy's entropy has 128): folded, not cut
         chosen = self._kind.xp.asarray(given, device=self._kind.device)
         self._seed_keys[chosen] = _mix(self._kind.like(folded.view(np.int64)))
@@ -173,7 +199,7 @@ class Streams:
     def state_dict(self) -> dict[str, Any]:
         """Seeds and counts as plain numbers."""
         counts = {"episodes": self._episodes, "steps": self.steps, "keys": self._episode_keys}
-        return {"seeds": list(self.seeds), **{name: host(count).tolist() for name, count in counts.items()}}
+        return {"seeds": self.seeds, **{name: host(count).tolist() for name, count in counts.items()}}
 
     def check_state(self, state: Any) -> None:
         """Refuse a saved state that is none, or is of another number of environments.
@@ -183,11 +209,11 @@ class Streams:
         """
         counts = ("episodes", "steps", "keys")
         require_parts("streams of noise, saved state", state, ("seeds", *counts))
-        require_counts("the saved seed", state["seeds"], len(self.seeds), none=True)
+        require_counts("the saved seed", state["seeds"], len(self._seeds), none=True)
         if wrong := [seed for seed in state["seeds"] if seed is not None and seed < 0]:
             raise ValueError(f"the saved seed {wrong[0]} is below 0")
         for name in counts:
-            require_counts(f"the saved number of {name}", state[name], len(self.seeds))
+            require_counts(f"the saved number of {name}", state[name], len(self._seeds))
             if wrong := [count for count in state[name] if not -(2**63) <= count < 2**63]:
                 raise ValueError(f"the saved number of {name}, {wrong[0]}, has more than 64 bits")
 
@@ -195,8 +221,40 @@ class Streams:
         """Go on where `state_dict` left off; errors are those of `check_state`, and then nothing is changed."""
         self.check_state(state)
         xp, device = self._kind.xp, self._kind.device
-        self.seed(state["seeds"], np.arange(len(self.seeds)))
+        self.seed(state["seeds"], np.arange(len(self._seeds)))
         episodes, steps, keys = (
             xp.asarray(state[name], dtype=xp.int64, device=device) for name in ("episodes", "steps", "keys")
         )
         self._episodes, self._begun, self._episode_keys = episodes, self._now - steps, keys
+
+    def states(self, rows: Array | None) -> dict[str, Any]:
+        """Return where the environments `rows` (k,), or all of them, draw from, as arrays (k,) for `put_states`."""
+        chosen, counts = _chosen(rows), {"steps": self.steps, "episodes": self._episodes}
+        keys = {"seed_keys": self._seed_keys, "episode_keys": self._episode_keys}
+        arrays = {name: copy(array[chosen]) for name, array in (counts | keys).items()}
+        return {"seeds": self._seeds[_on_host(chosen)].copy(), **arrays}
+
+    def put_states(self, states: dict[str, Any], rows: Array | None, steps_alone: bool) -> None:
+        """Let environments, those in `rows` (k,) or all, draw from where others did: as many, or one for all.
+
+        Args:
+            states: what `states` returned.
+            rows: numbers of environments (k,); None for all.
+            steps_alone: True: they keep their seeds and episodes; only the steps in the episode are those of `states`.
+        """
+        chosen = _chosen(rows)
+        self._begun[chosen] = self._now - self._kind.like(states["steps"])
+        if not steps_alone:
+            self._seeds[_on_host(chosen)] = states["seeds"]
+            self._episodes[chosen] = self._kind.like(states["episodes"])
+            self._seed_keys[chosen] = self._kind.like(states["seed_keys"])
+            self._episode_keys[chosen] = self._kind.like(states["episode_keys"])
+
+
+def _chosen(rows: Array | None) -> Any:
+    """Return what chooses the rows of an array; None: all of them."""
+    return slice(None) if rows is None else rows
+
+
+def _on_host(chosen: Any) -> Any:
+    return chosen if isinstance(chosen, slice) else host(chosen)

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..physics import RigidSolver
 from ..physics.process.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
@@ -27,6 +28,7 @@ from .registry import TaskLike, make_task
 from .reset_options import KNOWN, elapsed_steps, require_known, reset_mask, whole_steps
 from .saved import check_environments
 from .seeds import fresh_seed, spread_seeds
+from .snapshots import Branched
 from .task import Observation
 from .window import Window
 
@@ -36,7 +38,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, VectorEnv, metaclass=VectorKind):
+class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -88,6 +90,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
         camera_id: number of the model's camera to look through.
         camera_name: name of the model's camera to look through.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
+        simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
         task_options: the task's own options; of the registered ones, those of the v5 task.
 
     Raises:
@@ -112,6 +115,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
         camera_id: int | None = None,
         camera_name: str | None = None,
         model_options: dict[str, Any] | None = None,
+        simulator: str = "tumble",
         **task_options: Any,
     ) -> None:
         """Make the environments; the arguments are described above."""
@@ -125,8 +129,8 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Vector
             ensure_runtime_near(str(abroad))
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
-        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
-        self.task, self.solver = self.batch.task, self.batch.solver
+        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
+        self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         self._kind = self.batch.kind
         abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad

@@ -1,4 +1,4 @@
-"""ArmReachGoal, ArmPushGoal, ArmPickGoal: sparse rewards for goals that may be changed afterwards."""
+"""ArmReachGoal, ArmPushGoal, ArmPickGoal: the same with sparse rewards for goals that may be changed afterwards."""
 
 from abc import abstractmethod
 from collections.abc import Callable

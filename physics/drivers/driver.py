@@ -11,7 +11,7 @@ An arrangement has what differs between the two:
 | stale outputs | marked on the host, and evaluated as copies | marked on the device, and evaluated in place |
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory
 from ..state.snapshot import LARGEST
 from .evaluations import Evaluations
-from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, require_same
+from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, is_of_one, require_same
 from .launches import Arrangement, Launches
 from .settings import NON_FINITE, Count, Setting
 
@@ -229,26 +229,45 @@ class Driver:
         for row in (Count.FAULT, Count.NEEDED):
             self._counter(row).masked_fill_(cleared, 0)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Return everything that future steps depend on, (num_envs, numbers) each."""
-        return {"memory": self._arrangement.read(self._numbers), "counters": self._arrangement.read(self._integers)}
+    def state_dict(self, index: Index = None) -> dict[str, torch.Tensor]:
+        """Return everything that future steps of environments depend on, (k, numbers) each."""
+        read = self._arrangement.read
+        return {"memory": read(self._numbers, index), "counters": read(self._integers, index)}
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Restore a `state_dict`.
+    def check_state(self, state: Mapping[str, torch.Tensor], count: int) -> None:
+        """Refuse a `state_dict` that is not of `count` environments of this model, in this precision.
+
+        Raises:
+            ValueError: with the part that does not fit.
+        """
+        parts, axis = {"memory": self._batch.memory, "counters": self._batch.counters}, self._arrangement.axis
+        require_same(state, {name: ((count, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], index: Index = None) -> None:
+        """Restore a `state_dict` of as many environments as `index` has, or of one, to which all of them go.
 
         Raises:
             ValueError: it is of another batch; nothing is written then.
         """
-        batch, arrays, axis = self._batch, (self._numbers, self._integers), self._arrangement.axis
-        parts = {"memory": batch.memory, "counters": batch.counters}
-        require_same(state, {name: ((self.num_envs, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
-        for array, (name, mine) in zip(arrays, parts.items(), strict=True):
-            self._arrangement.write(array, 0, state[name], mine.shape[axis], None)
-        self._rest_spare_lanes()
+        count = self.num_envs if index is None else len(index)
+        self.check_state(state, 1 if is_of_one(state) else count)
+        for array, name in ((self._numbers, "memory"), (self._integers, "counters")):
+            self._arrangement.write(array, 0, state[name], state[name].shape[1], index)
+        if index is None:
+            self._rest_spare_lanes()
         for name, which in APPLIED.items():
-            if which & ~self._launches.applied and self._rows(self._place(name)).any():
+            if which & ~self._launches.applied and state["memory"][:, self._place(name)].any():
                 self._apply_forces(which)
-        self._changed(None)
+        self._changed(index)
+
+    def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
+        """Return those of some fields that are not as in the reference state in all environments of a `state_dict`."""
+        memory, found = state["memory"].to(self._batch.memory.device), set()
+        for name in names:
+            place = self._place(name)
+            if bool((memory[:, place] != torch.as_tensor(self._fresh[place])).any()):
+                found.add(name)
+        return found
 
     def view(self, name: str) -> View | None:
         """Return the numbers of a field of the state, of an output, or "faults", in place.

@@ -58,6 +58,12 @@ class Evaluation(NamedTuple):
     indices: torch.Tensor
 
 
+def is_of_one(state: Mapping[str, torch.Tensor]) -> bool:
+    """Return True if a `state_dict` is of a single environment."""
+    memory = state.get("memory") if isinstance(state, Mapping) else None
+    return isinstance(memory, torch.Tensor) and memory.ndim == 2 and len(memory) == 1
+
+
 def require_same(state: Mapping[str, torch.Tensor], wanted: Mapping[str, tuple[tuple[int, int], torch.dtype]]) -> None:
     """Check that a `state_dict` is of this batch: `wanted` has the shape and type of each part.
 

@@ -98,12 +98,13 @@ class Overrides:
         has = replace(has, friction_reference=across, **given)
         return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """All numbers by name, (num_envs, *shape), copies."""
-        return {name: torch.from_numpy(values.copy()) for name, values in self._values.items()}
+    def state_dict(self, index: np.ndarray | None) -> dict[str, torch.Tensor]:
+        """All numbers of the environments `index` (None: all) by name, (n, *shape), copies."""
+        chosen = slice(None) if index is None else index
+        return {name: torch.from_numpy(values[chosen].copy()) for name, values in self._values.items()}
 
-    def checked_state(self, state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-        """Return the numbers of a `state_dict` by name, (num_envs, *shape) each; nothing is kept.
+    def checked_state(self, state: Mapping[str, torch.Tensor], count: int) -> dict[str, np.ndarray]:
+        """Return the numbers of a `state_dict` of `count` environments by name, (count, *shape) each; nothing is kept.
 
         Raises:
             ValueError: they are of another model or number of environments, or not finite.
@@ -112,7 +113,7 @@ class Overrides:
         for name, saved in state.items():
             if name not in PARAMETERS and name not in DERIVED and name != "condition":
                 raise ValueError(f"parameters {name}: this version of Tumble has no such number of a model")
-            values, wanted = real_array(f"parameters {name}", saved), (self._num_envs, *self._of_the_model(name).shape)
+            values, wanted = real_array(f"parameters {name}", saved), (count, *self._of_the_model(name).shape)
             if values.shape != wanted:
                 raise ValueError(f"parameters {name}: saved as {values.shape}, this solver has {wanted}")
             found[name] = values.astype(np.float64)
@@ -120,10 +121,23 @@ class Overrides:
                 raise ValueError(f"parameters {name}: a saved number is nan")
         return found
 
-    def load(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Take the numbers that `checked_state` returned, and the model's own for all others."""
-        own = {n: np.broadcast_to(self._of_the_model(n), values.shape).copy() for n, values in self._values.items()}
-        self._values = own | dict(saved)
+    def load(self, saved: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments the numbers that `checked_state` returned, and the model's own for all others.
+
+        Returns:
+            what `set` does; one row of fields if the numbers are those of one environment.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        new = saved.keys() - self._values.keys()
+        for name in sorted(new):
+            own = self._of_the_model(name)
+            self._values[name] = np.broadcast_to(own, (self._num_envs, *own.shape)).copy()
+        for name, values in self._values.items():
+            values[chosen] = saved.get(name, self._of_the_model(name))
+        if new:
+            return self.fields(), True
+        one = all(len(values) == 1 for values in saved.values())
+        return self._fields(self._values, chosen[:1] if one else chosen), False
 
     def _of_the_model(self, name: str) -> np.ndarray:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)

@@ -129,13 +129,13 @@ class Shorthand:
         """Write MuJoCo's state vectors: `state.set_mj_state`."""
         self.state.set_mj_state(values, spec, envs_idx)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
+    def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return everything that the future depends on: `state.state_dict`."""
-        return self.state.state_dict()
+        return self.state.state_dict(envs_idx)
 
-    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+    def load_state_dict(self, state: dict[str, torch.Tensor], envs_idx: Any = None) -> None:
         """Go on where `state_dict` left off: `state.load_state_dict`."""
-        self.state.load_state_dict(state)
+        self.state.load_state_dict(state, envs_idx)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the state into a file: `state.save`."""

@@ -8,6 +8,7 @@ import mujoco
 import torch
 
 from ..batch_numbers import on_host
+from ..drivers.interface import is_of_one
 from ..drivers.settings import Count
 from ..scalars import as_whole
 from ..state.snapshot import LARGEST
@@ -264,21 +265,44 @@ class SolverState:
         """
         self._vectors.write(values, spec, envs_idx)
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, to the last bit: (num_envs, numbers) each, whatever the lane width."""
-        return self._envs.driver.state_dict() | saved_parameters.saved(self._envs)
+    def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Everything that the future depends on, to the last bit: (n, numbers) each, whatever the lane width.
 
-    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Go on where `state_dict` left off.
+        The state lies on the solver's device. Numbers of the model that environments have of their own are there too,
+        in the processor's memory.
+
+        Args:
+            envs_idx: indices of n environments; None for all.
+
+        Raises:
+            IndexError: for an environment that does not exist.
+        """
+        index, _ = self._envs.chosen(envs_idx)
+        return self._envs.driver.state_dict(index) | saved_parameters.saved(self._envs, index)
+
+    def check_state_dict(self, state: Mapping[str, torch.Tensor], count: int) -> None:
+        """Refuse a `state_dict` that is not of `count` environments, with the errors of `load_state_dict`."""
+        saved_parameters.checked(self._envs, state, count)
+        self._envs.driver.check_state(state, count)
+
+    def load_state_dict(self, state: dict[str, torch.Tensor], envs_idx: Any = None) -> None:
+        """Go on where `state_dict` left off: each environment where one was, or all of them where a single one was.
+
+        Args:
+            state: of as many environments as are named, or of one.
+            envs_idx: indices of environments; None for all. The others stay as they are.
 
         Raises:
             ValueError: the state is of another model, precision or number of environments; nothing is changed then.
+            IndexError: for an environment that does not exist.
         """
-        numbers = saved_parameters.checked(self._envs, state)
-        self._envs.driver.load_state_dict(state)
-        self._envs.lasting.update(LASTING)
-        saved_parameters.load(self._envs, numbers)
-        self._envs.edits += 1
+        envs = self._envs
+        index, count = envs.chosen(envs_idx)
+        numbers = saved_parameters.checked(envs, state, 1 if is_of_one(state) else count)
+        envs.driver.load_state_dict(state, index)
+        envs.lasting |= envs.driver.unlike_the_reference(state, LASTING - envs.lasting)
+        saved_parameters.load(envs, numbers, index)
+        envs.edits += 1
 
     def save(self, path: str | os.PathLike) -> None:
         """Write everything that the future depends on into a file: `load` goes on to the last bit, in any process.

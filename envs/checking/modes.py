@@ -1,0 +1,267 @@
+"""Checks of the autoreset modes: what a step returns where an episode ends, and in the step after it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from .outcomes import Failed, NotApplicable, check
+from .results import misfit, outside
+from .rollouts import Rollout, Step
+from .subject import SEED, Subject, require_ends, sampled
+from .trees import difference, environments, row, shown, with_rows
+
+_MODES = "farama.org/Vector-Autoreset-Mode"
+_RUNS = ("reset and step", "autoreset mode", "flags")
+
+
+def _ended(subject: Subject, mode: AutoresetMode) -> Rollout:
+    """Return a rollout in a mode in which episodes ended.
+
+    Raises:
+        NotApplicable: there are no environments in that mode, or no episode ended.
+        Failed: they do not run.
+    """
+    subject.in_mode(mode)
+    try:
+        rollout = subject.rollout(mode)
+    except (Failed, NotApplicable):
+        raise
+    except Exception as error:
+        raise Failed(
+            f"under {mode.name}: {type(error).__name__}: {str(error)[:200]}",
+            "let reset and step run in this mode, or refuse to be made with it",
+        ) from error
+    require_ends(rollout)
+    return rollout
+
+
+def _ends(rollout: Rollout) -> Iterator[tuple[int, Step]]:
+    """Go through the steps in which an episode ended, with their numbers."""
+    return ((number, step) for number, step in enumerate(rollout.steps) if step.done.any())
+
+
+@check(
+    "next step",
+    requires="under NEXT_STEP the step after an end resets that environment: its reward is 0 and both flags are False",
+    because=f"{_MODES}: the environment is reset in the next step, whose action is ignored; SyncVectorEnv returns "
+    "reward 0 and no flags there",
+    needs=_RUNS,
+)
+def next_step(subject: Subject) -> str:
+    """Look at the steps after ends."""
+    rollout = _ended(subject, AutoresetMode.NEXT_STEP)
+    for number, step in enumerate(rollout.steps):
+        for name, values in (("reward", step.reward), ("flag", step.done)):
+            if step.waiting.any() and (wrong := step.waiting & (values != 0)).any():
+                raise Failed(
+                    f"step {number} resets {environments(wrong)}, and its {name} is {shown(values[wrong][0])}",
+                    "return reward 0 and False flags where a step resets instead of stepping",
+                )
+        if "final_obs" in step.info:
+            raise Failed(
+                f"the info of step {number} has 'final_obs'",
+                "leave it out: under NEXT_STEP the observation where an episode ends is its last one",
+            )
+    return f"{rollout.ends} ends"
+
+
+@check(
+    "ignored actions",
+    requires="under NEXT_STEP the action for an environment that is being reset changes nothing",
+    because=f"{_MODES}: the action of the step that resets is ignored",
+    needs=(*_RUNS, "same seed", "next step"),
+)
+def ignored_actions(subject: Subject) -> str:
+    """Play again with another action there."""
+    rollout, envs = _ended(subject, AutoresetMode.NEXT_STEP), subject.in_mode(AutoresetMode.NEXT_STEP)
+    number = next((k for k, step in enumerate(rollout.steps) if step.waiting.any()), None)
+    if number is None:
+        raise NotApplicable("the only end was in the last step")
+    waiting, given = rollout.steps[number].waiting, subject.actions[number]
+    for other in sampled(envs, 10, SEED + 1):
+        changed = with_rows(given, other, waiting)
+        if difference(given, changed) is not None:
+            break
+    again = subject.replay(envs, [*subject.actions[:number], changed])
+    if found := difference(rollout.steps[number].said, again.steps[number].said):
+        raise Failed(
+            f"in step {number}, which resets {environments(waiting)}, another action of theirs changes the result: "
+            f"{found}",
+            "reset instead of stepping, and leave the action alone",
+        )
+    return f"step {number}, {environments(waiting)}"
+
+
+@check(
+    "same step",
+    requires="under SAME_STEP the step that ends an episode returns the first observation of the next one",
+    because=f"{_MODES}: the environment is reset in the same step, and the last observation is in info['final_obs']",
+    needs=(*_RUNS, "final observations"),
+)
+def same_step(subject: Subject) -> str:
+    """Compare with the final observations."""
+    rollout = _ended(subject, AutoresetMode.SAME_STEP)
+    for _, step in _ends(rollout):
+        for env in np.flatnonzero(step.done):
+            if difference(row(step.observation, env), _final(step.info["final_obs"], env)) is not None:
+                return f"{rollout.ends} ends"
+    raise Failed(
+        f"in all {rollout.ends} ends the observation is the final one",
+        "reset within the step, and return the observation of that reset",
+    )
+
+
+@check(
+    "final observations",
+    requires="under SAME_STEP info['final_obs'] has the last observations, in the observation space, and the mask "
+    "'_final_obs' is True exactly where an episode ended",
+    because=f"{_MODES}: the last observation is in info['final_obs']; VectorEnv._add_info adds its mask",
+    needs=(*_RUNS, "observation form"),
+)
+def final_observations(subject: Subject) -> str:
+    """Look at every end."""
+    rollout = _ended(subject, AutoresetMode.SAME_STEP)
+    space = subject.in_mode(AutoresetMode.SAME_STEP).single_observation_space
+    for number, step in enumerate(rollout.steps):
+        _require_final(step, number, "final_obs")
+        for env in np.flatnonzero(step.done):
+            last = _final(step.info["final_obs"], env)
+            if wrong := misfit(space, last) or outside(space, last):
+                raise Failed(
+                    f"info['final_obs'] of environment {env} in step {number}: {wrong}",
+                    "return the last observation there, as single_observation_space says",
+                )
+    return f"{rollout.ends} ends"
+
+
+@check(
+    "final infos",
+    requires="under SAME_STEP info['final_info'] has the infos of the last steps, and the mask '_final_info' is True "
+    "exactly where an episode ended",
+    because=f"{_MODES}: the last info is in info['final_info']; VectorEnv._add_info adds its mask",
+    needs=_RUNS,
+)
+def final_infos(subject: Subject) -> str:
+    """Look at every end."""
+    rollout = _ended(subject, AutoresetMode.SAME_STEP)
+    for number, step in enumerate(rollout.steps):
+        _require_final(step, number, "final_info")
+        for key, mask in step.info.get("final_info", {}).items():
+            if str(key).startswith("_") and isinstance(mask, np.ndarray) and (mask & ~step.done).any():
+                raise Failed(
+                    f"info['final_info'][{key!r}] of step {number} is True in {environments(mask & ~step.done)}, whose "
+                    "episode goes on",
+                    "set masks of final infos only where an episode ended",
+                )
+    return f"{rollout.ends} ends"
+
+
+def _require_final(step: Step, number: int, key: str) -> None:
+    """Refuse an info whose final values or their mask do not fit the ends of a step."""
+    mask = step.info.get(f"_{key}")
+    if not step.done.any():
+        if mask is not None and np.any(mask):
+            raise Failed(f"info['_{key}'] of step {number} is True, and no episode ended", "set it where one ended")
+        return
+    if key not in step.info or mask is None:
+        raise Failed(
+            f"in step {number} {environments(step.done)} ended, and the info lacks {key!r} or its mask '_{key}'; it "
+            f"has {sorted(map(str, step.info))[:8]}",
+            f"return info[{key!r}] and info['_{key}'] where an episode ends",
+        )
+    if not np.array_equal(mask, step.done):
+        raise Failed(
+            f"info['_{key}'] of step {number} is {shown(mask)}; where an episode ended it is {shown(step.done)}",
+            "set the mask exactly where terminations | truncations is True",
+        )
+
+
+def _final(final: Any, env: int) -> Any:
+    """Return the final observation of an environment: of an array of objects, or of dense arrays."""
+    return row(final, int(env))
+
+
+@check(
+    "disabled",
+    requires="under DISABLED reset(options={'reset_mask': ...}) resets finished environments where the mask is True, "
+    "and step goes on then",
+    because=f"{_MODES}: nothing is reset by itself; SyncVectorEnv.reset takes options['reset_mask']",
+    needs=(*_RUNS, "observation form"),
+)
+def disabled(subject: Subject) -> str:
+    """Look at the observations that the resets returned."""
+    rollout = _ended(subject, AutoresetMode.DISABLED)
+    same: dict[int, int] = {}  # environment -> step, for those whose observation no reset has changed
+    changed: set[int] = set()
+    for number, step in _ends(rollout):
+        assert step.after is not None
+        for env in range(subject.envs.num_envs):
+            moved = difference(row(step.observation, env), row(step.after[0], env))
+            if step.done[env]:
+                if moved is None:
+                    same[env] = number
+                else:
+                    changed.add(env)
+            elif moved is not None:
+                raise Failed(
+                    f"the reset of {environments(step.done)} after step {number} returned another observation of "
+                    f"environment {env}, which it was to leave: {moved}",
+                    "reset only where the mask is True, and return the last observations elsewhere",
+                )
+    if never := sorted(same.keys() - changed):
+        raise Failed(
+            f"no reset changed the observation of environment {never[0]}, as in step {same[never[0]]}",
+            "begin an episode where the mask is True, and return its first observation",
+        )
+    return f"{rollout.ends} ends"
+
+
+@check(
+    "modes agree",
+    requires="with the same seed and actions, the first episode of each environment is the same in all modes",
+    because=f"{_MODES}: modes differ in when an environment is reset, not in what happens before",
+    needs=(*_RUNS, "same seed", "observation form"),
+)
+def modes_agree(subject: Subject) -> str:
+    """Compare the first episodes under each pair of modes."""
+    found: dict[str, Rollout] = {}
+    for mode in AutoresetMode:
+        try:
+            rollout = _ended(subject, mode)
+        except (NotApplicable, Failed):
+            continue
+        if mode is not AutoresetMode.SAME_STEP or all("final_obs" in step.info for _, step in _ends(rollout)):
+            found[mode.name] = rollout
+    if len(found) < 2:
+        raise NotApplicable(f"there are environments in {len(found)} of the modes")
+    (first, one), *others = found.items()
+    for name, other in others:
+        going = np.ones(subject.envs.num_envs, bool)
+        for number, (mine, theirs) in enumerate(zip(one.steps, other.steps, strict=True)):
+            for env in np.flatnonzero(going):
+                if wrong := difference(_told(mine, env, one.mode), _told(theirs, env, other.mode)):
+                    raise Failed(
+                        f"step {number} of environment {env} differs under {first} and {name}: {wrong}",
+                        "end the episode with the same observation, reward and flags, and reset after that",
+                    )
+            going &= ~mine.done
+    return " and ".join(found)
+
+
+def _told(step: Step, env: int, mode: AutoresetMode | None) -> Any:
+    """Return what a step says of an environment, with the last observation where its episode ended."""
+    observation = row(step.observation, env)
+    if step.done[env] and mode is AutoresetMode.SAME_STEP and "final_obs" in step.info:
+        observation = _final(step.info["final_obs"], env)
+    if isinstance(observation, tuple):
+        observation = dict(enumerate(observation))
+    return {
+        "observation": observation,
+        "reward": step.reward[env],
+        "flags": [step.terminated[env], step.truncated[env]],
+    }
+
+
+CHECKS = (next_step, ignored_actions, final_observations, final_infos, same_step, disabled, modes_agree)

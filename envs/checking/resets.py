@@ -1,0 +1,137 @@
+"""Checks of partial resets and of time limits."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from .outcomes import Failed, NotApplicable, Noted, check
+from .subject import Subject
+from .trees import as_numpy, difference, environments, row
+
+
+@check(
+    "partial reset",
+    requires="reset(options={'reset_mask': mask}) leaves the environments where the mask is False as they were: they "
+    "return their last observations, and go on as if there had been no reset",
+    because="SyncVectorEnv.reset: environments are reset where options['reset_mask'] is True, under DISABLED the way "
+    "to reset finished ones",
+    needs=("reset and step", "observation form", "same seed"),
+)
+def partial_reset(subject: Subject) -> str:
+    """Play with and without a reset of some."""
+    envs, count = _of_a_mode_with_masks(subject), subject.envs.num_envs
+    if count < 2:
+        raise NotApplicable("there is one environment")
+    mask = np.arange(count) % 2 == 0
+    steps, at = 5, 3
+    plain = subject.replay(envs, subject.actions[:steps])
+    if any(step.done.any() for step in plain.steps):
+        raise NotApplicable(f"an episode ends within {steps} steps")
+    returned: list[Any] = []
+
+    def reset_some(number: int) -> None:
+        if number == at:
+            try:
+                returned.append(as_numpy(envs.reset(options={"reset_mask": mask.copy()})[0]))
+            except Exception as error:
+                raise _Refused(error) from error
+
+    try:
+        other = subject.replay(envs, subject.actions[:steps], before_step=reset_some)
+    except _Refused as refused:
+        error = refused.__cause__
+        if subject.mode is AutoresetMode.DISABLED:
+            raise Failed(f"it raised {type(error).__name__}: {str(error)[:150]}", _DO) from refused
+        words = f"{type(error).__name__}: {str(error)[:100]}"
+        raise NotApplicable(f"a reset_mask is refused ({words}), which Gymnasium asks for under DISABLED") from refused
+    _compare(subject, plain.steps[at - 1].observation, returned[0], mask)
+    for number in range(at, steps):
+        for env in np.flatnonzero(~mask):
+            mine, theirs = plain.steps[number], other.steps[number]
+            if found := difference(_told(mine, env), _told(theirs, env)):
+                raise Failed(
+                    f"environment {env}, which the mask leaves, goes on otherwise in step {number}: {found}", _DO
+                )
+    return f"{environments(mask)} of {count}"
+
+
+_DO = "reset state, generators and counters only where options['reset_mask'] is True"
+
+
+class _Refused(Exception):
+    """A reset with a mask raised an error, which is the cause."""
+
+
+def _of_a_mode_with_masks(subject: Subject) -> VectorEnv:
+    """Return environments under DISABLED if there are any, where masks are needed; or those that there are."""
+    try:
+        return subject.in_mode(AutoresetMode.DISABLED)
+    except (NotApplicable, Failed):
+        return subject.envs
+
+
+def _compare(subject: Subject, before: Any, after: Any, mask: np.ndarray) -> None:
+    """Compare the observations before a partial reset and those that it returned."""
+    left = [env for env in np.flatnonzero(~mask) if difference(row(before, env), row(after, env)) is not None]
+    if not left:
+        if all(difference(row(before, env), row(after, env)) is None for env in np.flatnonzero(mask)):
+            raise Failed(f"it did not reset {environments(mask)}: their observations are the last ones", _DO)
+        return
+    everywhere = len(left) == (~mask).sum()
+    if everywhere and not _has_disabled(subject):
+        raise Noted("reset ignores options['reset_mask'] and resets all; Gymnasium asks for masks under DISABLED alone")
+    found = difference(row(before, left[0]), row(after, left[0]))
+    raise Failed(f"environment {left[0]}, where the mask is False, returned another observation: {found}", _DO)
+
+
+def _has_disabled(subject: Subject) -> bool:
+    try:
+        return subject.in_mode(AutoresetMode.DISABLED) is not None
+    except (NotApplicable, Failed):
+        return False
+
+
+def _told(step: Any, env: int) -> Any:
+    observation = row(step.observation, env)
+    observation = dict(enumerate(observation)) if isinstance(observation, tuple) else observation
+    return {"observation": observation, "reward": row(step.reward, env), "flags": [row(step.done, env)]}
+
+
+@check(
+    "time limit",
+    requires="an episode of max_episode_steps steps is over: truncated, or terminated in that step; and none is longer",
+    because="EnvSpec.max_episode_steps: the number of steps an episode can take before truncation",
+    needs=("reset and step", "flags", "autoreset mode"),
+)
+def time_limit(subject: Subject) -> str:
+    """Count the steps of every episode, in every mode that was played."""
+    limits, reached = set[int](), 0
+    for rollout in subject.all_rollouts():
+        if rollout.limit is None or rollout.limit > len(rollout.steps):
+            continue
+        limits.add(rollout.limit)
+        taken = np.zeros(subject.envs.num_envs, int)
+        for number, step in enumerate(rollout.steps):
+            moved = ~step.waiting if rollout.mode is AutoresetMode.NEXT_STEP else np.ones_like(step.waiting)
+            taken += moved
+            late = moved & (taken >= rollout.limit)
+            reached += int(late.sum())
+            if (wrong := late & ~step.done).any():
+                name = rollout.mode.name if rollout.mode else "no mode"
+                raise Failed(
+                    f"under {name}, {environments(wrong)} took {taken[wrong][0]} steps by step {number} and goes on; "
+                    f"max_episode_steps is {rollout.limit}",
+                    "truncate an episode in the step that is its max_episode_steps-th, counted from its reset",
+                )
+            taken[step.done] = 0
+    if not reached:
+        raise NotApplicable(
+            "no episode was as long as its time limit"
+            if limits
+            else "the time limit is not known, or longer than the rollout; a function may take max_episode_steps"
+        )
+    return f"{reached} episodes of {limits.pop()} steps"
+
+
+CHECKS = (partial_reset, time_limit)

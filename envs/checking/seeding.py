@@ -1,0 +1,133 @@
+"""Checks of seeds: the same ones give the same episodes, environments get different ones, and a reset goes on."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from .outcomes import Failed, NotApplicable, check
+from .subject import OTHER_SEED, SEED, Subject
+from .trees import as_numpy, difference, row, shown
+
+_RESET = "Env.reset: a seed determines the random numbers of what follows"
+
+
+@check(
+    "same seed",
+    requires="after reset(seed=s) the same actions give the same observations, rewards and flags, to the last bit",
+    because=f"{_RESET}; Gymnasium's own check_env asks for deterministic steps after a seeded reset",
+    needs=("reset and step",),
+)
+def same_seed(subject: Subject) -> str:
+    """Play again, in the same environments and in others that were made alike."""
+    first = subject.rollout()
+    places: list[tuple[str, VectorEnv]] = [("played again", subject.envs)]
+    if subject.source.makes:
+        places.append(("played in other environments that were made alike", subject.another()))
+    for where, envs in places:
+        again = subject.replay(envs, subject.actions)
+        if found := difference(first.reset[0], again.reset[0]):
+            raise Failed(f"reset(seed={SEED}), {where}, begins otherwise: {found}", _SEED_DO)
+        for number, (one, other) in enumerate(zip(first.steps, again.steps, strict=True)):
+            if found := difference(one.said, other.said):
+                raise Failed(f"after reset(seed={SEED}), {where}, step {number} differs: {found}", _SEED_DO)
+    return f"{len(first.steps)} steps, {' and '.join(where for where, _ in places)}"
+
+
+_SEED_DO = "draw all random numbers from generators that reset(seed=...) seeds, and reset all state there"
+
+
+@check(
+    "different environments",
+    requires="after reset(seed=s), s one number, environments draw different random numbers",
+    because="SyncVectorEnv.reset: environment i gets seed + i; with the same seed in all of them a batch would hold "
+    "copies of one episode",
+    needs=("observation form", "same seed"),
+)
+def different_environments(subject: Subject) -> str:
+    """Compare first observations."""
+    envs = subject.envs
+    if envs.num_envs < 2:
+        raise NotApplicable("there is one environment")
+    start, other = _start(envs, SEED), _start(envs, OTHER_SEED)
+    if difference(start, other) is None:
+        raise NotApplicable("the first observation depends on no seed")
+    if all(difference(row(start, 0), row(start, env)) is None for env in range(1, envs.num_envs)):
+        raise Failed(
+            f"after reset(seed={SEED}) all {envs.num_envs} environments begin alike, with {shown(row(start, 0))}",
+            "give environment i the seed s + i, or let all draw from one generator",
+        )
+    return "they begin differently"
+
+
+@check(
+    "list of seeds",
+    requires="reset(seed=[s, s + 1, ...]) is reset(seed=s), and each environment follows its own seed",
+    because="SyncVectorEnv.reset and AsyncVectorEnv.reset: a number stands for [seed, seed + 1, ...], and a list gives "
+    "each environment its own",
+    needs=("observation form", "same seed"),
+)
+def list_of_seeds(subject: Subject) -> str:
+    """Compare a number, its list, and a list in another order."""
+    envs, count = subject.envs, subject.envs.num_envs
+    start = _start(envs, SEED)
+    try:
+        listed = _start(envs, [SEED + i for i in range(count)])
+    except Exception as error:
+        words = str(error).strip().splitlines()
+        raise NotApplicable(
+            f"a list is refused ({type(error).__name__}: {words[0][:100] if words else ''}); VectorEnv.reset documents "
+            "one number, lists are SyncVectorEnv's"
+        ) from error
+    if found := difference(start, listed):
+        raise Failed(
+            f"reset(seed={SEED}) and reset(seed={[SEED + i for i in range(count)]}) begin otherwise: {found}",
+            "give environment i the seed s + i",
+        )
+    turned = _start(envs, [SEED + count - 1 - i for i in range(count)])
+    for env in range(count):
+        if found := difference(row(turned, env), row(start, count - 1 - env)):
+            raise Failed(
+                f"seed {SEED + count - 1 - env} begins otherwise in environment {env} than in environment "
+                f"{count - 1 - env}: {found}",
+                "let each environment draw from its own seed alone",
+            )
+    return f"seeds {SEED} to {SEED + count - 1}"
+
+
+@check(
+    "reset goes on",
+    requires="reset() without a seed goes on with the random numbers of the last seed: it begins other episodes, the "
+    "same ones each time",
+    because="Env.reset: without a seed a generator that is there already is not reset",
+    needs=("observation form", "same seed"),
+)
+def reset_goes_on(subject: Subject) -> str:
+    """Reset twice after a seed, twice."""
+    envs = subject.envs
+    if difference(_start(envs, SEED), _start(envs, OTHER_SEED)) is None:
+        raise NotApplicable("the first observation depends on no seed")
+    starts = []
+    for _ in range(2):
+        first = _start(envs, SEED)
+        starts.append(_start(envs, None))
+    if found := difference(*starts):
+        raise Failed(
+            f"after reset(seed={SEED}), reset() began in two ways: {found}",
+            "let reset() without a seed draw on from the generators that the last seed made",
+        )
+    if difference(first, starts[0]) is None:
+        raise Failed(
+            f"after reset(seed={SEED}), reset() begins the same episodes again: {shown(row(first, 0))} in the first",
+            "seed generators only where a seed is given",
+        )
+    return "other episodes, the same ones each time"
+
+
+def _start(envs: VectorEnv, seed: Any) -> Any:
+    """Reset with a seed; return the observations."""
+    observation = as_numpy(envs.reset(seed=seed)[0])
+    return {"": observation} if isinstance(observation, np.ndarray) else observation
+
+
+CHECKS = (same_seed, different_environments, list_of_seeds, reset_goes_on)

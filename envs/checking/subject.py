@@ -1,0 +1,142 @@
+"""The environments of a check, made when they are first needed, and their rollouts, which checks share."""
+
+import copy
+from typing import Any
+
+import gymnasium
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from .outcomes import Failed, NotApplicable
+from .rollouts import Rollout, mode_of, play
+from .source import Source
+
+SEED, OTHER_SEED = 7, 1007
+SHORT = 12
+"""The time limit that is asked of environments, so that episodes end soon."""
+MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
+
+
+class Subject:
+    """The environments of a check.
+
+    Attributes:
+        source: makes them.
+        steps: how many steps a rollout takes.
+        envs: the environments as the source gives them.
+        limit: the time limit that they have, as far as it is known.
+    """
+
+    def __init__(self, source: Source, steps: int) -> None:
+        self.source, self.steps = source, steps
+        self.envs, self.limit = self._make()
+        self._by_mode: dict[AutoresetMode, tuple[VectorEnv, int | None]] = {}
+        self._rollouts: dict[AutoresetMode | None, Rollout] = {}
+        self._actions: list[Any] = []
+
+    def _make(self, **asked: Any) -> tuple[VectorEnv, int | None]:
+        """Make environments, with a short time limit if that can be asked of them."""
+        if self.source.makes:
+            try:
+                return self.source.make(**asked, max_episode_steps=SHORT), SHORT
+            except NotApplicable:
+                pass
+        envs = self.source.make(**asked)
+        return envs, getattr(envs.spec, "max_episode_steps", None)
+
+    @property
+    def mode(self) -> AutoresetMode | None:
+        """The autoreset mode of `envs`, None if they state none."""
+        return mode_of(self.envs)
+
+    @property
+    def observation_space(self) -> gymnasium.Space:
+        """The space of batched observations; that of `batch_space` where the environments' own is no batch."""
+        own, wanted = self.envs.observation_space, batch_space(self.envs.single_observation_space, self.envs.num_envs)
+        alike = type(own) is type(wanted) and is_space_dtype_shape_equiv(own, wanted)
+        return own if alike else wanted
+
+    def in_mode(self, mode: AutoresetMode) -> VectorEnv:
+        """Return environments in a mode.
+
+        Raises:
+            NotApplicable: there are none.
+            Failed: those that were made with it state another.
+        """
+        if self.mode is mode:
+            return self.envs
+        if mode not in self._by_mode:
+            self._by_mode[mode] = self._make(autoreset_mode=mode)
+        envs = self._by_mode[mode][0]
+        if mode_of(envs) is not mode:
+            stated = (envs.metadata or {}).get("autoreset_mode")
+            raise Failed(
+                f"made with autoreset_mode={mode.name}, their metadata says {stated!r}",
+                "state the mode in which the environments work in metadata['autoreset_mode'] of each instance",
+            )
+        return envs
+
+    def another(self) -> VectorEnv:
+        """Make environments like `envs`, which a check may close.
+
+        Raises:
+            NotApplicable: environments were given.
+        """
+        return self._make()[0] if self.source.makes else self.source.make(max_episode_steps=SHORT)
+
+    @property
+    def actions(self) -> list[Any]:
+        """Batched actions, the same in all rollouts."""
+        if not self._actions:
+            self._actions = sampled(self.envs, self.steps, SEED)
+        return self._actions
+
+    def rollout(self, mode: AutoresetMode | None = None) -> Rollout:
+        """Return the rollout of environments in a mode, or of those that the source gives."""
+        mode = mode or self.mode
+        if mode not in self._rollouts:
+            envs = self.envs if mode is None else self.in_mode(mode)
+            limit = self.limit if envs is self.envs else self._by_mode[envs_mode(mode)][1]
+            self._rollouts[mode] = play(envs, self.actions, seed=SEED, limit=limit)
+        return self._rollouts[mode]
+
+    def replay(self, envs: VectorEnv, actions: list[Any], seed: Any = SEED, **options: Any) -> Rollout:
+        """Reset environments and step them under these actions."""
+        return play(envs, actions, seed=seed, **options)
+
+    def all_rollouts(self) -> list[Rollout]:
+        """Return the rollouts made so far."""
+        self.rollout()
+        return list(self._rollouts.values())
+
+
+def envs_mode(mode: AutoresetMode | None) -> AutoresetMode:
+    """Return a mode that is known to be one."""
+    assert mode is not None
+    return mode
+
+
+def sampled(envs: VectorEnv, count: int, seed: int) -> list[Any]:
+    """Sample batched actions; the environments' own space goes on as if nothing had been sampled.
+
+    If that is no batch of the single action space, the actions are of the batch that `batch_space` makes.
+    """
+    space, wanted = copy.deepcopy(envs.action_space), batch_space(envs.single_action_space, envs.num_envs)
+    if space != wanted:
+        space = wanted
+    space.seed(seed)
+    return [space.sample() for _ in range(count)]
+
+
+def require_ends(rollout: Rollout) -> None:
+    """Say that a check does not apply where no episode ended.
+
+    Raises:
+        NotApplicable: with what to do.
+    """
+    if not rollout.ends:
+        raise NotApplicable(
+            f"no episode ended in {len(rollout.steps)} steps: give an id, a function that takes max_episode_steps, or "
+            "more steps"
+        )

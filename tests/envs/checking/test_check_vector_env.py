@@ -1,0 +1,199 @@
+"""`check_vector_env` finds what is broken by the check that is for it, and passes what is right."""
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict
+from gymnasium.vector import AutoresetMode
+
+import tumble
+from tumble.envs.checking import CHECKS, NonconformanceError
+from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
+
+from ..own_tasks import Pointer, Pushed
+from .walkers import BROKEN, Walkers
+
+NAMES = [check.name for check in CHECKS]
+ALSO = {"the metadata says NEXT_STEP in every mode": {"final infos", "disabled"}}
+"""Further checks that find the same."""
+
+
+def checked(envs: Any, **options: Any) -> Any:
+    return tumble.check_vector_env(envs, raise_on_failure=False, **options)
+
+
+def failed(report: Any) -> set[str]:
+    return {result.name for result in report.failures}
+
+
+@pytest.mark.parametrize("wrong", BROKEN)
+def test_what_is_broken_is_found_by_its_check(wrong):
+    """By no other, and with words that say what was seen and what to do."""
+    name, kind = BROKEN[wrong]
+    report = checked(kind)
+    assert failed(report) == {name} | ALSO.get(wrong, set()), report
+    result = report[name]
+    assert result.seen and result.do and result.because and result.requires
+    assert result.seen in str(report).replace("\n", " ") or len(result.seen) > 60
+    with pytest.raises(NonconformanceError) as caught:
+        tumble.check_vector_env(kind)
+    assert failed(caught.value.report) == failed(report)
+
+
+def test_every_check_finds_something():
+    """But those that note, and `spec`, which needs the registry: its test is below."""
+    assert {check for check, _ in BROKEN.values()} == {*NAMES} - {"use after close", "spec"}
+    assert len(BROKEN) >= 30
+
+
+def test_what_is_right_passes():
+    report = tumble.check_vector_env(Walkers)
+    assert {result.name for result in report.results if result.status != PASSED} == {"spec"}
+    assert [result.name for result in report.results] == NAMES
+    assert not report.failures and not report.notes
+    assert report.summary() == f"Walkers: {len(NAMES) - 1} passed, 0 failed, 0 noted, 1 not applicable"
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_given_environments_are_checked_as_they_are(mode):
+    """What needs others does not apply; they stay open."""
+    envs = Walkers(max_episode_steps=12, autoreset_mode=mode)
+    report = tumble.check_vector_env(envs)
+    assert not envs.closed
+    told = {result.name for result in report.passed}
+    only = {
+        "NEXT_STEP": {"next step", "ignored actions"},
+        "SAME_STEP": {"final observations", "final infos", "same step"},
+        "DISABLED": {"disabled"},
+    }
+    for name, checks in only.items():
+        assert checks <= told if name == mode.name else not checks & told
+    assert report["modes agree"].status == report["close"].status == NOT_APPLICABLE
+    assert "give an id or a function" in report["close"].seen
+
+
+class Fast(gymnasium.Env):
+    """An environment of one, with a Dict observation and an info."""
+
+    observation_space = Dict({"a": Box(0, 1, (2,)), "b": Box(0, 1, (1,))})
+    action_space = Box(-1, 1, (2,))
+    metadata = {"render_modes": []}  # noqa: RUF012
+
+    def reset(self, *, seed=None, options=None):
+        """Draw."""
+        super().reset(seed=seed)
+        return {"a": self.np_random.random(2, np.float32), "b": self.np_random.random(1, np.float32)}, {"begun": 1}
+
+    def step(self, action):
+        """Draw."""
+        seen = {"a": self.np_random.random(2, np.float32), "b": self.np_random.random(1, np.float32)}
+        return seen, float(action[0]), bool(seen["b"][0] > 0.97), False, {"seen": seen["a"], "words": "x"}
+
+
+@pytest.mark.parametrize("identity", ["CartPole-v1", "mine/Fast-v0"])
+@pytest.mark.parametrize("vectorization", ["sync", pytest.param("async", marks=pytest.mark.slow)])
+def test_gymnasiums_own_pass(identity, vectorization):
+    gymnasium.register("mine/Fast-v0", Fast, max_episode_steps=9)
+    try:
+        report = tumble.check_vector_env(identity, vectorization_mode=vectorization)
+    finally:
+        del gymnasium.registry["mine/Fast-v0"]
+    away = {result.name for result in report.results if result.status == NOT_APPLICABLE}
+    assert away <= {"infos", "render"}
+    assert [note.name for note in report.notes] == (["use after close"] if vectorization == "sync" else [])
+
+
+def test_gymnasiums_cart_pole_of_its_own_kind():
+    """It does all but this: `close` leaves `closed` False (Gymnasium 1.4.0)."""
+    report = checked("CartPole-v1", vectorization_mode="vector_entry_point")
+    assert failed(report) <= {"close"}
+    assert "a list is refused" in report["list of seeds"].seen
+    assert report["partial reset"].status == NOTED and "ignores options['reset_mask']" in report["partial reset"].seen
+    assert "cannot be made with autoreset_mode=" in report["same step"].seen or report["final observations"].seen
+
+
+def test_arrays_that_are_used_again_as_documented_are_noted():
+    def make(autoreset_mode=AutoresetMode.NEXT_STEP):
+        return gymnasium.make_vec(
+            "CartPole-v1", 3, vectorization_mode="sync", vector_kwargs={"copy": False, "autoreset_mode": autoreset_mode}
+        )
+
+    report = tumble.check_vector_env(make)
+    assert report["fresh arrays"].status == NOTED and "copy=False" in report["fresh arrays"].seen
+
+
+@pytest.mark.parametrize("output", ["torch", "numpy"])
+@pytest.mark.parametrize("task", [Pushed, Pointer])
+def test_ours_pass(task, output):
+    """In all modes; with inputs, memory, Dict observations and pictures."""
+
+    def make(**options):
+        return tumble.make_vec(task, 3, output=output, **options)
+
+    report = tumble.check_vector_env(make, steps=40)
+    assert not report.notes
+    assert {result.name for result in report.results if result.status == NOT_APPLICABLE} <= {"spec", "ignored actions"}
+
+
+def test_a_registered_task_passes():
+    report = tumble.check_vector_env("tumble/Hopper-v0", steps=40, width=16, height=16)
+    assert {result.name for result in report.results if result.status != PASSED} == set()
+
+
+class Misnamed(Walkers):
+    """Forgets how many it was made with."""
+
+    def __init__(self, num_envs=2, **options):
+        super().__init__(2, **options)
+
+
+def test_a_spec_that_makes_others_is_found():
+    gymnasium.register("mine/Walkers-v0", entry_point=Fast, vector_entry_point=Walkers)
+    try:
+        envs = gymnasium.make_vec("mine/Walkers-v0", num_envs=3)
+        assert checked(envs)["spec"].status == PASSED
+        envs.spec.kwargs["num_envs"] = 2
+        result = checked(envs)["spec"]
+        assert result.status == FAILED and "num_envs is 2 and was 3" in result.seen
+        envs.spec.kwargs["other"] = lambda: None
+        assert "pickle" in checked(envs)["spec"].seen
+    finally:
+        del gymnasium.registry["mine/Walkers-v0"]
+
+
+def test_skipped_checks():
+    name, kind = BROKEN["pictures are floats"]
+    report = tumble.check_vector_env(kind, skip=[name])
+    assert report[name].status == NOT_APPLICABLE and report[name].seen == "skipped"
+    with pytest.raises(ValueError, match="there is no check 'colors'; there are attributes, batched"):
+        tumble.check_vector_env(kind, skip=["colors"])
+
+
+@pytest.mark.parametrize(
+    ("envs", "words"),
+    [
+        (3, "expected a gymnasium VectorEnv, an id such as 'CartPole-v1', or a function that makes one, not int"),
+        (lambda: gymnasium.make("CartPole-v1"), "expected a gymnasium.vector.VectorEnv, and this is "),
+    ],
+)
+def test_what_is_no_vector_environment_is_refused(envs, words):
+    with pytest.raises(TypeError, match=words):
+        tumble.check_vector_env(envs)
+    with pytest.raises(TypeError, match=r"options \['width'\] are for an id or a function"):
+        tumble.check_vector_env(Walkers(), width=3)
+    with pytest.raises(ValueError, match="steps=3: at least 8"):
+        tumble.check_vector_env(Walkers, steps=3)
+
+
+def test_it_needs_no_engine():
+    """It runs where neither torch nor Taichi is loaded, and loads neither."""
+    program = (
+        "import sys, tumble\n"
+        "tumble.check_vector_env('CartPole-v1', vectorization_mode='sync')\n"
+        "assert not {'torch', 'taichi', 'mujoco'} & set(sys.modules), sorted(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
