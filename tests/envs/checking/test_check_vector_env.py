@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -217,3 +218,9 @@ def test_the_command(monkeypatch, capsys):
         with pytest.raises(SystemExit) as stopped:
             main()
         assert stopped.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_the_page_names_every_check():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "check_vector_env.md").read_text(encoding="utf-8")
+    for check in CHECKS:
+        assert f"\n| {check.name} | {check.requires} |\n" in page
