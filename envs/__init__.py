@@ -19,6 +19,8 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
 | `copying` | copies and pickles of environments |
+| `snapshots` | states that are taken, put back, and copied into other environments |
+| `checking` | what `tumble.check_vector_env` is: it knows none of the others |
 | `wrappers` | what `tumble.wrappers` has |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads

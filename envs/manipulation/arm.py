@@ -27,7 +27,7 @@ class ArmTask(Task):
     """
 
     reads: ClassVar = ("xpos", "xquat", "actuator_force")
-    camera: ClassVar = {"lookat": (0.42, 0.0, 0.12), "distance": 1.5, "azimuth": 145.0, "elevation": -22.0}
+    camera: ClassVar = {"lookat": (0.36, 0.0, 0.22), "distance": 1.35, "azimuth": 140.0, "elevation": -20.0}
     grips: ClassVar[bool] = True
     finger_target: ClassVar[float] = CLOSED  # m, where actions have no number for it
 

@@ -64,7 +64,7 @@ class BipedFlat(VelocityTask):
     - `reward_dof_pos_limits`: -`dof_pos_limits` x how far joints are beyond 95 % of their ranges
 
     Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts,
-    commands and info are those of `QuadrupedFlat`.
+    commands, randomization and info are those of `QuadrupedFlat`.
     """
 
     feet: ClassVar = ("left_foot", "right_foot")

@@ -20,18 +20,18 @@ class QuadrupedGetUp(Task):
 
     | index | name | low | high | meaning |
     |---|---|---|---|---|
-    | 0 | FL_hip | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 1 | FL_thigh | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 2 | FL_calf | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 3 | FR_hip | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 4 | FR_thigh | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 5 | FR_calf | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 6 | RL_hip | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 7 | RL_thigh | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 8 | RL_calf | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 9 | RR_hip | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 10 | RR_thigh | -1 | 1 | target's way from where the joint is / `action_scale` rad |
-    | 11 | RR_calf | -1 | 1 | target's way from where the joint is / `action_scale` rad |
+    | 0 | FL_hip | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 1 | FL_thigh | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 2 | FL_calf | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 3 | FR_hip | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 4 | FR_thigh | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 5 | FR_calf | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 6 | RL_hip | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 7 | RL_thigh | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 8 | RL_calf | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 9 | RR_hip | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 10 | RR_thigh | -1 | 1 | target's way from standing / `action_scale` rad |
+    | 11 | RR_calf | -1 | 1 | target's way from standing / `action_scale` rad |
 
     Observation:
 
@@ -65,7 +65,7 @@ class QuadrupedGetUp(Task):
 
     xml_file: str = "quadruped.xml"
     frame_skip: int = 4
-    action_scale: float = 0.5
+    action_scale: float = 1.5
     asymmetric: bool = False
     drop_height: float = 0.5
     standing_height: float = 0.275
@@ -75,7 +75,7 @@ class QuadrupedGetUp(Task):
     stand_still: float = 1.0
     action_rate: float = 1e-3
     torques: float = 1e-5
-    dof_vel: float = 0.01
+    dof_vel: float = 1e-3
 
     @property
     def action_space(self) -> gymnasium.Space:
@@ -92,8 +92,8 @@ class QuadrupedGetUp(Task):
         self.low, self.high = (self.array(bound) for bound in self.model.jnt_range[1:].T)
 
     def control(self, state: TaskState, action: Array) -> Array:
-        """Return targets for the joints, relative to where they are."""
-        return state.qpos[:, 7:] + self.action_scale * action
+        """Return the joints' targets."""
+        return self.stand + self.action_scale * action
 
     def reset(self, noise: Noise) -> Start:
         """Draw an orientation evenly from all, joints evenly from their ranges, and velocities."""

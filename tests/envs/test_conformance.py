@@ -6,6 +6,7 @@ What Gymnasium's eleven tasks are held to by `test_check_env.py`, `test_array_st
 
 import inspect
 import itertools
+import re
 import warnings
 
 import array_api_strict
@@ -22,7 +23,7 @@ from tumble.envs.batch import TaskBatch
 from tumble.envs.catalog import FLIGHT, MANIPULATION, SUITE, V5, WALKING
 from tumble.envs.observations import parts_of
 from tumble.envs.registry import make_task
-from tumble.envs.task import TaskState
+from tumble.envs.task import Task, TaskState
 
 OWN = {**SUITE, **WALKING, **MANIPULATION, **FLIGHT}
 DEFAULT = [*itertools.islice(SUITE, 1), *itertools.islice(WALKING, 1), *itertools.islice(MANIPULATION, 1), *FLIGHT]
@@ -94,24 +95,31 @@ def rows_in_batch(name: str, size: int, seed: int, index: int, actions: list) ->
 
 def check_tables(task, env) -> None:
     """One row an action; rows cover each index of the observation once; every term of the reward has its line."""
-    text = inspect.getdoc(type(task))
+    texts = [inspect.cleandoc(kind.__doc__ or "") for kind in type(task).__mro__ if issubclass(kind, Task)]
     if isinstance(env.action_space, gymnasium.spaces.Box):
-        assert table_ends(text, "Action") == env.action_space.shape[0]
+        assert table_ends(texts, "Action") == env.action_space.shape[0]
     space = env.observation_space
     if isinstance(space, gymnasium.spaces.Box) and len(space.shape) == 1:
-        assert table_ends(text, "Observation") == space.shape[0]
+        assert table_ends(texts, "Observation") == space.shape[0]
     env.reset(seed=0)
     _, reward, _, _, info = env.step(env.action_space.sample())
     terms = [key for key in info if key.startswith("reward")]
-    assert terms and all(f"`{term}`" in text for term in terms), [term for term in terms if f"`{term}`" not in text]
+    assert terms and not [term for term in terms if not any(f"`{term}`" in text for text in texts)]
     values = np.array([info[term] for term in terms], float)
     rounding = np.finfo(np.float32).eps * len(values) * np.abs(values).sum()
     np.testing.assert_allclose(values.sum(), reward, rtol=0, atol=rounding)
 
 
-def table_ends(text: str, heading: str) -> int:
-    """Return one more than the last index of the first table after a heading, whose rows follow on each other."""
-    table = text.split(f"{heading}:", 1)[1].split("| index |")[1].split("\n\n")[0]
+def table_ends(texts: list[str], heading: str) -> int:
+    """Return one more than the last index of the table after a heading, whose rows follow on each other.
+
+    Args:
+        texts: docstrings of a task's class and of its bases; the first that has the heading counts.
+        heading: "Action" or "Observation".
+    """
+    wanted = re.compile(rf"(?m)(^|\. ){heading}s?[:,]")
+    text = next(text[found.end() :] for text in texts if (found := wanted.search(text)))
+    table = text.split("| index |")[1].split("\n\n")[0]
     following = 0
     for line in table.splitlines()[2:]:
         first, last = (line.strip("| ").split("|")[0].strip().split("-") * 2)[:2]
