@@ -31,12 +31,14 @@ PITCH = 0.22  # metres between neighbours in a pile
 class Scene(NamedTuple):
     """A scene, how many times MuJoCo's speed it should have on one thread, and how its environments begin.
 
-    `begin(solver, steps)` brings them to their states; None: by random actions, or from shaken starts.
+    `begin(solver, steps)` brings them to their states; None: by random actions, or from shaken starts. On fields of
+    heights and of distances Tumble chooses other contacts than MuJoCo does: there the work is not `alike`.
     """
 
     build: Callable[[], mujoco.MjSpec]
     faster: float
     begin: Callable[[RigidSolver, int], None] | None = None
+    alike: bool = True
 
 
 def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
@@ -56,7 +58,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         else:
             shake(solver)
             solver.step(SETTLING)
-        compare(result, name, solver, steps, rounds, threads, SCENES[name].faster)
+        compare(result, name, solver, steps, rounds, threads, SCENES[name].faster, SCENES[name].alike)
         scratch.rows.append({"model": name, "MB": solver._driver.scratch_bytes / 1e6})
     return result
 
@@ -185,7 +187,7 @@ SCENES = {
     "bin-boxes-27": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
     "bin-boxes-64": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
     "bin-hulls-27": Scene(lambda: pile_of_hulls(27), 2.0),
-    "bin-rings-27": Scene(lambda: pile_of_rings(27), 2.0),
+    "bin-rings-27": Scene(lambda: pile_of_rings(27), 2.0, alike=False),
     "arm-hulls": Scene(lambda: arm(TIMESTEP), 5.0),
     "quadruped-boxes": Scene(lambda: quadruped(TIMESTEP), 5.0),
     "hand-tendons": Scene(lambda: hand(TIMESTEP), 5.0),
@@ -195,7 +197,7 @@ SCENES = {
     "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
     "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
     "chain-100": Scene(lambda: chain(100), 6.0),
-    "quadruped-rough": Scene(lambda: quadruped_on_ground(TIMESTEP, 200), 8.0, scatter_over_ground),
-    "quadruped-rough-2000": Scene(lambda: quadruped_on_ground(TIMESTEP, 2000), 8.0, scatter_over_ground),
-    "humanoid-rough": Scene(lambda: humanoid_on_ground(200), 5.0, scatter_over_ground),
+    "quadruped-rough": Scene(lambda: quadruped_on_ground(TIMESTEP, 200), 8.0, scatter_over_ground, alike=False),
+    "quadruped-rough-2000": Scene(lambda: quadruped_on_ground(TIMESTEP, 2000), 8.0, scatter_over_ground, alike=False),
+    "humanoid-rough": Scene(lambda: humanoid_on_ground(200), 5.0, scatter_over_ground, alike=False),
 }

@@ -9,7 +9,7 @@ in a fixed order, and only with + - * /, roots, comparisons and rounding, whose 
 
 import math
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,14 @@ _HALF_PI_HIGH = 1.5703125
 _HALF_PI_LOW = 0.00048382679489661923132169163975144
 _SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9)]
 _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9)]
+_SINH = [1 / math.factorial(2 * k + 1) for k in range(7)]
+_COSH = [1 / math.factorial(2 * k) for k in range(7)]
+
+# ln 2 in two pieces, likewise: the first has 15 bits.
+_LN2_HIGH = 0.693145751953125
+_LN2_LOW = 1.42860682030941723212e-6
+_EXPONENTIAL = [1 / math.factorial(k) for k in range(15)]
+_SMALLEST = -1022  # the exponent of the smallest normal float64
 
 
 class ArrayKind(NamedTuple):
@@ -157,6 +165,40 @@ def sin_cos(x: Array) -> tuple[Array, Array]:
     odd = quarter % 2 == 1
     sine, cosine = xp.where(odd, cosine, sine), xp.where(odd, sine, cosine)
     return xp.where(quarter >= 2, -sine, sine), xp.where((quarter == 1) | (quarter == 2), -cosine, cosine)
+
+
+def exp(x: Array) -> Array:
+    """Return e^x, good to two roundings; beyond the range of normal numbers it stays at their ends, NaN stays NaN.
+
+    The exponent is brought into ±ln(2)/2 by whole octaves; there Taylor's series needs 15 terms, in float32 nine.
+    """
+    xp = namespace(x)
+    double = x.dtype == xp.float64
+    x = clip(x, *((-708.0, 709.0) if double else (-87.0, 88.0)))
+    octaves = xp.round(x * (1 / math.log(2)))
+    octaves = xp.where(xp.isnan(x), 0, octaves)
+    rest = (x - octaves * _LN2_HIGH) - octaves * _LN2_LOW
+    places = xp.reshape(xp.astype(octaves, xp.int64) - _SMALLEST, (-1,))
+    power = xp.reshape(xp.take(_powers_of_two(xp, x.dtype, x.device), places), x.shape)
+    return _polynomial(_EXPONENTIAL[: 15 if double else 9], rest) * power
+
+
+@cache
+def _powers_of_two(xp: Any, dtype: Any, device: Any) -> Array:
+    """Return 2^k for all k from `_SMALLEST` on that a float64 can hold; what the type cannot is 0 or infinite."""
+    with np.errstate(all="ignore"):
+        return xp.asarray([2.0**k for k in range(_SMALLEST, 1024)], dtype=dtype, device=device)
+
+
+def tanh(x: Array) -> Array:
+    """Return the hyperbolic tangent, good to some roundings: series at x / 32, then the rule of the double angle."""
+    small = clip(x, -20, 20) * (1 / 32)
+    square = small * small
+    sinh, cosh = small * _polynomial(_SINH, square), _polynomial(_COSH, square)
+    value = sinh / cosh
+    for _ in range(5):
+        value = 2 * value / (1 + value * value)
+    return value
 
 
 def _polynomial(coefficients: Sequence[float], x: Array) -> Array:

@@ -5,18 +5,17 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.mjmodel.outputs import control_names
-from ..physics.process.runtime import ensure_runtime
-from .arrays import Array, ArrayKind, copy, counts, finite_or_zero, indices, owns_data, row_all
+from .arrays import Array, copy, counts, finite_or_zero, host, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
-from .task import Last, Observation, ResetResult, Task
+from .simulators import kind_in, make_solver
+from .task import Last, Observation, ResetResult, StepResult, Task
 from .views import make_view
 
 
@@ -43,27 +42,30 @@ class TaskBatch:
         streams: the random numbers of every environment.
     """
 
-    def __init__(self, task: Task, num_envs: int, model_options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, task: Task, num_envs: int, model_options: Mapping[str, Any] | None = None, simulator: str = "tumble"
+    ) -> None:
         """Load the model, make the solver, and begin an episode in every environment, to see that the task can.
 
         Args:
             task: the task of all environments.
             num_envs: how many environments.
             model_options: options that override the model file's, e.g. {"timestep": 0.005, "tolerance": 1e-10}.
+            simulator: "tumble", or "mujoco" for MuJoCo's C.
 
         Raises:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
+            NotImplementedError: MuJoCo lacks what the model or the task has.
         """
         self.num_envs = num_envs
         if not isinstance(model_options, Mapping | None):
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model = task.load_model(**(model_options or {}))
-        runtime = ensure_runtime()
-        self.kind = ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), task.array_library)
+        self.kind = kind_in(simulator, task.array_library)
         self.task = task = task.bound(model.mj, self.kind)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
-        self.solver = RigidSolver(model, num_envs=num_envs, outputs=reads)
+        self.solver = make_solver(simulator, model, num_envs, reads)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
         self._left: Last | None = None  # the ends of environments that are reset after the present step
@@ -95,7 +97,7 @@ class TaskBatch:
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
-            self._differ(start.parameters, rows)
+            self._differ(start.parameters, rows, "reset")
         state = self._view.restart(rows, coordinates, start, noise)
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**start.memory, **result.memory}, rows)
@@ -144,6 +146,10 @@ class TaskBatch:
         truncated = late if result.truncated is None else result.truncated if late is None else result.truncated | late
         done = terminated if truncated is None else terminated | truncated
         faults = self._view.faults()
+        if result.parameters:
+            self._vary(result)
+        if (pushed := self._view.push(result, state)) is not None:
+            self._coordinates, self._edits = pushed, solver.edits
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
         outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
@@ -227,12 +233,22 @@ class TaskBatch:
         self._coordinates[chosen] = self.kind.like(states["coordinates"])
         self._edits = -1 if edited else self.solver.edits
 
-    def _differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
-        """Give the environments `rows` numbers of the model of their own."""
+    def _differ(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
+        """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""
         try:
             self._view.differ(parameters, rows)
         except (KeyError, ValueError) as error:
-            raise self._check.parameters(error) from error
+            raise self._check.parameters(error, method) from error
+
+    def _vary(self, result: StepResult) -> None:
+        """Give environments the numbers of the model that a step returned."""
+        mask, parameters = result.parameters_mask, result.parameters
+        rows = indices(~self._nobody() if mask is None else mask)
+        if len(rows):
+            if mask is not None:
+                chosen = host(rows)
+                parameters = {name: host(value)[chosen] for name, value in parameters.items()}
+            self._differ(parameters, rows, "step")
 
     def _last(self, rows: Array) -> Last:
         """Return what the environments `rows` (k,) leave behind."""
@@ -253,7 +269,7 @@ class TaskBatch:
         task, solver = self.task, self.solver
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
-            state = self._view.look(self._memory.arrays, noise)
+            state = self._view.look_ahead(self._memory.arrays, noise)
             self._view.control(self._check.controls(self._ask(task.control, state, action), self.num_envs))
             solver.step(steps)
 

@@ -81,13 +81,15 @@ class ResultCheck:
         except AttributeError:  # a plain number among the arrays
             fits = False
         result, inputs = result if fits else self._mended(result, n), result.inputs
+        if result.parameters or result.qvel is not None:
+            result = self._changed(result, n)
         if type(inputs) is dict and not inputs:  # as is nearly always so
             return result
         return result._replace(inputs=self.inputs("step", inputs, n))
 
     def _fits(self, result: StepResult, shape: tuple[int]) -> bool:
         """Return True if a step's result needs no conversion and has no mistake, as is nearly always so."""
-        observation, terms, terminated, info, _, truncated, _ = result
+        observation, terms, terminated, info, _, truncated, *_ = result
         dtype = self._dtype
         for term in terms.values():
             if term.shape != shape or term.dtype is not dtype:
@@ -123,6 +125,18 @@ class ResultCheck:
         self._check_rows("step", "info", result.info, n)
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
 
+    def _changed(self, result: StepResult, n: int) -> StepResult:
+        """Check what a step changes: velocities, and for which environments numbers of the model."""
+        if (mask := result.parameters_mask) is not None:
+            if getattr(mask, "shape", None) != (n,) or mask.dtype != self._boolean:
+                raise ValueError(self._shape_message("step", "parameters_mask", mask, f"({n},), of bool"))
+            self._check_rows("step", "parameters", result.parameters, n)
+        if result.qvel is None:
+            return result
+        if getattr(result.qvel, "shape", None) != (n, self._task.model.nv):
+            raise ValueError(self._shape_message("step", "qvel", result.qvel, (n, self._task.model.nv)))
+        return result._replace(qvel=self._kind.numbers(result.qvel))
+
     def inputs(self, method: str, inputs: Any, n: int) -> Mapping[str, Array]:
         """Check the inputs of the solver that a method returned for n environments; return them as arrays.
 
@@ -134,9 +148,9 @@ class ResultCheck:
             return inputs
         return checked_inputs(f"{self._name}.{method}", inputs, n, self._task.model, self._kind)
 
-    def parameters(self, error: KeyError | ValueError) -> KeyError | ValueError:
-        """Return the error for model numbers that `reset` returned and the solver refused."""
-        return type(error)(f"{self._name}.reset: parameters: {error.args[0]}")
+    def parameters(self, error: KeyError | ValueError, method: str) -> KeyError | ValueError:
+        """Return the error for model numbers that a method returned and the solver refused."""
+        return type(error)(f"{self._name}.{method}: parameters: {error.args[0]}")
 
     def missing(self, error: KeyError) -> KeyError:
         """Return the error for a name that a method of the task looked for in its state and that is not there."""

@@ -14,8 +14,8 @@ _STORIES = {
     ),
     CONTACTS_FULL: (
         "it has more contacts than there is room for, so only the deepest were kept",
-        "make the model with more room (option max_contacts; solver.contacts_needed says how much), or let fewer geoms "
-        "collide",
+        "make the model with more room (option max_contacts; solver.contacts_needed says how much; in MuJoCo it is the "
+        "file's <size memory=...>), or let fewer geoms collide",
     ),
 }
 

@@ -43,6 +43,8 @@ class Memory:
         """Replace the arrays of the given names, each (num_envs, ...); errors are those of `begin`."""
         for name, value in values.items():
             kept = self.arrays.get(name)
+            if value is kept:
+                continue
             if kept is None or value.dtype is not kept.dtype or value.shape != kept.shape:
                 value = self._fitting(name, value, 0 if kept is None else len(kept), f"{self._owner}.step")
             self.arrays[name] = copy(value)

@@ -107,6 +107,27 @@ class Noise:
         xp = namespace(fractions)
         return low + xp.astype(xp.floor(fractions * (high - low)), xp.int64)
 
+    @property
+    def position(self) -> int:
+        """The numbers that each environment has drawn."""
+        return self._hashed - (0 if self._ahead is None else self._ahead.shape[1])
+
+    def skip(self, n: int) -> None:
+        """Go on as if (num_envs, n) fractions had been drawn: `normal(k)` takes k rounded up to an even number."""
+        ahead = 0 if self._ahead is None else self._ahead.shape[1]
+        if n < ahead:
+            self._ahead = self._ahead[:, n:]
+        else:
+            self._ahead, self._hashed = None, self._hashed + n - ahead
+
+    def of(self, rows: Array) -> "Noise":
+        """Return the noise of the environments `rows` (k,) alone, from where it is now; this one stays there."""
+        if self._key is None:
+            self._key = self._make_key()
+        part = Noise(lambda: self._key[rows])
+        part._hashed = self.position
+        return part
+
 
 def hashed_key(bases: Array, counts: Array) -> Array:
     """Return the key to draw from, (n,) int64, of a hashed base and a count, (n,) int64 each."""

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 if TYPE_CHECKING:
-    from ..physics import RigidSolver
     from ..physics.batch_numbers import Known
+    from .simulators import Solver
 
 ALIGNMENTS = ("yaw", "frame", "world")
 
@@ -78,7 +78,7 @@ class Scanner:
         scan: the scan.
     """
 
-    def __init__(self, solver: "RigidSolver", name: str, scan: RayScan) -> None:
+    def __init__(self, solver: "Solver", name: str, scan: RayScan) -> None:
         """Look up frames and geoms.
 
         Raises:

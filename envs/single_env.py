@@ -1,16 +1,18 @@
 """SingleEnv: one environment, numpy in and out, on a solver of its own."""
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from ..physics import RigidSolver
 from .actions import ActionCheck
 from .arrays import host
 from .batch import TaskBatch
 from .copying import Copied
 from .faults import FaultReporter
+from .goals import GoalMethods
 from .observations import each
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
@@ -21,7 +23,7 @@ from .task import Observation
 _CLOSED = "the environment was closed: reset() opens it again"
 
 
-class SingleEnv(Copied, gymnasium.Env):
+class SingleEnv(GoalMethods, Copied, gymnasium.Env):
     """One environment of a task, for `gymnasium.make`.
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.
@@ -44,12 +46,13 @@ class SingleEnv(Copied, gymnasium.Env):
         camera_id: int | None = None,
         camera_name: str | None = None,
         model_options: dict[str, Any] | None = None,
+        simulator: str = "tumble",
         **task_options: Any,
     ) -> None:
         """Make the environment; the arguments are those of `SimVectorEnv`."""
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self._asked = make_task(task, task_options), model_options, (width, height, camera_id, camera_name)
+        self._asked = make_task(task, task_options), (model_options, simulator), (width, height, camera_id, camera_name)
         self._open()
         self.metadata = METADATA | {"render_fps": round(1 / self.task.dt)}
         self.observation_space, self.action_space = self.batch.observation_space, self.batch.action_space
@@ -58,9 +61,9 @@ class SingleEnv(Copied, gymnasium.Env):
 
     def _open(self) -> None:
         """Make the solver, and the parts of this environment that use it."""
-        task, model_options, view = self._asked
-        self.batch = TaskBatch(task, 1, model_options)
-        self.task, self.solver = self.batch.task, self.batch.solver
+        task, solving, view = self._asked
+        self.batch = TaskBatch(task, 1, *solving)
+        self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         self._pictures = Pictures(self.batch, *view)
         self._actions = ActionCheck(1, self.batch.action_space, self.batch.kind, self.batch.action_names)
         self._self = self.batch.kind.zeros((1,), self.batch.kind.xp.int64)  # the index of the only environment

@@ -100,6 +100,9 @@ class StepResult(NamedTuple):
     memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
     truncated: Array | None = None  # (n,) bool: the episode is cut short, as by the time limit; None: in no environment
     inputs: Mapping[str, Any] = {}  # inputs that act from the next step on; those left out keep their values
+    parameters: Mapping[str, Any] = {}  # numbers of the model from the next step on, each (n, ...), as in `Start`
+    parameters_mask: Array | None = None  # (n,) bool: the environments whose numbers change; None: all
+    qvel: Array | None = None  # (n, nv), velocities to go on with, as after a push; None: those of the state
 
 
 class CameraView(NamedTuple):
@@ -218,6 +221,9 @@ class Task(ABC):
         of the arena, a command fulfilled: learners add the value of the final observation), and at the time limit,
         which truncates too. Where an episode terminates and is truncated in one step, both flags are handed out, and
         learners treat it as terminated.
+
+        A push is `qvel`: the next step begins with it, and an observation shows it if it is made of a state that has
+        it. What `fields` have then is still that of the last evaluation.
 
         Args:
             state: after the step, with the memory from before it.

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from ..physics import RigidSolver
 from ..physics.process.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
@@ -18,6 +19,7 @@ from .batch import StepOutcome, TaskBatch
 from .compatibility import Metadata, VectorKind, check_reset
 from .copying import Copied
 from .faults import FaultReporter
+from .goals import GoalMethods
 from .infos import InfoBuilder
 from .observations import each, parts_of
 from .packing import Packer
@@ -36,7 +38,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
-class SimVectorEnv(SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
+class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -88,6 +90,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, Branched, VectorEnv
         camera_id: number of the model's camera to look through.
         camera_name: name of the model's camera to look through.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
+        simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
         task_options: the task's own options; of the registered ones, those of the v5 task.
 
     Raises:
@@ -112,6 +115,7 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, Branched, VectorEnv
         camera_id: int | None = None,
         camera_name: str | None = None,
         model_options: dict[str, Any] | None = None,
+        simulator: str = "tumble",
         **task_options: Any,
     ) -> None:
         """Make the environments; the arguments are described above."""
@@ -125,8 +129,8 @@ class SimVectorEnv(SharedAttributes, SharedPictures, Copied, Branched, VectorEnv
             ensure_runtime_near(str(abroad))
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
-        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options)
-        self.task, self.solver = self.batch.task, self.batch.solver
+        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
+        self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         self._kind = self.batch.kind
         abroad = abroad or self.solver.device
         self.device = torch.device("cpu") if output == "numpy" else abroad

@@ -1,6 +1,7 @@
 """Reading and writing a batch's solver: copies in the batch's arrays, rows in the order of environments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import mujoco
@@ -10,13 +11,30 @@ from ..physics import RigidSolver
 from ..physics.batch_numbers import Known
 from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
-from .arrays import Array, ArrayKind
+from .arrays import Array, ArrayKind, indices, row_all
 from .noise import Noise
 from .scans import RayScan, Scanner
-from .task import CameraView, Start, TaskState
+from .simulators import Solver
+from .task import CameraView, Start, StepResult, TaskState
 
 Memories = Mapping[str, Array]
 _NONE: dict[str, Array] = {}
+
+
+class LateFields(Mapping[str, Array]):
+    """Derived quantities by name, which are read when the first of them is asked for."""
+
+    def __init__(self, read: Callable[[], dict[str, Array]]) -> None:
+        self._read = cache(read)
+
+    def __getitem__(self, name: str) -> Array:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
 
 
 class BatchView:
@@ -24,7 +42,7 @@ class BatchView:
 
     def __init__(
         self,
-        solver: RigidSolver,
+        solver: Solver,
         reads: Sequence[str],
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
@@ -46,6 +64,17 @@ class BatchView:
         """Return a copy of the state of the environments `rows` (k,), or of all."""
         coordinates = self.coordinates()
         return self._state(coordinates if rows is None else coordinates[rows], self._fields(rows), memory, noise, rows)
+
+    def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
+        """Return the state of all environments for `Task.control`: derived quantities are read when they are asked for.
+
+        Most tasks ask for none there, and have them from the step before.
+        """
+        if self._cameras or self._scanners:
+            return self.look(memory, noise)
+        coordinates, nq = self.coordinates(), self._nq
+        fields = LateFields(lambda: self._fields(None)) if self._reads else _NONE
+        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, _NONE, memory, noise)
 
     def _fields(self, rows: Array | None) -> dict[str, Array]:
         """Return the derived quantities of the environments `rows` by name."""
@@ -85,6 +114,20 @@ class BatchView:
     def differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
         self._solver.update_parameters(parameters, Known(rows))
+
+    def push(self, result: StepResult, state: TaskState) -> Array | None:
+        """Let environments go on with the velocities of a step's result, where they are not those of its state.
+
+        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
+        """
+        if result.qvel is None:
+            return None
+        nq = self._nq
+        rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+        if not len(rows):
+            return None
+        self._solver.set_state(qvel=result.qvel[rows], envs_idx=Known(rows))
+        return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
@@ -135,6 +178,7 @@ class SingleEnvView(BatchView):
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
         super().__init__(solver, reads, cameras, rays, kind)
+        self._memory = solver
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
@@ -157,20 +201,24 @@ class SingleEnvView(BatchView):
         Raises:
             ValueError: it has no place of its own there.
         """
-        view = self._solver.view(name)
+        view = self._memory.view(name)
         if view is None:
             raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
         return view
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Return a copy of the state."""
-        self._solver.refresh()
+        self._memory.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
         fields = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
             fields[name] = self._solver.get(name).numpy()
         address, place = self._place
         return self._state(copies[address][place][None], fields, memory, noise, rows)
+
+    def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
+        """Return what `look` does: here it copies memory that lies side by side."""
+        return self.look(memory, noise)
 
     def control(self, controls: np.ndarray) -> None:
         """Set the controls (1, nu)."""
@@ -188,12 +236,13 @@ class SingleEnvView(BatchView):
 
 
 def make_view(
-    solver: RigidSolver,
+    solver: Solver,
     reads: Sequence[str],
     cameras: Mapping[str, CameraView],
     rays: Mapping[str, RayScan],
     kind: ArrayKind,
 ) -> BatchView:
     """Return the quickest way to read a solver."""
-    single = solver.num_envs == 1 and kind.in_numpy
-    return (SingleEnvView if single else BatchView)(solver, reads, cameras, rays, kind)
+    if isinstance(solver, RigidSolver) and solver.num_envs == 1 and kind.in_numpy:
+        return SingleEnvView(solver, reads, cameras, rays, kind)
+    return BatchView(solver, reads, cameras, rays, kind)

@@ -83,8 +83,10 @@ def test_your_own_task_from_an_empty_folder_to_a_film(run, steps, tmp_path):
     for command in commands.replace("--steps 200_000", f"--steps {steps}").splitlines():
         run(command, tmp_path)
     assert iio.imread(tmp_path / "crane.png").shape == (960, 960, 3)
-    score = json.loads((tmp_path / "runs" / "crane" / "evaluation-tumble.json").read_text())
-    assert score["episodes"] == 100
+    scores = tmp_path / "runs" / "crane"
+    score, judged = (json.loads((scores / f"evaluation-{name}.json").read_text()) for name in ("tumble", "mujoco"))
+    assert score["episodes"] == judged["episodes"] == 100
+    assert judged["mean"] == pytest.approx(score["mean"], rel=0.01) and judged["environment"] == ""
     if steps == "200_000":
         assert score["mean"] > 120, "a random policy has less than 40; the page says 138"
     film = iio.imread(tmp_path / "crane.mp4")

@@ -67,7 +67,7 @@ class EvaluationCallback(BaseCallback):
         finally:
             load_generator_state(self.model, generators)
         row = {"step": score.step, "seconds": 0.0} | score.summary()
-        for key in ("task", "simulator", "deterministic", "returns", "lengths"):
+        for key in ("task", "simulator", "deterministic", "environment", "returns", "lengths"):
             del row[key]
         best = self.best_mean()
         if best is None or score.mean > best:

@@ -237,7 +237,12 @@ def print_config(
 def evaluate(
     run: RunFolder,
     simulators: Annotated[
-        list[str] | None, typer.Option("--in", help="tumble or mujoco (Gymnasium's own task); may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--in",
+            help="tumble, mujoco (v5 tasks by Gymnasium's own class, others by their own code over MuJoCo's C) or "
+            "mujoco-task (all by their own code); may be repeated.",
+        ),
     ] = None,
     episodes: Annotated[int, typer.Option(min=1)] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Episode k starts from seed + k.")] = 10_000,
@@ -256,7 +261,7 @@ def evaluate(
     num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in the film, side by side.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of the film.")] = 20.0,
 ) -> None:
-    """Score a trained policy, in Tumble or unchanged in Gymnasium's MuJoCo task; writes JSON into the run folder."""
+    """Score a trained policy, in Tumble or unchanged in MuJoCo; writes JSON into the run folder."""
     from .runs import Run
 
     if video is not None:

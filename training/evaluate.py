@@ -1,9 +1,12 @@
-"""Evaluation of a policy. The same loop plays it in Tumble and, unchanged, in Gymnasium's own MuJoCo task.
+"""Evaluation of a policy. The same loop plays it in Tumble and, unchanged, in MuJoCo: a simulator that others wrote.
+
+In MuJoCo Gymnasium's own class judges the v5 tasks, and the task's code every other one.
 
 An episode is played in an environment of its own, and each environment's first episode is the one that counts, so that
 short episodes are not counted more often than long ones.
 """
 
+import inspect
 import json
 import math
 import warnings
@@ -28,7 +31,7 @@ from .policy import Policy, newest_policy
 from .runs import Run
 from .tasks import gymnasium_twin, make_vec, task_id
 
-SIMULATORS = ("tumble", "mujoco")
+SIMULATORS = ("tumble", "mujoco", "mujoco-task")
 FIRST_SEED = 10_000  # far from the seeds of training runs
 BATCH = 100  # environments that play at the same time
 LONGEST = 100_000  # steps after which an episode is taken to be endless
@@ -49,6 +52,7 @@ class Evaluation:
     deterministic: bool
     returns: list[float]
     lengths: list[int]
+    environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
 
     @property
     def mean(self) -> float:
@@ -88,7 +92,8 @@ def evaluate(
 
     Args:
         run: The training run.
-        simulator: "tumble", or "mujoco" for Gymnasium's v5 task of the same name.
+        simulator: "tumble"; "mujoco": MuJoCo's C, where Gymnasium's own class plays a v5 task, and the task's code any
+            other; "mujoco-task": the task's code over MuJoCo's C.
         episodes: How many.
         seed: Episode k starts from `seed + k`.
         deterministic: Whether to take the most likely action, as is usual, or to sample.
@@ -111,7 +116,7 @@ def evaluate(
     if config.algo == "td3" and not deterministic:
         raise EvaluationError("a TD3 policy gives one action for each observation; there is nothing to sample")
     torch.manual_seed(seed)  # sampled actions are part of the experiment
-    returns, lengths, policy = [], [], None
+    returns, lengths, policy, twin = [], [], None, twin_of(config, simulator)
     for first in range(0, episodes, BATCH):
         envs = make_envs(config, simulator, min(BATCH, episodes - first))
         try:
@@ -123,7 +128,7 @@ def evaluate(
         returns += batch_returns.tolist()
         lengths += batch_lengths.tolist()
     assert policy is not None
-    return Evaluation(task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
+    return Evaluation(task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths, twin or "")
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -158,26 +163,47 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
     """Make a run's task in a simulator, numpy in and out, with the run's own task options.
 
     Raises:
-        EvaluationError: The simulator is unknown, has no such task, or is not installed.
+        EvaluationError: The simulator is unknown, or is not installed.
+        TaskError: The task cannot be made there; MuJoCo may lack what it has.
     """
     options |= config.env | {"num_envs": num_envs}
-    if simulator == "tumble":
-        return make_vec(config.task, **options, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP)
-    if simulator != "mujoco":
-        raise EvaluationError(f"unknown simulator {simulator!r}: choose {' or '.join(SIMULATORS)}")
-    twin = gymnasium_twin(config.task)
+    twin = twin_of(config, simulator)
     if twin is None:
-        raise EvaluationError(
-            f"{task_id(config.task)} has no twin among Gymnasium's MuJoCo tasks, only Tumble's own have: evaluate it "
-            "with --in tumble"
-        )
+        moved_by = "tumble" if simulator == "tumble" else "mujoco"
+        same_step = {"output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
+        return make_vec(config.task, **options, **same_step, simulator=moved_by)
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    with _needing_gymnasiums(twin), _warning_once(), Waiting(f"making {num_envs} environments of {twin} in MuJoCo"):
+        same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+        return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
+
+
+def twin_of(config: RunConfig, simulator: str) -> str | None:
+    """Return the id of Gymnasium's task that plays a run's task in a simulator; None: the task's own code does.
+
+    Gymnasium's has to take all options of the run.
+
+    Raises:
+        EvaluationError: The simulator is unknown, or Gymnasium's tasks are not installed.
+    """
+    if simulator not in SIMULATORS:
+        raise EvaluationError(f"unknown simulator {simulator!r}: choose {', '.join(SIMULATORS)}")
+    twin = gymnasium_twin(config.task) if simulator == "mujoco" else None
+    if twin is None:
+        return None
+    with _needing_gymnasiums(twin):
+        kind: Any = gym.envs.registration.load_env_creator(str(gym.registry[twin].entry_point))
+    known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters}
+    return twin if config.env.keys() <= known | {"max_episode_steps"} else None
+
+
+@contextmanager
+def _needing_gymnasiums(twin: str) -> Iterator[None]:
+    """Say what to install where Gymnasium's task lacks a package."""
     try:
-        with _warning_once(), Waiting(f"making {num_envs} environments of {twin} in MuJoCo"):
-            return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
+        yield
     except (ImportError, gym.error.DependencyNotInstalled) as error:
-        hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"'
+        hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"; --in mujoco-task does without'
         raise EvaluationError(f"Gymnasium's {twin} needs MuJoCo's full package ({error}); {hint}") from None
 
 

@@ -39,5 +39,6 @@ def print_scores(scores: "list[Evaluation]") -> None:
         digits = 1 if abs(score.mean) >= 10 else 2
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.{digits}f}"
         figures = [str(row["episodes"]), f"{row['mean']:.{digits}f}", error, f"{row['mean_length']:.0f}"]
-        table.add_row(score.simulator, *figures)
+        played = f"{score.simulator} (Gymnasium's {score.environment})" if score.environment else score.simulator
+        table.add_row(played, *figures)
     print_table(table)

@@ -93,7 +93,7 @@ def draw_curves(runs: list[Run], path: Path) -> None:
 
 def _cells(row: dict[str, Any]) -> list[str]:
     """Return the cells of one run's row in the table."""
-    scores = [row.get(simulator) for simulator in SIMULATORS]
+    scores = [row.get("tumble"), row.get("mujoco", row.get("mujoco-task"))]
     texts = [_score(score) for score in scores]
     apart = ""
     means = [score["mean"] for score in scores if score is not None]

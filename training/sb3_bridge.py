@@ -19,6 +19,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from ..envs.arguments import require_vector
+from ..envs.goals import GOAL_METHODS
 from ..envs.observations import each, parts_of
 from .spaces import ACTIONS, boxes
 
@@ -162,7 +163,8 @@ class TumbleVecEnv(VecEnv):
         with `compute_reward(achieved_goal, desired_goal, infos)`. The vector environment's own act on all at once.
         """
         owner: Any = self.envs
-        if not hasattr(owner, method_name) and hasattr(self.envs.unwrapped, "task"):
+        asked_of_task = method_name in GOAL_METHODS or not hasattr(owner, method_name)
+        if asked_of_task and hasattr(self.envs.unwrapped, "task"):
             owner = self.envs.unwrapped.task
         else:
             self._require_all(indices, f"method {method_name!r}")

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from .errors import TumbleUserError
-from .evaluate import FIRST_SEED, make_envs
+from .evaluate import FIRST_SEED, make_envs, twin_of
 from .policy import Policy, newest_policy
 from .runs import Run
 from .task_errors import is_the_tasks
@@ -41,8 +41,8 @@ def film_policy(
 ) -> Film:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
-    With `simulator="mujoco"` MuJoCo computes the motion, and Tumble draws the positions that it passes through. An
-    environment whose episode has ended keeps its last picture until all have.
+    MuJoCo's motion is drawn by Tumble, too. An environment whose episode has ended keeps its last picture until all
+    have.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there.
@@ -50,8 +50,9 @@ def film_policy(
         CheckpointError: The run has no intact checkpoint.
     """
     config, checkpoint = run.config, checkpoint or newest_policy(run)
-    canvas = make_envs(config, "tumble", num_envs, render_mode="rgb_array", render_envs=list(range(num_envs)))
-    stage = canvas if simulator == "tumble" else make_envs(config, simulator, num_envs)
+    twin, drawn = twin_of(config, simulator), {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
+    canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
+    stage = make_envs(config, simulator, num_envs) if twin else canvas
     policy = Policy(config, checkpoint, stage.single_observation_space, stage.single_action_space)
     fps = _frames_per_second(canvas)
 

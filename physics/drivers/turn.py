@@ -10,6 +10,7 @@ from ..constraint.external_force import external_force
 from ..kinematics.center_of_mass import body_inertias, mass_centers
 from ..math import func
 from ..sensed.contact_readings import contact_readings
+from ..sensed.frame_readings import body_and_site_frames
 from ..sensed.limit_readings import limit_forces
 from ..sensed.motion_readings import body_accelerations, internal_forces, subtree_momenta
 from ..stage import Stage
@@ -27,6 +28,7 @@ ON_REQUEST: tuple[tuple[int, Stage, str], ...] = (
     (32, body_accelerations, "cacc"),
     (64, internal_forces, "cfrc_int"),
     (128, subtree_momenta, "subtree_linvel subtree_angmom"),
+    (256, body_and_site_frames, "xmat site_xpos site_xmat"),
 )
 """Stages after the pipeline: the bit of `Setting.REQUESTED` with which each runs, the stage, and the fields that it
 computes. Each stands after those whose fields it loads, and stores the fields that it updates before it loads them."""

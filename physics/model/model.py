@@ -44,6 +44,7 @@ class Model:
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
         hfield: "surface" or "mujoco": the option `hfield`.
+        ignored_pairs: pairs of geoms (n, 2) that make no contacts because of `ignore_reference_overlaps`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
         stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
@@ -65,6 +66,7 @@ class Model:
         self.unused = [str(finding) for finding in support.unused]
         try:
             ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
+            self.ignored_pairs = np.zeros((0, 2), int) if ignored is None else ignored
             pairs = contact_pairs(self.mj, ignored)
             self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())

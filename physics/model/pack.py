@@ -59,7 +59,8 @@ def pack(
     values.update(_options(mjm))
     values.update(_bodies(mjm))
     values.update(_joints(mjm))
-    values.update({name: getattr(mjm, name) for name in ("dof_treeid", "tree_dofadr", "tree_dofnum")})
+    kept = ("dof_treeid", "tree_dofadr", "tree_dofnum", "site_bodyid", "site_pos", "site_quat")
+    values.update({name: getattr(mjm, name) for name in kept})
     values["tree_is_body"] = values["body_is_single_free"][mjm.dof_bodyid[mjm.tree_dofadr]]
     values.update(_actuators(mjm))
     for part in PARTS:
@@ -87,7 +88,7 @@ def pack(
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]:
     """Return the named sizes of a model whose fields have been computed, but for those of a sweep and a grid."""
-    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "ntree")}
+    sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "nsite", "ntree")}
     sizes.update(
         one=1,
         nout=len(values["actuator_type"]),

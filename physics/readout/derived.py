@@ -195,12 +195,9 @@ _POSE = ("xpos", "xquat")
 _CAMERA = ("xpos", "xquat", "subtree_com")
 
 DERIVED: dict[str, Derived] = {
-    "xmat": Derived(("xquat",), lambda model, f: matrix(f["xquat"])),
     "ximat": Derived(("xquat",), _body_axes),
     "geom_xpos": Derived(_POSE, _position("geom")),
     "geom_xmat": Derived(_POSE, _rotation("geom")),
-    "site_xpos": Derived(_POSE, _position("site")),
-    "site_xmat": Derived(_POSE, _rotation("site")),
     "cam_xpos": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[0]),
     "cam_xmat": Derived(_CAMERA, lambda model, f: camera_poses(model, f)[1]),
     "ten_length": Derived(("ten_length", "eval_qpos"), _of_tendons("ten_length", "eval_qpos")),

@@ -14,7 +14,8 @@ from ..state.memory import MEMORIES
 from .derived import DERIVED, derive_from_shaped, shaped
 
 _BY_NAME = (
-    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xipos", "subtree_com", "cinert", "cdof", "cvel"),
+    *("qpos", "qvel", "ctrl", "xpos", "xquat", "xmat", "xipos", "site_xpos", "site_xmat"),
+    *("subtree_com", "cinert", "cdof", "cvel"),
     *("qfrc_bias", "qfrc_passive", "act_dot", "actuator_length", "actuator_velocity", "actuator_force"),
     *("qfrc_actuator", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_constraint", "cfrc_ext", "cacc", "cfrc_int"),
     *("subtree_linvel", "subtree_angmom", *(memory.field.name for memory in MEMORIES)),

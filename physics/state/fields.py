@@ -35,6 +35,9 @@ _F = Field
 KINEMATICS: tuple[Field, ...] = (
     _F("xpos", ("nbody",), 3, "m", "position of the body frame"),
     _F("xquat", ("nbody",), 4, "", "orientation of the body frame"),
+    _F("xmat", ("nbody",), 9, "", "axes of the body frame: a rotation matrix by rows"),
+    _F("site_xpos", ("nsite",), 3, "m", "position of the site"),
+    _F("site_xmat", ("nsite",), 9, "", "axes of the site: a rotation matrix by rows"),
     _F("xipos", ("nbody",), 3, "m", "centre of mass of the body"),
     _F("root_offset", ("nbody",), 3, "m", "position of the body frame from the root of its tree"),
     _F("inertial_offset", ("nbody",), 3, "m", "centre of mass of the body from the root of its tree"),

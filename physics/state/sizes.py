@@ -32,7 +32,7 @@ from .room import MOST_LANES, Room, most_room
 
 SIZES = tuple(
     """
-    one six cone nq nv nu nout nbody nmocap njnt ngeom npairtype1 npair nrungeom nvert nvertblock ncorner
+    one six cone nq nv nu nout nbody nmocap njnt ngeom nsite npairtype1 npair nrungeom nvert nvertblock ncorner
     max_contacts ne nf ntwosided
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
     nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint

@@ -19,7 +19,7 @@ def library(request):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 2, 3, 6, 8, 17, 84, 85])
-@pytest.mark.parametrize("function", [arrays.row_sum, arrays.row_norm, arrays.sin_cos, arrays.all_finite])
+@pytest.mark.parametrize("function", [arrays.row_sum, arrays.row_norm, arrays.sin_cos, arrays.exp, arrays.all_finite])
 def test_same_bits_in_any_batch(function, width, dtype):
     """All rows at once, in either order in memory, and each row alone."""
     x = RNG.normal(scale=3, size=(37, width)).astype(dtype)
@@ -45,6 +45,17 @@ def test_sine_and_cosine(dtype, library):
     allowed = 2 * np.finfo(dtype).eps
     np.testing.assert_allclose(sine, np.sin(x.astype(np.float64)), atol=allowed, rtol=0)
     np.testing.assert_allclose(cosine, np.cos(x.astype(np.float64)), atol=allowed, rtol=0)
+
+
+@pytest.mark.parametrize(("dtype", "least", "most"), [(np.float32, -87, 88), (np.float64, -708, 709)])
+def test_exponential(dtype, least, most, library):
+    """Two roundings from the truth over the whole range; beyond it the ends of the range, and NaN stays."""
+    x = np.concatenate((RNG.uniform(least, most, 100_000), RNG.normal(size=100_000), [0.0])).astype(dtype)
+    wanted = np.exp(x.astype(np.longdouble)).astype(np.float64)
+    np.testing.assert_allclose(np.asarray(arrays.exp(library(x))), wanted, rtol=2 * np.finfo(dtype).eps, atol=0)
+    odd = np.asarray(arrays.exp(library(np.array([[-np.inf, np.nan], [np.inf, 1e4]], dtype))))
+    ends = np.exp(np.array([least, most], np.float64)).astype(dtype)
+    np.testing.assert_allclose(odd, [[ends[0], np.nan], [ends[1], ends[1]]], rtol=1e-6)
 
 
 def test_sums_and_norms(library):
@@ -94,3 +105,9 @@ def test_kinds():
     assert tensors.like(np.array([True])).dtype == torch.bool
     with pytest.raises(ValueError, match="it is 'torch', or None"):
         arrays.ArrayKind.of(torch.float32, "cpu", "jax")
+
+
+def test_tanh():
+    x = np.linspace(-30, 30, 10_001)
+    np.testing.assert_allclose(arrays.tanh(x), np.tanh(x), rtol=2e-15)
+    assert arrays.tanh(x.astype(np.float32)).dtype == np.float32

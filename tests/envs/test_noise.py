@@ -135,3 +135,17 @@ def test_large_seeds_are_welcome():
     streams.seed([5, 5 + 2**64], np.arange(2))
     numbers = streams.begin(np.arange(2)).uniform(0, 1, 3)
     assert (numbers[0] != numbers[1]).all()
+
+
+def test_noise_of_some_environments_goes_on_where_that_of_all_is():
+    """Parts draw what those environments would have drawn; skipping numbers is as good as drawing them."""
+    for taken in (0, 3, 40):
+        whole, split = noise_of(range(100)), noise_of(range(100))
+        whole.uniform(0, 1, taken), split.uniform(0, 1, taken)
+        part = split.of(np.array([5, 77]))
+        expected = np.concatenate((whole.normal(3), whole.uniform(2, 3, 2)), axis=1)
+        found = np.concatenate((part.normal(3), part.uniform(2, 3, 2)), axis=1)
+        np.testing.assert_array_equal(found, expected[[5, 77]])
+        assert part.position == whole.position == taken + 6
+        split.skip(6)
+        np.testing.assert_array_equal(split.uniform(0, 1, 50), whole.uniform(0, 1, 50))

@@ -49,7 +49,7 @@ def test_a_quantity_is_evaluated_once(solver, launches):
     first = solver.get("xpos")
     assert torch.equal(solver.get("xpos"), first) and torch.equal(solver.get("xpos", [3, 98]), first[[3, 98]])
     assert launches == [7]
-    solver.get("geom_xpos"), solver.get("xmat", [5])
+    solver.get("geom_xpos"), solver.get("geom_xmat", [5])
     assert launches == [7, 7]  # xquat as well
 
 

@@ -96,6 +96,17 @@ def test_evaluate_in_both_simulators_writes_json(run_folder):
         standing = [length - (length < 1000) for length in score["lengths"]]
         assert score["returns"] == pytest.approx(standing)
     assert [score["simulator"] for score in scores] == ["tumble", "mujoco"]
+    assert [score["environment"] for score in scores] == ["", "InvertedPendulum-v5"]
+    assert "mujoco (Gymnasium's InvertedPendulum-v5)" in printed
+
+
+def test_the_tasks_own_code_is_judged_in_mujoco_from_the_same_starts(run_folder):
+    """As long as the pole stands or falls alike: Gymnasium's class draws other starts, the task's own code the same."""
+    invoke("evaluate", run_folder, "--in", "tumble", "--in", "mujoco-task", "--episodes", 5)
+    ours, theirs = (
+        json.loads((run_folder / f"evaluation-{name}.json").read_text()) for name in ("tumble", "mujoco-task")
+    )
+    assert ours["lengths"] == theirs["lengths"] and theirs["environment"] == ""
 
 
 @pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
@@ -263,7 +274,9 @@ def test_a_film_shows_several_environments(run_folder, tmp_path, simulator):
 
 
 def test_an_unknown_simulator_is_explained(monkeypatch, capsys, run_folder):
-    assert "choose tumble or mujoco" in mistake(monkeypatch, capsys, "evaluate", run_folder, "--in", "bullet")
+    assert "choose tumble, mujoco, mujoco-task" in mistake(
+        monkeypatch, capsys, "evaluate", run_folder, "--in", "bullet"
+    )
 
 
 def test_without_the_mujoco_extra_the_remedy_is_named(monkeypatch, capsys, run_folder):
@@ -272,7 +285,7 @@ def test_without_the_mujoco_extra_the_remedy_is_named(monkeypatch, capsys, run_f
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "glfw", None)
     message = mistake(monkeypatch, capsys, "evaluate", run_folder, "--in", "mujoco", "--episodes", 1)
-    assert ".[mujoco]" in message
+    assert ".[mujoco]" in message and "--in mujoco-task" in message
 
 
 def test_the_command_is_installed():

@@ -172,11 +172,23 @@ def test_rendering_with_mistakes(workshop, monkeypatch, capsys):
     assert "leave out --option" in mistake(monkeypatch, capsys, "train", "--resume", "x", "--option", "weight=3")
 
 
-def test_in_mujoco_there_is_no_twin(workshop, monkeypatch, capsys):
+def test_it_is_judged_in_mujoco(workshop, monkeypatch, capsys):
+    """By its own code over MuJoCo's C, from the same starts, and filmed there; what MuJoCo lacks is said."""
     workshop.write("levers.py")
     invoke("train", "levers.py", "--out", "run", "--steps", 1, "--num-envs", 2, "--no-progress")
+    printed = invoke("evaluate", "run", "--trust", "--in", "tumble", "--in", "mujoco", "--episodes", 4)
+    assert "the means agree: 0.0 % apart" in printed
+    scores = [json.loads(Path(f"run/evaluation-{name}.json").read_text()) for name in ("tumble", "mujoco")]
+    assert scores[0]["returns"] == pytest.approx(scores[1]["returns"], rel=1e-3)
+    assert scores[1]["returns"] != scores[0]["returns"] and scores[1]["environment"] == ""
+    filmed = ("--in", "mujoco-task", "--episodes", 1, "--video", "film.mp4", "--seconds", 0.2)
+    invoke("evaluate", "run", "--trust", *filmed)
+    assert Path("film.mp4").read_bytes()[4:8] == b"ftyp"
+    code = workshop.folder / "levers.py"
+    code.write_text(code.read_text().replace("weight: float", 'reads = ("con_dist",)\n    weight: float'))
+    workshop.forget()
     message = mistake(monkeypatch, capsys, "evaluate", "run", "--trust", "--in", "mujoco", "--episodes", 1)
-    assert "me/Lever-v0 has no twin" in message and "--in tumble" in message
+    assert "the quantity 'con_dist' is Tumble's own, MuJoCo does not have it" in message
 
 
 def test_episodes_without_an_end_are_not_waited_for(workshop, monkeypatch, capsys):

@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tumble.training.evaluate import Evaluation, agreement, make_envs, play
+from tumble.training.evaluate import SIMULATORS, Evaluation, agreement, make_envs, play, twin_of
 from tumble.training.learner import Learner
 from tumble.training.policy import Policy, PolicyError
 
@@ -111,6 +111,14 @@ def test_agreement_is_five_percent_or_two_standard_errors():
     assert "agree" in agreement(scores("tumble", near), scores("mujoco", near * 1.04))
     assert "DIFFER" in agreement(scores("tumble", near), scores("mujoco", near * 1.08))
     assert "agree" in agreement(scores("tumble", wide), scores("mujoco", wide * 1.08))
+
+
+def test_gymnasiums_class_plays_where_it_takes_the_options(small_ppo):
+    """Those of the v5 task and of its base class; with an option of Tumble's alone the task's own code plays."""
+    ant = replace(small_ppo, task="tumble/Ant-v0", env={"ctrl_cost_weight": 0.1, "width": 64, "max_episode_steps": 9})
+    assert [twin_of(ant, simulator) for simulator in SIMULATORS] == [None, "Ant-v5", None]
+    assert twin_of(replace(ant, env={"model_options": {"timestep": 0.005}}), "mujoco") is None
+    assert twin_of(small_ppo, "mujoco") is None
 
 
 def test_mujoco_warns_once(tmp_path, monkeypatch, capfd, small_ppo):

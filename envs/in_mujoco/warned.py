@@ -1,0 +1,27 @@
+"""MuJoCo's warnings: those that become faults are silent, and every other one is passed on once."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+
+_TOLD_BY_FAULTS = ("Nan, Inf or huge value", "Too many contacts", "arena memory")
+"""Parts of the messages of what `World.faults` marks."""
+_told: set[str] = set()
+
+
+@contextmanager
+def heard() -> Iterator[None]:
+    """Keep MuJoCo from printing its warnings and writing them into a log; pass on those that no fault tells."""
+    messages: dict[str, None] = {}
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda message: messages.setdefault(message.partition(" Time = ")[0]))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+    for message in messages:
+        if message not in _told and not any(part in message for part in _TOLD_BY_FAULTS):
+            _told.add(message)
+            warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=4)

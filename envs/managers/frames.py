@@ -1,0 +1,151 @@
+"""Rotations of n environments: quaternions (n, 4), w first, and vectors (n, 3), as MuJoCo has them.
+
+Everything is of + - * /, roots and comparisons, so that an environment has the same bits in every batch, and in single
+precision in every library.
+Shapes may have further axes in front, (..., 4) and (..., 3), which broadcast.
+"""
+
+import math
+
+import torch
+
+from ..arrays import Array, namespace, row_sum, sin_cos
+
+# The arc tangent for |x| <= tan(pi/8), x + x z P(z) / Q(z) with z = x^2: the rational function of Cephes.
+_P = (-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,
+      -1.228866684490136173410e2, -6.485021904942025371773e1)  # fmt: skip
+_Q = (1.0, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2,
+      4.853903996359136964868e2, 1.945506571482613964425e2)  # fmt: skip
+
+
+def sqrt(x: Array) -> Array:
+    """Return square roots, in single precision rounded as IEEE 754 says: torch's own are not, on a CPU."""
+    if isinstance(x, torch.Tensor):
+        return x.to(torch.float64).sqrt().to(x.dtype)
+    return namespace(x).sqrt(x)
+
+
+def atan2(y: Array, x: Array) -> Array:
+    """Return the angle of the vectors (x, y), in (-pi, pi] rad, good to a few roundings; 0 for (0, 0)."""
+    xp = namespace(y)
+    far, near = xp.maximum(abs(x), abs(y)), xp.minimum(abs(x), abs(y))
+    ratio = near / xp.where(far > 0, far, xp.ones_like(far))
+    steep = ratio > math.tan(math.pi / 8)
+    small = xp.where(steep, (ratio - 1) / (ratio + 1), ratio)
+    square = small * small
+    numerator, denominator = square * 0 + _P[0], square * 0 + _Q[0]
+    for p, q in zip(_P[1:], _Q[1:-1], strict=True):
+        numerator, denominator = numerator * square + p, denominator * square + q
+    angle = small + small * square * (numerator / (denominator * square + _Q[-1]))
+    angle = xp.where(steep, angle + math.pi / 4, angle)
+    angle = xp.where(abs(y) > abs(x), math.pi / 2 - angle, angle)
+    angle = xp.where(x < 0, math.pi - angle, angle)
+    return xp.where(y < 0, -angle, angle)
+
+
+def wrap_to_pi(angle: Array) -> Array:
+    """Bring angles to [-pi, pi] rad by whole turns."""
+    return angle - 2 * math.pi * namespace(angle).round(angle / (2 * math.pi))
+
+
+def quat_mul(a: Array, b: Array) -> Array:
+    """Return the rotation by b and then by a, (..., 4)."""
+    w, x, y, z = (a[..., k] for k in range(4))
+    s, i, j, k = (b[..., k] for k in range(4))
+    parts = (
+        w * s - x * i - y * j - z * k,
+        w * i + x * s + y * k - z * j,
+        w * j - x * k + y * s + z * i,
+        w * k + x * j - y * i + z * s,
+    )
+    return namespace(a).stack(parts, axis=-1)
+
+
+def quat_conj(quat: Array) -> Array:
+    """Return the rotation backwards, (..., 4)."""
+    return namespace(quat).concat((quat[..., :1], -quat[..., 1:]), axis=-1)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Return the cross product, (..., 3)."""
+    x, y, z = (a[..., k] for k in range(3))
+    i, j, k = (b[..., k] for k in range(3))
+    return namespace(a).stack((y * k - z * j, z * i - x * k, x * j - y * i), axis=-1)
+
+
+def quat_rotate(quat: Array, vector: Array) -> Array:
+    """Return vectors of a body's frame in the world's, (..., 3)."""
+    twice = 2 * cross(quat[..., 1:], vector)
+    return vector + quat[..., :1] * twice + cross(quat[..., 1:], twice)
+
+
+def quat_rotate_inverse(quat: Array, vector: Array) -> Array:
+    """Return vectors of the world's frame in a body's, (..., 3)."""
+    twice = 2 * cross(quat[..., 1:], vector)
+    return vector - quat[..., :1] * twice + cross(quat[..., 1:], twice)
+
+
+def quat_from_euler(roll: Array, pitch: Array, yaw: Array) -> Array:
+    """Return the rotation by roll about x, then pitch about y, then yaw about z, all of the world's; (..., 4)."""
+    (sr, cr), (sp, cp), (sy, cy) = (sin_cos(0.5 * angle) for angle in (roll, pitch, yaw))
+    parts = (
+        cr * cp * cy + sr * sp * sy,
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+    )
+    return namespace(roll).stack(parts, axis=-1)
+
+
+def quat_from_yaw(yaw: Array) -> Array:
+    """Return rotations about the vertical by angles (...), rad: (..., 4)."""
+    sine, cosine = sin_cos(0.5 * yaw)
+    return namespace(yaw).stack((cosine, 0 * sine, 0 * sine, sine), axis=-1)
+
+
+def quat_angle(a: Array, b: Array) -> Array:
+    """Return the angle between two orientations, (...), 0 to pi rad."""
+    between = quat_mul(quat_conj(a), b)
+    return 2 * atan2(sqrt(row_sum(between[..., 1:] * between[..., 1:])), abs(between[..., 0]))
+
+
+def yaw_of(quat: Array) -> Array:
+    """Return the direction of a body's x axis in the horizontal plane, (...), rad from the world's x axis."""
+    w, x, y, z = (quat[..., k] for k in range(4))
+    return atan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z)
+
+
+def up_of(quat: Array) -> Array:
+    """Return the world's z axis in a body's frame, (..., 3); its third number is 1 where the body stands upright."""
+    w, x, y, z = (quat[..., k] for k in range(4))
+    return namespace(quat).stack((2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z), axis=-1)
+
+
+def projected_gravity(quat: Array) -> Array:
+    """Return the direction of gravity in a body's frame, (..., 3); (0, 0, -1) where the body stands upright."""
+    return -up_of(quat)
+
+
+def _heading(quat: Array) -> tuple[Array, Array]:
+    """Return cosine and sine of the heading, (..., 1); 1 and 0 for a body whose x axis is vertical."""
+    w, x, y, z = (quat[..., k : k + 1] for k in range(4))
+    ahead, aside = w * w + x * x - y * y - z * z, 2 * (w * z + x * y)
+    xp = namespace(quat)
+    length = sqrt(ahead * ahead + aside * aside)
+    known = length > 0
+    length = xp.where(known, length, xp.ones_like(length))
+    return xp.where(known, ahead / length, xp.ones_like(ahead)), aside / length
+
+
+def to_heading(quat: Array, vector: Array) -> Array:
+    """Return vectors of the world's frame in the frame of a body's heading, which turns about the vertical alone."""
+    cosine, sine = _heading(quat)
+    x, y, z = (vector[..., k : k + 1] for k in range(3))
+    return namespace(vector).concat((cosine * x + sine * y, cosine * y - sine * x, z), axis=-1)
+
+
+def from_heading(quat: Array, vector: Array) -> Array:
+    """Return vectors of the frame of a body's heading in the world's frame, (..., 3)."""
+    cosine, sine = _heading(quat)
+    x, y, z = (vector[..., k : k + 1] for k in range(3))
+    return namespace(vector).concat((cosine * x - sine * y, sine * x + cosine * y, z), axis=-1)

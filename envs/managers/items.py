@@ -1,0 +1,119 @@
+"""Choosing bodies, geoms, joints and actuators of a model by their names."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+_O = mujoco.mjtObj
+KINDS = {
+    "bodies": (_O.mjOBJ_BODY, "nbody"),
+    "geoms": (_O.mjOBJ_GEOM, "ngeom"),
+    "joints": (_O.mjOBJ_JOINT, "njnt"),
+    "actuators": (_O.mjOBJ_ACTUATOR, "nu"),
+    "tendons": (_O.mjOBJ_TENDON, "ntendon"),
+    "sites": (_O.mjOBJ_SITE, "nsite"),
+    "sensors": (_O.mjOBJ_SENSOR, "nsensor"),
+}
+"""MuJoCo's type, and the size of the model, of what is chosen by name."""
+
+Names = str | Sequence[str] | None
+"""Names, or regular expressions that match whole names; None: all."""
+
+_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+
+
+def ids_of(model: mujoco.MjModel, kind: str, names: Names, owner: str) -> np.ndarray:
+    """Return the numbers (k,) of things of a kind, in the model's order.
+
+    Args:
+        model: of the task.
+        kind: a key of `KINDS`.
+        names: names, or regular expressions that match whole names; None: all.
+        owner: of the error.
+
+    Raises:
+        ValueError: nothing has such a name; the message lists the names there are.
+    """
+    objtype, size = KINDS[kind]
+    found = [mujoco.mj_id2name(model, objtype, i) or "" for i in range(int(getattr(model, size)))]
+    if names is None:
+        return np.arange(len(found))
+    chosen = np.zeros(len(found), bool)
+    for pattern in (names,) if isinstance(names, str) else names:
+        matches = np.array([name == pattern or re.fullmatch(pattern, name) is not None for name in found], bool)
+        if not matches.any():
+            there = ", ".join(name for name in found if name) or "none with a name"
+            raise ValueError(f"{owner}: {kind}={pattern!r}: the model has none; there are {there}")
+        chosen |= matches
+    return np.flatnonzero(chosen)
+
+
+def id_of(model: mujoco.MjModel, kind: str, name: str, owner: str) -> int:
+    """Return the number of the one thing of a kind with a name; errors are those of `ids_of`."""
+    found = ids_of(model, kind, name, owner)
+    if len(found) > 1:
+        raise ValueError(f"{owner}: {kind}={name!r} are {len(found)}; name one")
+    return int(found[0])
+
+
+def rows_of(model: mujoco.MjModel, field: str, names: Mapping[str, Names], owner: str) -> np.ndarray | None:
+    """Return which rows (k,) of a field of the model are meant; None for a field without rows, such as gravity.
+
+    Without names these are all bodies but the world, all joints but free ones, and all of other kinds.
+
+    Args:
+        model: of the task.
+        field: MuJoCo's name, such as `body_mass`.
+        names: by kind, a key of `KINDS`; those of a geom may be its bodies'.
+        owner: of errors.
+
+    Raises:
+        ValueError: the field is not chosen by such a kind, or nothing has such a name.
+    """
+    own = _KIND_OF.get(field.split("_")[0]) if "_" in field or field == "qpos0" else None
+    allowed = ("geoms", "bodies") if own == "geoms" else (own,)
+    given = {kind: chosen for kind, chosen in names.items() if chosen is not None}
+    for kind in given:
+        if kind not in allowed:
+            by = "it has no parts" if own is None else "it is chosen by " + " or ".join(allowed)
+            raise ValueError(f"{owner}: {kind} were given, and {by}")
+    if own is None:
+        return None
+    if own == "geoms" and "bodies" in given:
+        of_bodies = np.isin(model.geom_bodyid, ids_of(model, "bodies", given["bodies"], owner))
+        wanted = ids_of(model, "geoms", given.get("geoms"), owner)
+        return wanted[of_bodies[wanted]]
+    chosen = ids_of(model, own, given.get(own), owner)
+    if own == "bodies" and own not in given:
+        return chosen[chosen > 0]
+    if own != "joints":
+        return chosen
+    if own not in given:
+        chosen = chosen[model.jnt_type[chosen] != _FREE]
+    if field.startswith("jnt_"):
+        return chosen
+    return _coordinates(model, chosen) if field.startswith("qpos") else _dofs(model, chosen)
+
+
+_KIND_OF = {
+    "body": "bodies",
+    "geom": "geoms",
+    "jnt": "joints",
+    "dof": "joints",
+    "qpos0": "joints",
+    "qpos": "joints",
+    "actuator": "actuators",
+    "tendon": "tendons",
+}
+
+
+def _dofs(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
+    """Return the dofs of joints."""
+    return np.flatnonzero(np.isin(model.dof_jntid, joints))
+
+
+def _coordinates(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
+    """Return the coordinates of hinges and slides; quaternions are no numbers to add to."""
+    return model.jnt_qposadr[joints[~np.isin(model.jnt_type[joints], (_FREE, _BALL))]]

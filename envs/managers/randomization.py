@@ -1,0 +1,216 @@
+"""Randomization of a task: numbers of the model, pushes and external wrenches, at starts, resets and intervals."""
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...physics.model.kernel_numbers import mujoco_numbers
+from ...physics.model.parameters import checked
+from ..arrays import Array, some
+from ..noise import Noise
+from ..task import Last, Start, Task, TaskState
+from .pushes import BoundPush, BoundWrench, Push, Wrench
+from .randomize import BoundTerm, Randomize
+from .renewal import Renewal, whole_steps
+
+Term = Randomize | Push | Wrench
+
+
+class Randomization:
+    """All that a task randomizes, by terms in the order in which they act.
+
+    Make one in `bind`, let it begin in `reset_after`, and ask it in `step`, before the observation is made:
+
+        def bind(self):
+            self.randomization = Randomization(self, dr.mass(0.9, 1.1), dr.friction(0.4, 1.0), Push(x=(-0.5, 0.5)))
+
+        def reset_after(self, last, noise):
+            return self.randomization.begin(self.reset(noise), last, noise)
+
+        def step(self, state, action):
+            ...
+            state, changes = self.randomization.step(state)
+            return StepResult(self.observation(state), terms, fell, info, state.memory, **changes)
+
+    A push is in the velocities of the state that `step` returns, so that an observation shows it, and in none of the
+    derived quantities, which belong to the last evaluation. All of it acts from the next step on. Constants of the
+    model that depend on what changes follow as in MuJoCo's `mj_setConst`. Terms for the same numbers act one after the
+    other on those of the model.
+
+    Memory holds what has to last: `name_0`, `name_1`, ... by the terms' order, or a term's own name, (n, k) each, and
+    `..._steps`, the steps until an interval is over.
+
+    Args:
+        task: a bound task.
+        terms: `Randomize` and the functions in `randomize`, `Push`, `Wrench`.
+        name: of the memory.
+
+    Raises:
+        ValueError: a term does not fit the model, or may draw numbers that no model has; the message names it.
+        KeyError: there is no such parameter.
+    """
+
+    def __init__(self, task: Task, *terms: Term, name: str = "randomization") -> None:
+        self._task, self._model = task, task.model
+        self._terms: list[_Drawn] = []
+        self._pushes: list[BoundPush] = []
+        self._wrenches: list[BoundWrench] = []
+        for k, term in enumerate(terms):
+            if isinstance(term, Randomize):
+                self._terms.append(_Drawn(task, term.bound(task.model), term.name or f"{name}_{k}"))
+            elif isinstance(term, Push):
+                self._pushes.append(term.bound(task, f"{name}_{k}"))
+            elif isinstance(term, Wrench):
+                self._wrenches.append(term.bound(task, f"{name}_{k}"))
+            else:
+                raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
+        names = dict.fromkeys(name for drawn in self._terms for name in drawn.term.parameters)
+        self._own = {name: mujoco_numbers(task.model, name)[None] for name in names}
+        at_intervals = {name for drawn in self._terms if drawn.interval for name in drawn.term.parameters}
+        self._at_intervals = [drawn for drawn in self._terms if at_intervals & {*drawn.term.parameters}]
+        for drawn in self._at_intervals:
+            drawn.kept = True
+        self._once = all(drawn.term.term.when == "start" for drawn in self._terms)
+        for drawn in self._terms:
+            self._require(str(drawn.term.term), [drawn])
+        self._require("Randomization, all terms together", self._terms)
+
+    def begin(self, start: Start, last: Last, noise: Noise) -> Start:
+        """Return starts of n episodes with numbers of the model of their own, and with the memory of all terms.
+
+        Args:
+            start: of the episodes.
+            last: what came before: what is drawn at "start" is kept, unless the environment was seeded anew.
+            noise: of the episodes.
+
+        Raises:
+            ValueError: the task itself gives numbers that terms change.
+        """
+        if both := [name for name in self._own if name in start.parameters]:
+            raise ValueError(f"Randomization: {both} are in the parameters of the start too; leave them to one of both")
+        memory, found = dict(start.memory), []
+        for drawn in self._terms:
+            numbers, more = drawn.begin(last, noise)
+            found.append(numbers)
+            memory |= more
+        for acting in (*self._pushes, *self._wrenches):
+            memory |= acting.begin(noise)
+        parameters = dict(start.parameters)
+        if self._terms and not (self._once and last.memory and not some(last.fresh)):
+            parameters |= self._numbers(self._terms, found)
+        return start._replace(memory=memory, parameters=parameters)
+
+    def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
+        """Go on by a step.
+
+        Args:
+            state: after the step.
+
+        Returns:
+            the state with its memory and, after a push, other velocities; and what the `StepResult` has to say of it,
+            by its names: `parameters` and `parameters_mask`, `inputs`, `qvel`.
+        """
+        changes: dict[str, Any] = {}
+        due = None
+        for drawn in self._terms:
+            if drawn.interval:
+                state, its = drawn.step(state)
+                due = its if due is None else due | its
+        if due is not None and some(due):
+            changes["parameters"], changes["parameters_mask"] = self._renewed(state, due), due
+        for push in self._pushes:
+            state, kicked = push.step(state)
+            if kicked:
+                changes["qvel"] = state.qvel
+        turned = False
+        for wrench in self._wrenches:
+            state, its = wrench.step(state)
+            turned |= its
+        if turned:
+            changes["inputs"] = {"xfrc_applied": reduce(add, (wrench.spread(state) for wrench in self._wrenches))}
+        return state, changes
+
+    def _renewed(self, state: TaskState, due: Array) -> dict[str, np.ndarray]:
+        """Return numbers (n, ...) that terms at intervals have a part in; those of rows that are not `due` are zero."""
+        rows = _numpy(due).nonzero()[0]
+        found = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
+        parameters = {}
+        for name, numbers in self._numbers(self._at_intervals, found).items():
+            parameters[name] = np.zeros((due.shape[0], *numbers.shape[1:]))
+            parameters[name][rows] = numbers
+        return parameters
+
+    def _numbers(self, terms: list["_Drawn"], found: list[Array]) -> dict[str, np.ndarray]:
+        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each."""
+        drawn = [_numpy(numbers).astype(np.float64) for numbers in found]
+        names = dict.fromkeys(name for each in terms for name in each.term.parameters)
+        values = {name: np.repeat(self._own[name], len(drawn[0]), axis=0) for name in names}
+        for each, numbers in zip(terms, drawn, strict=True):
+            each.term.apply(values, numbers)
+        return values
+
+    def _require(self, owner: str, terms: list["_Drawn"]) -> None:
+        """Raise ValueError if terms may draw numbers that no model has: tried are all lowest and all highest ones."""
+        if not terms:
+            return
+        for k in range(2):
+            with np.errstate(all="ignore"):
+                values = self._numbers(terms, [each.term.extremes()[k] for each in terms])
+            for name, numbers in values.items():
+                try:
+                    checked(self._model, name, numbers, np.zeros(1, int))
+                except ValueError as error:
+                    message = str(error).replace(" of environment 0", "")
+                    raise ValueError(f"{owner}: it may come to this: {message}. Draw from less, or give clip") from None
+
+
+class _Drawn:
+    """A term with its place in the memory.
+
+    Attributes:
+        term: what is drawn.
+        name: of the memory.
+        interval: whether it is drawn anew within episodes.
+        kept: whether the memory has what was drawn.
+    """
+
+    def __init__(self, task: Task, term: BoundTerm, name: str) -> None:
+        self.term, self.name = term, name
+        self._task, self._steps = task, f"{name}_steps"
+        when = term.term.when
+        self._time = (0.0, 0.0) if isinstance(when, str) else when
+        self.interval = not isinstance(when, str)
+        self._lasts = when == "start"
+        self.kept = self.interval or self._lasts or term.term.name is not None
+        self._renewal = Renewal(self._draw)
+
+    def begin(self, last: Last, noise: Noise) -> tuple[Array, dict[str, Array]]:
+        """Return numbers (n, width) with which episodes begin, and the memory of them."""
+        memory = self._draw(noise)
+        if self._lasts and self.name in last.memory:
+            fresh = self._task.xp.reshape(last.fresh, (-1, 1))
+            memory[self.name] = self._task.xp.where(fresh, memory[self.name], last.memory[self.name])
+        return memory[self.name], memory if self.kept else {}
+
+    def step(self, state: TaskState) -> tuple[TaskState, Array]:
+        """Draw anew where the interval is over; return the state, and where that was (n,)."""
+        steps = state.memory[self._steps] - 1
+        due = steps <= 0
+        kept = {self.name: state.memory[self.name], self._steps: steps}
+        return state.remember(**self._renewal(state.noise, due, kept)), due
+
+    def _draw(self, noise: Noise) -> dict[str, Array]:
+        """Draw numbers, rounded to the solver's precision as memory keeps them; and the time until the next."""
+        memory = {self.name: self._task.array(self.term.draw(noise))}
+        if self.interval:
+            seconds = self._task.array(noise.uniform(*self._time, 1)[:, 0])
+            memory[self._steps] = whole_steps(seconds, self._task.dt)
+        return memory
+
+
+def _numpy(array: Any) -> np.ndarray:
+    """Return an array of any library in numpy."""
+    return array.cpu().numpy() if isinstance(array, torch.Tensor) else np.asarray(array)

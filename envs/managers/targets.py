@@ -1,0 +1,222 @@
+"""The numbers that terms of randomization change: rows of a field of the model, or of several that belong together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from ...physics.model.kernel_numbers import mujoco_numbers
+from ...physics.model.parameters import require_known
+from .inertia import NUMBERS, Inertia, mapped
+from .items import Names, rows_of
+
+Values = dict[str, np.ndarray]
+
+
+class Target(NamedTuple):
+    """Numbers of the model that one draw changes."""
+
+    parameters: tuple[str, ...]  # MuJoCo's names
+    rows: int
+    axes: int
+    apply: Callable[[Values, np.ndarray], None]  # to values (n, ...) by name, of drawn numbers (n, rows or 1, axes)
+
+
+class Asked(NamedTuple):
+    """A term as the functions below see it."""
+
+    owner: str  # for messages
+    model: mujoco.MjModel
+    field: str
+    operation: str
+    names: Mapping[str, Names]
+    axes: int | Sequence[int] | None
+    clip: tuple[float, float] | None
+
+    def changed(self, own: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+        """Return what becomes of the model's numbers."""
+        found = (
+            own * drawn if self.operation == "scale" else own + drawn if self.operation == "add" else drawn + 0 * own
+        )
+        return found if self.clip is None else np.clip(found, *self.clip)
+
+    def rows(self, field: str | None = None) -> np.ndarray | None:
+        """Return the chosen rows of a field."""
+        return rows_of(self.model, field or self.field, self.names, self.owner)
+
+    def plain(self) -> "Asked":
+        """Refuse axes, which a target of one number a row does not have."""
+        if self.axes is not None:
+            raise ValueError(f"{self.owner}: axes={self.axes!r}: it has one number a row, leave axes out")
+        return self
+
+
+def target_of(
+    owner: str,
+    model: mujoco.MjModel,
+    field: str,
+    operation: str,
+    names: Mapping[str, Names],
+    axes: int | Sequence[int] | None,
+    clip: tuple[float, float] | None,
+) -> Target:
+    """Return what a term changes; arguments are those of `Randomize`.
+
+    Raises:
+        ValueError: it does not fit the model.
+        KeyError: there is no such parameter.
+    """
+    asked = Asked(owner, model, field, operation, names, axes, clip)
+    if field in _TOGETHER:
+        return _TOGETHER[field](asked)
+    try:
+        require_known(field, writable=True)
+    except KeyError as error:
+        raise KeyError(f"{owner}: {error.args[0]}, and {', '.join(_TOGETHER)}") from None
+    return _of_field(asked)
+
+
+def _of_field(asked: Asked) -> Target:
+    """Return rows and axes of one field."""
+    field, own = asked.field, mujoco_numbers(asked.model, asked.field)
+    rows = asked.rows()
+    shape = (1, max(1, own.size)) if rows is None else (len(own), own.size // max(1, len(own)))
+    rows = np.zeros(1, int) if rows is None else rows
+    if not len(rows):
+        raise ValueError(f"{asked.owner}: the model has nothing of the kind; leave the term out")
+    columns = np.arange(shape[1]) if asked.axes is None else np.atleast_1d(np.asarray(asked.axes, int))
+    if (columns < 0).any() or (columns >= shape[1]).any():
+        raise ValueError(f"{asked.owner}: axes={asked.axes!r}: there are 0 to {shape[1] - 1}")
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        numbers = values[field].reshape(len(drawn), *shape)
+        place = (slice(None), rows[:, None], columns)
+        numbers[place] = asked.changed(numbers[place], drawn)
+        values[field] = numbers.reshape(len(drawn), *own.shape)
+
+    return Target((field,), len(rows), len(columns), apply)
+
+
+def _mass(asked: Asked) -> Target:
+    """Return masses of bodies, with inertias in proportion."""
+    rows = asked.plain().rows("body_mass")
+    rows = rows[asked.model.body_mass[rows] > 0]
+    if not len(rows):
+        raise ValueError(f"{asked.owner}: none of the bodies has a mass")
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        before = values["body_mass"][:, rows]
+        after = asked.changed(before, drawn[..., 0])
+        values["body_mass"][:, rows] = after
+        values["body_inertia"][:, rows] *= (after / before)[..., None]
+
+    return Target(("body_mass", "body_inertia"), len(rows), 1, apply)
+
+
+def _pseudo_inertia(asked: Asked) -> Target:
+    """Return mass, centre of mass and inertia of bodies."""
+    if asked.operation != "add":
+        raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "add"')
+    rows = asked.plain().rows("body_mass")
+    rows = rows[asked.model.body_mass[rows] > 0]
+    if not len(rows):
+        raise ValueError(f"{asked.owner}: none of the bodies has a mass")
+    names = tuple(f"body_{name}" for name in Inertia._fields)
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        numbers = np.broadcast_to(drawn, (len(drawn), len(rows), len(NUMBERS)))
+        found = mapped(Inertia(*(values[name][:, rows] for name in names)), numbers)
+        for name, part in zip(names, found, strict=True):
+            values[name][:, rows] = part
+
+    return Target(names, len(rows), len(NUMBERS), apply)
+
+
+_GAIN, _BIAS = "actuator_gainprm", "actuator_biasprm"
+
+
+def _servos(asked: Asked, column: int, what: str) -> np.ndarray:
+    """Return actuators (k,) whose force has a gain on the length (column 1) or on the velocity (2)."""
+    model, rows = asked.model, asked.plain().rows(_GAIN)
+    affine = (model.actuator_gaintype == int(mujoco.mjtGain.mjGAIN_FIXED)) & (
+        model.actuator_biastype == int(mujoco.mjtBias.mjBIAS_AFFINE)
+    )
+    has = affine & (model.actuator_biasprm[:, column] < 0)
+    wrong = rows[~has[rows]]
+    if asked.names["actuators"] is not None and len(wrong):
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, int(wrong[0]))
+        raise ValueError(f"{asked.owner}: actuator {name!r} has no {what} gain; choose others by actuators=")
+    if not has[rows].any():
+        raise ValueError(f"{asked.owner}: no actuator has a {what} gain; leave the term out")
+    return rows[has[rows]]
+
+
+def _kp(asked: Asked) -> Target:
+    """Return position gains of actuators."""
+    return _gains(asked, _servos(asked, 1, "position"), 1)
+
+
+def _kv(asked: Asked) -> Target:
+    """Return velocity gains of actuators."""
+    return _gains(asked, _servos(asked, 2, "velocity"), 2)
+
+
+def _gains(asked: Asked, rows: np.ndarray, column: int) -> Target:
+    """Return gains on the length or the velocity, with that on the control where it is the same."""
+    model = asked.model
+    controlled = model.actuator_gainprm[rows, 0] == -model.actuator_biasprm[rows, column]
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        after = asked.changed(-values[_BIAS][:, rows, column], drawn[..., 0])
+        values[_BIAS][:, rows, column] = -after
+        if controlled.any():
+            values[_GAIN][:, rows[controlled], 0] = after[:, controlled]
+
+    return Target((_GAIN, _BIAS) if controlled.any() else (_BIAS,), len(rows), 1, apply)
+
+
+def _motor_strength(asked: Asked) -> Target:
+    """Return all forces of actuators."""
+    model, rows = asked.model, asked.plain().rows(_GAIN)
+    if asked.operation != "scale":
+        raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "scale"')
+    bias = np.isin(model.actuator_biastype, (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)))
+    gain = np.isin(model.actuator_gaintype, (int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE)))
+    wrong = rows[~(bias & gain)[rows]]
+    if len(wrong):
+        name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, int(wrong[0]))
+        raise ValueError(f"{asked.owner}: the force of actuator {name!r} is no affine one; choose others by actuators=")
+    names = (_GAIN, *(_BIAS,) * bool(model.actuator_biasprm[rows].any()))
+    names += ("actuator_forcerange",) * bool(model.actuator_forcelimited[rows].any())
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        for name in names:
+            values[name][:, rows, :3] *= drawn
+
+    return Target(names, len(rows), 1, apply)
+
+
+def _effort_limit(asked: Asked) -> Target:
+    """Return limits of forces, both by one number."""
+    rows, limited = asked.plain().rows(_GAIN), asked.model.actuator_forcelimited.astype(bool)
+    if asked.operation != "scale":
+        raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "scale"')
+    if not limited[rows].any():
+        raise ValueError(f"{asked.owner}: none of the actuators has a limit of its force; give it a forcerange")
+    rows = rows[limited[rows]]
+
+    def apply(values: Values, drawn: np.ndarray) -> None:
+        values["actuator_forcerange"][:, rows] *= drawn
+
+    return Target(("actuator_forcerange",), len(rows), 1, apply)
+
+
+_TOGETHER: dict[str, Callable[[Asked], Target]] = {
+    "mass": _mass,
+    "pseudo_inertia": _pseudo_inertia,
+    "kp": _kp,
+    "kv": _kv,
+    "motor_strength": _motor_strength,
+    "effort_limit": _effort_limit,
+}

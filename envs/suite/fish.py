@@ -1,0 +1,104 @@
+"""The fish of the control suite: swim to a target with tail and fins."""
+
+from typing import ClassVar
+
+import mujoco
+import numpy as np
+
+from ..arrays import Array, namespace, row_norm, row_sum
+from ..noise import Noise
+from ..task import Start, StepResult, Task, TaskState
+from .rewards import tolerance
+
+
+class FishSwim(Task):
+    """A fish swims to a target with its mouth first. Same task as the control suite's fish swim.
+
+    Action:
+
+    | index | actuator | low | high | meaning |
+    |---|---|---|---|---|
+    | 0 | tail | -1 | 1 | angle wanted of the tail / 1 rad |
+    | 1 | tail_twist | -1 | 1 | angle wanted of its twist / 1 rad |
+    | 2 | fins_flap | -1 | 1 | half the difference wanted of the fins' rolls / 1 rad |
+    | 3 | finleft_pitch | -1 | 1 | angle wanted / 1 rad |
+    | 4 | finright_pitch | -1 | 1 | angle wanted / 1 rad |
+
+    Observation:
+
+    | index | name | unit | meaning |
+    |---|---|---|---|
+    | 0-6 | qpos[7:] | rad | tail, twist, tail's end; roll and pitch of the right and of the left fin |
+    | 7 | upright | | cosine of the torso's angle from upright |
+    | 8-10 | target | m | from the mouth to the target, in the mouth's frame, whose z axis points to the tail |
+    | 11-23 | qvel | m/s, rad/s | torso's velocity and angular velocity, joints |
+
+    Reward, from 0 to 1:
+
+    - `reward_target`: 7/8 of tolerance(distance from mouth to target, up to the sum of their radii, margin twice that)
+    - `reward_upright`: 1/8 of (1 + cosine) / 2 of the torso's angle
+
+    `success` is a mouth in the target, whose `distance` (m) is in the info too. Never ends by itself. Starts at rest:
+    any orientation, joints within ±0.2 rad, the target within ±0.4 m along x and y and 0.1 to 0.3 m high.
+    """
+
+    camera: ClassVar = {"distance": 1.1, "lookat": (0.0, 0.0, 0.15), "azimuth": 120.0, "elevation": -35.0}
+
+    xml_file: str = "suite_fish.xml"
+    frame_skip: int = 10
+
+    def bind(self) -> None:
+        """Look up where the mouth is, and how near to the target it has to come."""
+        mouth, turned = self.model.geom("mouth"), np.zeros(9)
+        mujoco.mju_quat2Mat(turned, mouth.quat)
+        self.mouth, self.axes = self.array(mouth.pos), self.array(turned.reshape(3, 3).T)
+        self.reach = float(mouth.size[0] + self.model.geom("target").size[0])
+
+    def reset(self, noise: Noise) -> Start:
+        """Draw an orientation, the joints and the target, at rest."""
+        xp = self.xp
+        quat = noise.normal(4)
+        quat = quat / row_norm(quat)[:, None]
+        joints = noise.uniform(-0.2, 0.2, 7)
+        target = xp.concat((noise.uniform(-0.4, 0.4, 2), noise.uniform(0.1, 0.3, 1)), axis=1)
+        qpos = xp.concat((0 * target + self.init_qpos[:3], quat, joints), axis=1)
+        memory, inputs = {"target": target}, {"mocap_pos": target[:, None, :]}
+        return Start(qpos, xp.zeros_like(qpos[:, 1:]), memory, inputs=inputs)
+
+    def to_target(self, state: TaskState) -> Array:
+        """Return the way from the mouth to the target, in the mouth's frame, (n, 3) m."""
+        way = state.memory["target"] - state.qpos[:, :3]
+        local = _turned_back(way, state.qpos[:, 3:7]) - self.mouth
+        return row_sum(local[:, None, :] * self.axes)
+
+    def observation(self, state: TaskState) -> Array:
+        """Return joints, uprightness, the way to the target, and velocities, (n, 24)."""
+        x, y = state.qpos[:, 4:5], state.qpos[:, 5:6]
+        upright = 1 - 2 * (x * x + y * y)
+        return self.xp.concat((state.qpos[:, 7:], upright, self.to_target(state), state.qvel), axis=1)
+
+    @property
+    def observation_structure(self) -> dict[str, int]:
+        """The widths of the observation's blocks, in order."""
+        return {"joint_angles": 7, "upright": 1, "target": 3, "velocity": 13}
+
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Pay for a mouth near the target, and a little for swimming upright."""
+        observation = self.observation(state)
+        distance = row_norm(observation[:, 8:11])
+        near = tolerance(distance, (0.0, self.reach), margin=2 * self.reach)
+        terms = {"reward_target": 7 * near / 8, "reward_upright": (observation[:, 7] + 1) / 16}
+        return StepResult(observation, terms, info={"distance": distance, "success": distance <= self.reach})
+
+
+def _turned_back(vector: Array, quat: Array) -> Array:
+    """Turn vectors (n, 3) from the world's frame into that of unit quaternions (n, 4)."""
+    w, axis = quat[:, :1], quat[:, 1:]
+    across = _cross(axis, vector)
+    return vector - 2 * w * across + 2 * _cross(axis, across)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products of vectors (n, 3) each."""
+    parts = [a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return namespace(a).stack(parts, axis=-1)

@@ -1,0 +1,79 @@
+"""Robots in the x-z plane, in closed form: how their bodies are turned, and how fast their center of mass moves.
+
+The suite's tasks see the state after a step, while derived quantities of `Task.reads` belong to the step's last
+evaluation, before it moved. These follow from the coordinates alone.
+"""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from ..arrays import Array, row_sum, sin_cos
+from ..task import Task
+
+
+class Turns(NamedTuple):
+    """The tilt of the bodies of n planar robots about y, and how fast it changes."""
+
+    sine: Array  # (n, bodies)
+    cosine: Array  # (n, bodies)
+    rate: Array  # (n, bodies) rad/s
+
+
+class PlanarRobot:
+    """One tree of bodies on hinges about y, whose root may slide along x and z as well. Make one in `bind`.
+
+    Args:
+        task: a bound task, whose arrays are computed with.
+    """
+
+    def __init__(self, task: Task) -> None:
+        turning = _turning(task.model)
+        self._nq, self._turning = task.model.nq, task.array(turning)
+        self._reference = task.array(turning @ task.model.qpos0)
+        self._lever = task.array(_levers(task.model))
+        self._along = int(np.flatnonzero(_slides_along_x(task.model))[0])
+
+    def turns(self, coordinates: Array) -> Turns:
+        """Return how each body but the world is turned, from coordinates (n, nq + nv)."""
+        angle = row_sum(coordinates[:, None, : self._nq] * self._turning) - self._reference
+        rate = row_sum(coordinates[:, None, self._nq :] * self._turning)
+        return Turns(*sin_cos(angle), rate)
+
+    def speed(self, coordinates: Array, turns: Turns) -> Array:
+        """Velocity of the whole robot's center of mass along x, (n,) m/s: MuJoCo's `subtree_linvel` of its root."""
+        swing = turns.rate * (self._lever[:, 1] * turns.cosine - self._lever[:, 0] * turns.sine)
+        return coordinates[:, self._nq + self._along] + row_sum(swing)
+
+
+def _slides_along_x(model: mujoco.MjModel) -> np.ndarray:
+    """Return True for slides along x, (njnt,)."""
+    return (model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE) & (model.jnt_axis[:, 0] == 1)
+
+
+def _turning(model: mujoco.MjModel) -> np.ndarray:
+    """Return how each body but the world turns about +y for each coordinate: (nbody - 1, nq) of 1, 0 and -1."""
+    own = np.zeros((model.nbody, model.nq))
+    for joint, body in enumerate(model.jnt_bodyid):
+        if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE:
+            own[body, joint] = model.jnt_axis[joint, 1]
+    for body in range(1, model.nbody):
+        own[body] += own[model.body_parentid[body]]
+    return own[1:]
+
+
+def _levers(model: mujoco.MjModel) -> np.ndarray:
+    """Return how far each body's turning carries the center of mass, (nbody - 1, 2) m: x and z in the body's frame.
+
+    The center of mass is the sum of these vectors, each turned with its body, and of the root's slides.
+    """
+    lever = np.zeros((model.nbody, 3))
+    for body in range(1, model.nbody):
+        anchor = np.zeros(3)
+        for joint in np.flatnonzero(model.jnt_bodyid == body):
+            anchor = model.jnt_pos[joint] if model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE else anchor
+        carried = model.body_subtreemass[body]
+        lever[body] += model.body_mass[body] * model.body_ipos[body] - carried * anchor
+        lever[model.body_parentid[body]] += carried * (model.body_pos[body] + anchor)
+    return lever[1:, [0, 2]] / model.body_mass.sum()

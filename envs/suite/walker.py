@@ -1,0 +1,113 @@
+"""The walker of the control suite: stand up, and walk or run, on two legs in a plane."""
+
+from typing import ClassVar
+
+from ..arrays import Array
+from ..noise import Noise
+from ..task import Start, StepResult, Task, TaskState
+from .planar import PlanarRobot
+from .rewards import tolerance
+from .starts import JointRanges
+
+STAND_HEIGHT = 1.2  # m, of the torso
+
+
+class WalkerWalk(Task):
+    """A planar walker stands up and walks at 1 m/s. Same task as the control suite's walker walk.
+
+    Action:
+
+    | index | actuator | low | high | meaning |
+    |---|---|---|---|---|
+    | 0 | right_hip | -1 | 1 | torque / 100 N m |
+    | 1 | right_knee | -1 | 1 | torque / 50 N m |
+    | 2 | right_ankle | -1 | 1 | torque / 20 N m |
+    | 3 | left_hip | -1 | 1 | torque / 100 N m |
+    | 4 | left_knee | -1 | 1 | torque / 50 N m |
+    | 5 | left_ankle | -1 | 1 | torque / 20 N m |
+
+    Observation:
+
+    | index | name | unit | meaning |
+    |---|---|---|---|
+    | 0-13 | orientations | | cosine and sine of the tilt of the torso and of thigh, leg, foot, right and left |
+    | 14 | height | m | of the torso |
+    | 15-23 | qvel | m/s, rad/s | z, x, pitch, joints of the right and of the left leg |
+
+    Reward: `reward_move`, from 0 to 1, the product of
+
+    - (3 tolerance(height, from 1.2 m on, margin 0.6) + (1 + cosine of the torso) / 2) / 4, `stand` in the info
+    - (1 + 5 tolerance(speed along x, from `move_speed` on, margin `move_speed` / 2, linear to 0.5)) / 6, `move`
+
+    The speed is that of the center of mass, `x_velocity` in the info; at half of `move_speed` the tolerance is 0.5, at
+    rest 0. Never ends by itself. Starts: at rest with the torso's joint at 1.3 m, turned by any angle, leg joints
+    evenly distributed in their limits.
+    """
+
+    camera: ClassVar = {"trackbodyid": 1, "distance": 4.5, "azimuth": 90.0, "elevation": -12.0}
+
+    xml_file: str = "suite_walker.xml"
+    frame_skip: int = 10
+    move_speed: float = 1.0  # m/s
+
+    def bind(self) -> None:
+        """Prepare angles and speeds of the bodies, and the ranges of starts."""
+        self.robot, self.ranges = PlanarRobot(self), JointRanges(self)
+        self.reference_height = float(self.model.body("torso").pos[2])
+
+    def reset(self, noise: Noise) -> Start:
+        """Draw all angles, at rest."""
+        qpos = self.ranges.draw(noise)
+        return Start(qpos, 0 * qpos)
+
+    def observation(self, state: TaskState) -> Array:
+        """Return orientations, height and velocities, (n, 24)."""
+        xp, turns = self.xp, self.robot.turns(state.coordinates)
+        orientations = xp.reshape(xp.stack((turns.cosine, turns.sine), axis=-1), (-1, 2 * turns.sine.shape[1]))
+        return xp.concat((orientations, self.reference_height + state.qpos[:, :1], state.qvel), axis=1)
+
+    @property
+    def observation_structure(self) -> dict[str, int]:
+        """The widths of the observation's blocks, in order."""
+        return {"orientations": 14, "height": 1, "velocity": 9}
+
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Pay for standing upright, and for speed along x on top."""
+        speed = self.robot.speed(state.coordinates, self.robot.turns(state.coordinates))
+        observation, infinite = self.observation(state), float("inf")
+        upright, height = (1 + observation[:, 0]) / 2, observation[:, 14]
+        stand = (3 * tolerance(height, (STAND_HEIGHT, infinite), margin=STAND_HEIGHT / 2) + upright) / 4
+        wanted = self.move_speed
+        move = tolerance(speed, (wanted, infinite), margin=wanted / 2, value_at_margin=0.5, sigmoid="linear")
+        info = {"stand": stand, "move": move, "x_velocity": speed}
+        return StepResult(observation, {"reward_move": stand * (5 * move + 1) / 6}, info=info)
+
+
+class WalkerRun(WalkerWalk):
+    """A planar walker stands up and runs at 8 m/s. Same task as the control suite's walker run.
+
+    Action:
+
+    | index | actuator | low | high | meaning |
+    |---|---|---|---|---|
+    | 0 | right_hip | -1 | 1 | torque / 100 N m |
+    | 1 | right_knee | -1 | 1 | torque / 50 N m |
+    | 2 | right_ankle | -1 | 1 | torque / 20 N m |
+    | 3 | left_hip | -1 | 1 | torque / 100 N m |
+    | 4 | left_knee | -1 | 1 | torque / 50 N m |
+    | 5 | left_ankle | -1 | 1 | torque / 20 N m |
+
+    Observation:
+
+    | index | name | unit | meaning |
+    |---|---|---|---|
+    | 0-13 | orientations | | cosine and sine of the tilt of the torso and of thigh, leg, foot, right and left |
+    | 14 | height | m | of the torso |
+    | 15-23 | qvel | m/s, rad/s | z, x, pitch, joints of the right and of the left leg |
+
+    Reward: `reward_move`, as in `WalkerWalk`, with 8 m/s as `move_speed`: what the walk pays at 1 m/s, at 8 m/s.
+
+    Never ends by itself. Starts as in `WalkerWalk`.
+    """
+
+    move_speed: float = 8.0  # m/s

@@ -1,0 +1,107 @@
+"""DroneHover: terms, observation and ends are the published formulas, and a pilot of a few lines hovers."""
+
+import numpy as np
+import pytest
+
+import tumble
+from tumble.envs.flight.drone_hover import DroneHover
+
+from .pilot import fly
+
+N = 8
+
+
+def matrices(quat: np.ndarray) -> np.ndarray:
+    """Rotation matrices (n, 3, 3) of quaternions, by the rows of the sandwich product."""
+    w, x, y, z = quat.T
+    skew = np.array([[0 * x, -z, y], [z, 0 * x, -x], [-y, x, 0 * x]]).transpose(2, 0, 1)
+    return np.eye(3) + 2 * w[:, None, None] * skew + 2 * skew @ skew
+
+
+def expected(qpos: np.ndarray, qvel: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, dict]:
+    """IsaacLab's observation and reward terms of states, each by its formula."""
+    into_body = matrices(qpos[:, 3:7]).transpose(0, 2, 1)
+    velocity, down, way = (
+        np.einsum("nij,nj->ni", into_body, v) for v in (qvel[:, :3], np.tile([0, 0, -1], (N, 1)), goal - qpos[:, :3])
+    )
+    distance = np.linalg.norm(goal - qpos[:, :3], axis=1)
+    terms = {
+        "reward_goal": 15.0 * (1 - np.tanh(distance / 0.8)) * 0.02,
+        "reward_velocity": -0.05 * np.sum(qvel[:, :3] ** 2, axis=1) * 0.02,
+        "reward_rates": -0.01 * np.sum(qvel[:, 3:] ** 2, axis=1) * 0.02,
+    }
+    return np.concatenate((velocity, qvel[:, 3:], down, way), axis=1), terms
+
+
+def test_observation_terms_and_info():
+    envs = tumble.make_vec("tumble/DroneHover-v0", N, output="numpy")
+    first, _ = envs.reset(seed=3)
+    solver = envs.unwrapped.solver
+    qpos = solver.qpos.numpy()
+    goal = qpos[:, :3] + np.einsum("nij,nj->ni", matrices(qpos[:, 3:7]), first[:, 9:])
+    assert np.all(np.abs(goal[:, :2]) < 0.5 + 1e-5) and np.all(np.abs(goal[:, 2] - 1) < 0.5 + 1e-5)
+    np.testing.assert_allclose(first, expected(qpos, solver.qvel.numpy(), goal)[0], atol=2e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        seen, reward, _, _, info = envs.step(rng.uniform(-1, 1, (N, 4)).astype(np.float32))
+        qpos, qvel = solver.qpos.numpy(), solver.qvel.numpy()
+        wanted, terms = expected(qpos, qvel, goal)
+        np.testing.assert_allclose(seen, wanted, atol=2e-5)
+        for name, value in terms.items():
+            np.testing.assert_allclose(info[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(reward, sum(terms.values()), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(info["distance"], np.linalg.norm(goal - qpos[:, :3], axis=1), rtol=1e-5)
+    envs.close()
+
+
+def test_ends():
+    """Too low and too high is a crash, beyond the walls the episode is cut short, in the middle it goes on."""
+    envs = tumble.make_vec("tumble/DroneHover-v0", 6, output="numpy")
+    envs.reset(seed=0)
+    places = np.array([[0, 0, 0.09], [0, 0, 2.01], [1.51, 0, 1], [0, -1.51, 1], [0, 0, 0.11], [1.45, -1.45, 1.95]])
+    qpos = np.concatenate((places, np.tile([1, 0, 0, 0], (6, 1))), axis=1)
+    envs.unwrapped.solver.set_state(qpos=qpos, qvel=np.zeros((6, 6)))
+    _, _, terminated, truncated, _ = envs.step(np.zeros((6, 4), np.float32))
+    assert terminated.tolist() == [True, True, False, False, False, False]
+    assert truncated.tolist() == [False, False, True, True, False, False]
+    envs.close()
+
+
+@pytest.mark.parametrize("actions", ["thrusts", "rates"])
+def test_a_pilot_hovers(actions):
+    """From every start it comes to the goal and stays: success after 5 s, and not before a second has passed there."""
+    envs = tumble.make_vec("tumble/DroneHover-v0", 32, output="numpy", action=actions)
+    seen, _ = envs.reset(seed=1)
+    near = np.zeros(32, int)
+    for _ in range(250):
+        seen, _, terminated, truncated, info = envs.step(fly(seen, actions).astype(np.float32))
+        assert not (terminated | truncated).any()
+        near = np.where(info["distance"] < 0.1, near + 1, 0)
+        assert np.array_equal(info["success"], near >= 50)
+    assert info["success"].all() and info["distance"].max() < 0.03
+    envs.close()
+
+
+def test_drag_slows_the_drone_as_published():
+    """At hover thrust the force is minus velocity x the rotors' summed speed x the coefficient: a decay over 5 s."""
+    envs = [
+        tumble.make_vec("tumble/DroneHover-v0", 1, output="numpy", rotor_drag=drag, thrust_scale=0.0, arena=99.0)
+        for drag in (True, False)
+    ]
+    speeds = []
+    for env in envs:
+        env.reset(seed=0)
+        env.unwrapped.solver.set_state(qpos=[[0, 0, 1, 1, 0, 0, 0]], qvel=[[1.0, 0, 0, 0, 0, 0]])
+        for _ in range(100):
+            env.step(np.zeros((1, 4), np.float32))
+        speeds.append(float(env.unwrapped.solver.qvel[0, 0]))
+        env.close()
+    rpm = np.sqrt(0.027 * 9.81 / 4 / 3.16e-10)
+    rate = 9.1785e-7 * 4 * rpm * 2 * np.pi / 60 / 0.027  # 1/s
+    assert speeds[1] == pytest.approx(1, abs=1e-6)
+    assert speeds[0] == pytest.approx((1 - rate * 0.02) ** 99, rel=1e-4)  # it acts from the second step on
+
+
+def test_there_are_two_kinds_of_actions():
+    with pytest.raises(ValueError, match="choose thrusts or rates"):
+        DroneHover(action="torques")

@@ -1,0 +1,1 @@
+"""Tests of arms and hands."""
