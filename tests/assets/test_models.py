@@ -26,8 +26,7 @@ OURS = {
     "Pusher": "pusher.xml",
 }
 
-# The first words of files whose figures have tests of their own: `test_walking_robots.py`, `tests/envs/test_suite_models.py`,
-# `tests/envs/manipulation`, `tests/envs/flight`.
+# The first words of files whose figures have tests of their own: here, and in tests/envs, beside those of their tasks.
 OWN = {"arm", "biped", "drone", "hand", "quadruped", "suite"}
 
 # Gymnasium's files that have no camera called "track".
