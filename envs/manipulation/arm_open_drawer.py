@@ -49,7 +49,7 @@ class ArmOpenDrawer(ArmTask):
     drawer closed; the cabinet in a box of 0.06 x 0.3 m.
     """
 
-    camera: ClassVar = {"lookat": (0.5, 0.0, 0.15), "distance": 1.6, "azimuth": 120.0, "elevation": -20.0}
+    camera: ClassVar = {"lookat": (0.45, 0.0, 0.2), "distance": 1.6, "azimuth": 55.0, "elevation": -20.0}
 
     xml_file: str = "arm_drawer.xml"
     threshold: float = 0.15  # m

@@ -53,7 +53,7 @@ class ArmPegInHole(ArmTask):
     """
 
     grips: ClassVar = False
-    camera: ClassVar = {"lookat": (0.45, 0.0, 0.1), "distance": 1.2, "azimuth": 145.0, "elevation": -18.0}
+    camera: ClassVar = {"lookat": (0.42, 0.0, 0.15), "distance": 1.15, "azimuth": 140.0, "elevation": -18.0}
 
     xml_file: str = "arm_peg.xml"
     max_speed: float = 0.5  # m/s, along each axis
