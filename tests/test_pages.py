@@ -20,6 +20,7 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
     "docs/rough_ground.md",  # tests/test_rough_ground_page.py
+    "docs/managers.md",  # tests/test_managers_page.py
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries

@@ -46,10 +46,11 @@ class EncoderBias:
             raise ValueError(f'EncoderBias: when={when!r}: it is "reset" or "start"')
         model = task.model
         found = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
-        self.coordinates = np.asarray(found)
+        assert found is not None
+        self.coordinates = found
         self._task, self._low, self._high, self._lasts = task, low, high, when == "start"
         self.name = name
-        self._first = int(found[0]) if (np.diff(found) == 1).all() else None  # a slice is read sooner
+        self._first = int(found[0]) if bool(np.all(np.diff(found) == 1)) else None  # a slice is read sooner
         column = {int(at): k for k, at in enumerate(found)}
         self._columns = [column.get(_servo_coordinate(model, i)) for i in range(model.nu)]
         self._gears = [float(model.actuator_gear[i, 0]) for i in range(model.nu)]

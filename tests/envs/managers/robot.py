@@ -1,5 +1,6 @@
 """A small robot for tests of managers: a free trunk with two joints held by position actuators, and a motor."""
 
+import array_api_strict
 import mujoco
 import numpy as np
 import torch
@@ -44,6 +45,22 @@ XML = """
 NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 
 
+class Strict(ArrayKind):
+    """The strict library's arrays; numbers come from numpy."""
+
+    def numbers(self, values):
+        """Through numpy."""
+        return self.xp.asarray(np.asarray(values, np.float32))
+
+    def like(self, values):
+        """Through numpy, too."""
+        values = np.asarray(values)
+        return self.numbers(values) if values.dtype.kind == "f" else self.xp.asarray(values)
+
+
+STRICT = Strict(array_api_strict, array_api_strict.float32, None)
+
+
 class Robot(Task):
     """Stand; nothing more."""
 
@@ -76,7 +93,7 @@ def bound(kind: ArrayKind = NUMPY, task: type[Task] = Robot, **options) -> Task:
 def noise_of(n: int, step: int = 0, kind: ArrayKind = NUMPY, first: int = 0) -> Noise:
     """Noise of n environments with the seeds `first`, `first` + 1, ..., at a step."""
     keys = hashed_key(_mix(np.arange(first, first + n)), np.full(n, step))
-    return Noise(lambda: kind.xp.asarray(keys))
+    return Noise(lambda: keys if kind is STRICT else kind.xp.asarray(keys))  # the batch never draws strict arrays
 
 
 def state_of(task: Task, memory, step: int = 0, qpos=None, qvel=None, first: int = 0, **fields) -> TaskState:
@@ -88,7 +105,7 @@ def state_of(task: Task, memory, step: int = 0, qpos=None, qvel=None, first: int
     qvel = np.zeros((n, task.model.nv)) if qvel is None else qvel
     fields = {name: task.array(value) for name, value in fields.items()}
     both = task.array(np.concatenate((qpos, qvel), axis=1)), task.array(qpos), task.array(qvel)
-    return TaskState(*both, fields, {}, memory, noise_of(n, step + 1, TORCH if kind is TORCH else NUMPY, first))
+    return TaskState(*both, fields, {}, memory, noise_of(n, step + 1, kind, first))
 
 
 def in_numpy(memory) -> dict[str, np.ndarray]:

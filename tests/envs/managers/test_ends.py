@@ -21,8 +21,7 @@ from tumble.envs import (
 )
 from tumble.envs.managers.frames import quat_from_euler
 
-from .robot import NUMPY, TORCH, Robot, bound, in_numpy, state_of
-from .test_commands import STRICT
+from .robot import NUMPY, STRICT, TORCH, Robot, bound, in_numpy, state_of
 from .test_randomization import ends
 
 KINDS = pytest.mark.parametrize("kind", [NUMPY, TORCH, STRICT], ids=["numpy", "torch", "strict"])

@@ -8,8 +8,7 @@ import tumble
 from tumble.envs import DelayedAction, EncoderBias, Observer, ResetResult, StepResult, Term
 from tumble.envs.managers.delays import Delay
 
-from .robot import NUMPY, TORCH, Robot, bound, in_numpy, noise_of, state_of
-from .test_commands import STRICT
+from .robot import NUMPY, STRICT, TORCH, Robot, bound, in_numpy, noise_of, state_of
 from .test_randomization import ends
 
 N, STEPS = 7, 30
@@ -24,7 +23,7 @@ def values_at(step, names=("gyro", "angles"), n=N, first=0, kind=NUMPY):
 def played(observer, task, n=N, first=0, steps=STEPS):
     """Observations and memories from the beginning on."""
     kind = task._kind
-    noise = noise_of(n, 0, TORCH if kind is TORCH else NUMPY, first)
+    noise = noise_of(n, 0, kind, first)
     memory, seen = observer.begin(values_at(0, n=n, first=first, kind=kind), noise)
     found = [(np.asarray(seen), in_numpy(memory))]
     for step in range(1, steps + 1):
