@@ -1,5 +1,6 @@
 """The environments of a check, made when they are first needed, and their rollouts, which checks share."""
 
+import contextlib
 import copy
 from typing import Any
 
@@ -38,13 +39,11 @@ class Subject:
 
     def _make(self, **asked: Any) -> tuple[VectorEnv, int | None]:
         """Make environments, with a short time limit if that can be asked of them."""
+        envs, limit = None, None
         if self.source.makes:
-            try:
+            with contextlib.suppress(NotApplicable):
                 envs, limit = self.source.make(**asked, max_episode_steps=SHORT), SHORT
-            except NotApplicable:
-                envs = self.source.make(**asked)
-                limit = getattr(envs.spec, "max_episode_steps", None)
-        else:
+        if envs is None:
             envs = self.source.make(**asked)
             limit = getattr(envs.spec, "max_episode_steps", None)
         self._stated[id(envs)] = mode_of(envs)
