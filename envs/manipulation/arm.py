@@ -115,7 +115,7 @@ class ArmTask(Task):
 
 def z_axis(quat: Array) -> tuple[Array, Array, Array]:
     """Return the third axis of frames by their quaternions (4, ...), w first: three arrays (...)."""
-    w, x, y, z = (quat[i] for i in range(4))
+    w, x, y, z = (quat[i, ...] for i in range(4))
     return 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)
 
 
@@ -125,7 +125,7 @@ def turn_down(quat: Array) -> tuple[Array, Array, Array]:
     Pointing down is the quaternion (0, 1, 0, 0): x ahead, z down. The turn from q to it is twice the vector part of
     their quotient (0, 1, 0, 0) q*, to third order; the sign is that of the shorter way.
     """
-    w, x, y, z = (quat[i] for i in range(4))
+    w, x, y, z = (quat[i, ...] for i in range(4))
     side = namespace(x).where(x < 0, -2.0 + 0 * x, 2.0 + 0 * x)
     return side * w, side * z, -side * y
 

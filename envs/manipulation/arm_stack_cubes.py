@@ -32,7 +32,7 @@ class ArmStackCubes(ArmTask):
     | 2 | z | -1 | 1 | velocity upwards / `max_speed` |
     | 3 | gripper | -1 | 1 | target of each finger, from 10 mm beyond closed to 40 mm open |
 
-    Observation, with two cubes (a third adds its place and xquat after theirs):
+    Observation:
 
     | index | name | unit | meaning |
     |---|---|---|---|
@@ -49,6 +49,8 @@ class ArmStackCubes(ArmTask):
     | 36-38 | place - next cube | m | its place is on the cube before it |
     | 39 | holding | | 1 if the closed pads have the next cube between them |
     | 40 | stacked | | how many cubes are stacked |
+
+    With `num_cubes=3` place and xquat of cube 2 follow on those of cube 1.
 
     Reward, the stages of ManiSkill's StackCube for every cube, divided by 8 x (cubes - 1):
 

@@ -23,8 +23,9 @@ def jacobian(axes: Array, anchors: Array, point: Array) -> Array:
         anchors: a point on each axis, (3, k, n) m.
         point: the point, which the last hinge carries, (3, n) m.
     """
-    arm = [point[i][None] - anchors[i] for i in range(3)]
-    return namespace(axes).stack((*cross(list(axes), arm), *axes))
+    xp, axis = namespace(axes), [axes[i, ...] for i in range(3)]
+    arm = [point[i, ...][None, ...] - anchors[i, ...] for i in range(3)]
+    return xp.stack((*cross(axis, arm), *axis))
 
 
 def damped_steps(jac: Array, error: Array, wish: Array, damping: float) -> Array:
@@ -40,11 +41,12 @@ def damped_steps(jac: Array, error: Array, wish: Array, damping: float) -> Array
         damping: in the unit of the Jacobian.
     """
     rows, joints = jac.shape[0], range(jac.shape[1])
-    gram = reduce(add, (jac[:, None, k] * jac[None, :, k] for k in joints))  # (rows, rows, n)
-    rest = error - reduce(add, (jac[:, k] * wish[k][None] for k in joints))
-    diagonal = [gram[i, i] + damping * damping for i in range(rows)]
-    force = solve([[diagonal[i] if i == j else gram[i, j] for j in range(i + 1)] for i in range(rows)], list(rest))
-    return wish + reduce(add, (jac[i] * force[i][None] for i in range(rows)))
+    gram = reduce(add, (jac[:, None, k, :] * jac[None, :, k, :] for k in joints))  # (rows, rows, n)
+    rest = error - reduce(add, (jac[:, k, :] * wish[k, ...][None, ...] for k in joints))
+    diagonal = [gram[i, i, ...] + damping * damping for i in range(rows)]
+    lower = [[diagonal[i] if i == j else gram[i, j, ...] for j in range(i + 1)] for i in range(rows)]
+    force = solve(lower, [rest[i, ...] for i in range(rows)])
+    return wish + reduce(add, (jac[i, ...] * force[i][None, ...] for i in range(rows)))
 
 
 def solve(lower: list[list[Array]], right: list[Array]) -> list[Array]:

@@ -76,7 +76,7 @@ class BipedFlat(VelocityTask):
     gait_frequency: float = 1.5
     fall_height: float = 0.5
     fall_tilt: float = 0.8
-    tracking_lin_vel: float = 1.0
+    tracking_lin_vel: float = 2.0
     tracking_ang_vel: float = 0.75
     tracking_sigma: float = 0.25
     alive: float = 0.25

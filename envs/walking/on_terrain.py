@@ -43,6 +43,7 @@ class OnTerrain(Base):
         spec = super().load_spec()
         spec.delete(spec.geom("floor"))
         self.terrain().add_to(spec, friction=0.6, contype=1, conaffinity=1)
+        spec.stat.extent = 2.0  # m; else that of the field, and pictures would cut off what is within a metre
         return spec
 
     def bind(self) -> None:

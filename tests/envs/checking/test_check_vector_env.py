@@ -63,7 +63,7 @@ def test_what_is_right_passes():
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_given_environments_are_checked_as_they_are(mode):
-    """What needs others does not apply; they stay open."""
+    """Checks that need others do not apply; the environments stay open."""
     envs = Walkers(max_episode_steps=12, autoreset_mode=mode)
     report = tumble.check_vector_env(envs)
     assert not envs.closed

@@ -96,6 +96,14 @@ def test_starts_are_anyhow(task):
     assert (start.qpos[:, 2] == 0.5).all()
 
 
+def test_a_share_of_episodes_may_begin_standing():
+    task = bound("QuadrupedGetUp", drop_share=0.6)
+    qpos = task.reset(noise(4000)).qpos
+    stands = (qpos == task.model.key("home").qpos).all(axis=1)
+    assert abs(stands.mean() - 0.4) < 0.025  # three standard errors
+    assert (qpos[~stands, 2] == 0.5).all()
+
+
 def test_no_action_is_to_stand(task, found):
     states, actions = found
     np.testing.assert_array_equal(task.control(states.state, 0 * actions)[0], task.model.key("home").qpos[7:])
