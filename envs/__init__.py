@@ -19,6 +19,8 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
 | `copying` | copies and pickles of environments |
+| `snapshots` | states that are taken, put back, and copied into other environments |
+| `checking` | what `tumble.check_vector_env` is: it knows none of the others |
 | `wrappers` | what `tumble.wrappers` has |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads
@@ -37,10 +39,15 @@ if TYPE_CHECKING:
     from .ground import Ground
     from .levels import TerrainLevels
     from .managers.commands import PoseCommand, VelocityCommand
-    from .managers.curricula import Stages, StepCount
+    from .managers.curricula import Difficulty, Stages, StepCount
+    from .managers.delays import DelayedAction
+    from .managers.encoders import EncoderBias
+    from .managers.feet import FeetAirTime
+    from .managers.observing import Observer, Term
     from .managers.pushes import Push, Wrench
     from .managers.randomization import Randomization
     from .managers.randomize import Randomize
+    from .managers.terminations import BodyContact, JointLimits, SensorAbove, out_of_bounds, tilted, too_low
     from .noise import Noise
     from .scans import RayScan, grid_points, ring_points
     from .single_env import SingleEnv
@@ -55,10 +62,15 @@ _HOMES = {
     "ground": ("Ground",),
     "levels": ("TerrainLevels",),
     "managers.commands": ("PoseCommand", "VelocityCommand"),
-    "managers.curricula": ("Stages", "StepCount"),
+    "managers.curricula": ("Difficulty", "Stages", "StepCount"),
+    "managers.delays": ("DelayedAction",),
+    "managers.encoders": ("EncoderBias",),
+    "managers.feet": ("FeetAirTime",),
+    "managers.observing": ("Observer", "Term"),
     "managers.pushes": ("Push", "Wrench"),
     "managers.randomization": ("Randomization",),
     "managers.randomize": ("Randomize",),
+    "managers.terminations": ("BodyContact", "JointLimits", "SensorAbove", "out_of_bounds", "tilted", "too_low"),
     "v5.locomotion": ("LocomotionTask",),
     "noise": ("Noise",),
     "scans": ("RayScan", "grid_points", "ring_points"),
@@ -72,17 +84,25 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Array",
+    "BodyContact",
     "CameraView",
+    "DelayedAction",
+    "Difficulty",
+    "EncoderBias",
+    "FeetAirTime",
     "Ground",
+    "JointLimits",
     "Last",
     "LocomotionTask",
     "Noise",
+    "Observer",
     "PoseCommand",
     "Push",
     "Randomization",
     "Randomize",
     "RayScan",
     "ResetResult",
+    "SensorAbove",
     "SimVectorEnv",
     "SingleEnv",
     "Stages",
@@ -91,6 +111,7 @@ __all__ = [
     "StepResult",
     "Task",
     "TaskState",
+    "Term",
     "TerrainLevels",
     "VelocityCommand",
     "Wrench",
@@ -102,6 +123,7 @@ __all__ = [
     "make_vec",
     "namespace",
     "normal_start",
+    "out_of_bounds",
     "register",
     "ring_points",
     "row_all",
@@ -110,7 +132,9 @@ __all__ = [
     "sin_cos",
     "strictly_inside",
     "task_ids",
+    "tilted",
     "tolerance",
+    "too_low",
     "uniform_start",
 ]
 

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import gymnasium as gym
 import pytest
+import torch
 
 import tumble  # noqa: F401 - registers the tasks
+from tumble.envs.arrays import ArrayKind
+from tumble.envs.catalog import SUITE, V5
+from tumble.envs.registry import make_task
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -16,6 +20,8 @@ PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
     "docs/rough_ground.md",  # tests/test_rough_ground_page.py
+    "docs/managers.md",  # tests/test_managers_page.py
+    "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
     "docs/policies.md",  # tests/training/test_policies_page.py
@@ -63,15 +69,30 @@ def test_programs_run_as_printed(program, tmp_path):
     in_a_process(program, tmp_path)
 
 
-def test_table_of_tasks_is_the_registry():
+def test_table_of_gymnasiums_tasks_is_the_catalog():
     text = (ROOT / "docs" / "environments.md").read_text("utf-8")
     rows = re.findall(r"^\| `(tumble/\S+)` \| .*?`(\S+)` \| (\d+) \| (\d+) \|$", text, flags=re.MULTILINE)
-    assert [row[0] for row in rows] == sorted(name for name in gym.registry if name.startswith("tumble/"))
+    assert [row[0] for row in rows] == sorted(f"tumble/{name}-v0" for name in V5)
     for task, twin, observations, actions in rows:
         assert twin == task.removeprefix("tumble/").replace("-v0", "-v5")
         env = gym.make(task)
         assert (env.observation_space.shape, env.action_space.shape) == ((int(observations),), (int(actions),))
         env.close()
+
+
+def test_table_of_the_control_suite_is_the_catalog():
+    """Sizes of observations and actions, and the time of a step."""
+    text = (ROOT / "docs" / "tasks" / "suite.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .*? \| (\d+|\(.*?\)) ?\w* \| (\d+) \| ([\d.]+) s \|", text, flags=re.MULTILINE)
+    assert [row[0] for row in rows] == list(SUITE)
+    for name, observation, actions, seconds in rows:
+        task = make_task(name, {})
+        task = task.bound(task.load_model().mj, ArrayKind.of(torch.float64, "cpu"))
+        if view := task.cameras.get("pixels"):
+            assert observation == f"({view.height}, {view.width}, 3)"
+        else:
+            assert sum(task.observation_structure.values()) == int(observation)
+        assert (task.model.nu, task.dt) == (int(actions), pytest.approx(float(seconds)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -10,6 +10,7 @@ import typer
 
 from ..physics.process.libraries import let_idle_threads_sleep
 from ..physics.process.waiting import Waiting, show_what_is_waited_for
+from .check_command import check
 from .errors import TumbleUserError, explain
 from .export_command import export
 from .printing import print_outcome, print_scores, print_table
@@ -341,6 +342,7 @@ def report(
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
+app.command()(check)
 app.command()(export)
 
 

@@ -104,7 +104,7 @@ def same_step(subject: Subject) -> str:
     """Compare with the final observations."""
     rollout = _ended(subject, AutoresetMode.SAME_STEP)
     for _, step in _ends(rollout):
-        for env in np.flatnonzero(step.done):
+        for env in np.flatnonzero(step.done).tolist():
             if difference(row(step.observation, env), _final(step.info["final_obs"], env)) is not None:
                 return f"{rollout.ends} ends"
     raise Failed(
@@ -126,7 +126,7 @@ def final_observations(subject: Subject) -> str:
     space = subject.in_mode(AutoresetMode.SAME_STEP).single_observation_space
     for number, step in enumerate(rollout.steps):
         _require_final(step, number, "final_obs")
-        for env in np.flatnonzero(step.done):
+        for env in np.flatnonzero(step.done).tolist():
             last = _final(step.info["final_obs"], env)
             if wrong := misfit(space, last) or outside(space, last):
                 raise Failed(
@@ -240,7 +240,7 @@ def modes_agree(subject: Subject) -> str:
     for name, other in others:
         going = np.ones(subject.envs.num_envs, bool)
         for number, (mine, theirs) in enumerate(zip(one.steps, other.steps, strict=True)):
-            for env in np.flatnonzero(going):
+            for env in np.flatnonzero(going).tolist():
                 if wrong := difference(_told(mine, env, one.mode), _told(theirs, env, other.mode)):
                     raise Failed(
                         f"step {number} of environment {env} differs under {first} and {name}: {wrong}",

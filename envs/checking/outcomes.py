@@ -1,4 +1,4 @@
-"""What a check is, and how it ends: it passes, fails, notes something, or does not apply."""
+"""A check, and how it ends: it passes, fails, notes something, or does not apply."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

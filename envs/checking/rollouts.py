@@ -70,7 +70,7 @@ class Rollout:
 
     @property
     def ends(self) -> int:
-        """How many episodes ended."""
+        """The number of episodes that ended."""
         return sum(int(step.done.sum()) for step in self.steps)
 
 
@@ -102,7 +102,9 @@ def play(
     for number, action in enumerate(actions):
         if before_step is not None:
             before_step(number)
-        step = Step(action, *_kept(rollout, f"step {number}", _five(envs.step(copy.deepcopy(action)))), waiting, None)
+        result = _kept(rollout, f"step {number}", _five(envs.step(copy.deepcopy(action))))
+        observation, reward, terminated, truncated, info = result
+        step = Step(action, observation, reward, terminated, truncated, info, waiting, None)
         waiting = step.done
         if mode is AutoresetMode.DISABLED and waiting.any():
             again = _two(envs.reset(options={"reset_mask": waiting.copy()}))

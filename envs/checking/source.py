@@ -1,4 +1,4 @@
-"""Where the vector environments of a check come from: given ones, Gymnasium's registry, or a user's function."""
+"""The sources of the environments of a check: given ones, Gymnasium's registry, or a user's function."""
 
 import inspect
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 from .outcomes import NotApplicable
 
 ASKED = ("autoreset_mode", "max_episode_steps", "render_mode")
-"""What checks ask of environments; a source that cannot give it says so."""
+"""The arguments that checks ask for; a source that cannot give it says so."""
 
 
 class Source:

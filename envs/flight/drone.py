@@ -22,7 +22,7 @@ class DroneTask(Task):
     """
 
     reads: ClassVar = ()
-    camera: ClassVar = {"trackbodyid": 1, "distance": 0.9, "elevation": -18.0, "azimuth": 150.0}
+    camera: ClassVar = {"trackbodyid": 1, "distance": 0.6, "elevation": -22.0, "azimuth": 150.0}
 
     xml_file: str = "drone.xml"
     frame_skip: int = 4

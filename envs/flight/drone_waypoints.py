@@ -4,7 +4,7 @@ import mujoco
 
 from ... import assets
 from ...physics import Model
-from ..arrays import Array, row_norm, row_sum, spread_mask
+from ..arrays import Array, row_norm, row_sum
 from ..noise import Noise
 from ..task import ResetResult, Start, StepResult, TaskState
 from .drone import DroneTask
@@ -94,9 +94,9 @@ class DroneWaypoints(DroneTask):
 
     def chosen(self, waypoints: Array, number: Array) -> Array:
         """Return of the waypoints (n, k, 3) that of each environment's number (n,), or the last, (n, 3)."""
-        found = waypoints[:, 0]
+        found = waypoints[:, 0, :]
         for k in range(1, self.num_waypoints):
-            found = self.xp.where(spread_mask(number >= k, found), waypoints[:, k], found)
+            found = self.xp.where((number >= k)[:, None], waypoints[:, k, :], found)
         return found
 
     def markers(self, waypoints: Array, passed: Array) -> dict[str, Array]:

@@ -1,68 +1,95 @@
 """Saving environments in MuJoCo: MuJoCo's state vectors, and numbers of the model of environments' own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 import torch
 
+from ...physics import Model
 from ...physics.model.kernel_numbers import mujoco_numbers
 from ...physics.model.parameters import PARAMETERS
 from ..saved import MASK, WHOLE, require_parts, require_tensor
+from .warned import heard
 from .world import PARTS, World
 
 _NUMBERS = "parameters."
 _OF_ALL = ("states", "evaluated", "moved", "faults", "own")
+_WHERE = "saved state in MuJoCo"
 
 
-def state_dict(worlds: Sequence[World]) -> dict[str, torch.Tensor]:
-    """Return states, where quantities were evaluated, faults, and all parameters of models of environments' own."""
-    parts = {
-        "states": np.stack([world.state() for world in worlds]),
-        "evaluated": np.stack([world.evaluated for world in worlds]),
-        "moved": np.array([world.moved for world in worlds]),
-        "faults": np.array([world.faults for world in worlds]),
-        "own": np.array([bool(world.names) for world in worlds]),
-    }
-    for name in sorted(set().union(*(world.names for world in worlds))):
-        parts[_NUMBERS + name] = np.stack([mujoco_numbers(world.model, name) for world in worlds])
-    return {name: torch.from_numpy(part) for name, part in parts.items()}
+class Owner(Protocol):
+    """The part of a `MujocoSolver` that is needed here."""
+
+    model: Model
+    edits: int
+
+    def chosen(self, envs_idx: Any) -> list[World]:
+        """Return the environments meant, all for None."""
+
+    def fresh(self) -> mujoco.MjModel:
+        """Return a model for an environment with numbers of its own."""
 
 
-def checked_state(
-    worlds: Sequence[World], mj: mujoco.MjModel, state: Mapping[str, torch.Tensor]
-) -> dict[str, np.ndarray]:
-    """Return the parts of a saved state, once they are known to fit; nothing is changed.
+class States:
+    """The states of environments, as `solver.state` of a `RigidSolver` saves and takes them.
 
-    Raises:
-        TypeError: it is no mapping.
-        ValueError: it is of another model or number of environments.
+    Args:
+        solver: whose environments they are.
     """
-    where, count = "saved state in MuJoCo", len(worlds)
-    require_parts(where, state, _OF_ALL, optional=[_NUMBERS + name for name in PARAMETERS])
-    size = (count, mujoco.mj_stateSize(mj, PARTS))
-    for name, shape, kind in (
-        ("states", size, ""),
-        ("evaluated", size, ""),
-        ("moved", (count,), MASK),
-        ("faults", (count,), WHOLE),
-        ("own", (count,), MASK),
-    ):
-        require_tensor(f"{where}: {name}", state[name], shape, kind)
-    for name in state:
-        if name not in _OF_ALL:
-            own = mujoco_numbers(mj, name.removeprefix(_NUMBERS))
-            require_tensor(f"{where}: {name}", state[name], (count, *own.shape))
-    return {name: part.cpu().numpy() for name, part in state.items()}
 
+    def __init__(self, solver: Owner) -> None:
+        self._solver, self._mj = solver, solver.model.mj
 
-def load(worlds: Sequence[World], parts: Mapping[str, np.ndarray], fresh: Callable[[], mujoco.MjModel]) -> None:
-    """Bring environments to parts that were checked."""
-    numbers = {name.removeprefix(_NUMBERS): part for name, part in parts.items() if name not in _OF_ALL}
-    for env, world in enumerate(worlds):
-        if world.names:
-            world.share()
-        if parts["own"][env]:
-            world.differ({name: part[env] for name, part in numbers.items()}, fresh)
-        world.go_on(parts["states"][env], parts["evaluated"][env], bool(parts["moved"][env]))
-        world.faults = int(parts["faults"][env])
+    def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Everything that the future of n environments depends on, to the last bit, (n, ...) each."""
+        worlds = self._solver.chosen(envs_idx)
+        parts = {
+            "states": np.stack([world.state() for world in worlds]),
+            "evaluated": np.stack([world.evaluated for world in worlds]),
+            "moved": np.array([world.moved for world in worlds]),
+            "faults": np.array([world.faults for world in worlds]),
+            "own": np.array([bool(world.names) for world in worlds]),
+        }
+        for name in sorted(set().union(*(world.names for world in worlds))):
+            parts[_NUMBERS + name] = np.stack([mujoco_numbers(world.model, name) for world in worlds])
+        return {name: torch.from_numpy(part) for name, part in parts.items()}
+
+    def check_state_dict(self, state: Mapping[str, torch.Tensor], count: int) -> None:
+        """Refuse what is not the `state_dict` of `count` environments of this model.
+
+        Raises:
+            TypeError: it is no mapping.
+            ValueError: with the part that does not fit.
+        """
+        require_parts(_WHERE, state, _OF_ALL, optional=[_NUMBERS + name for name in PARAMETERS])
+        size = (count, mujoco.mj_stateSize(self._mj, PARTS))
+        kinds = {"moved": MASK, "faults": WHOLE, "own": MASK}
+        for name, part in state.items():
+            if name not in _OF_ALL:
+                shape: tuple[int, ...] = (count, *mujoco_numbers(self._mj, name.removeprefix(_NUMBERS)).shape)
+            else:
+                shape = (count,) if name in kinds else size
+            require_tensor(f"{_WHERE}: {name}", part, shape, kinds.get(name, ""))
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], envs_idx: Any = None) -> None:
+        """Go on where `state_dict` left off: each environment where one was, or all of them where a single one was.
+
+        Errors are those of `check_state_dict`, and then nothing is changed.
+        """
+        worlds = self._solver.chosen(envs_idx)
+        of_one = isinstance(state, Mapping) and len(state.get("own", ())) == 1
+        self.check_state_dict(state, 1 if of_one else len(worlds))
+        parts = {name: part.cpu().numpy() for name, part in state.items()}
+        numbers = {name.removeprefix(_NUMBERS): part for name, part in parts.items() if name not in _OF_ALL}
+        self._solver.edits += 1
+        with heard():
+            for env, world in enumerate(worlds):
+                row = 0 if of_one else env
+                if world.names:
+                    world.share()
+                if parts["own"][row]:
+                    world.differ({name: part[row] for name, part in numbers.items()}, self._solver.fresh)
+                world.go_on(parts["states"][row], parts["evaluated"][row], bool(parts["moved"][row]))
+                world.faults = int(parts["faults"][row])

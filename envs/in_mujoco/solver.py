@@ -17,10 +17,10 @@ from ...physics.model.parameters import as_double, checked, require_known
 from ...physics.process.retired import retire
 from ...physics.process.runtime import Runtime, ensure_runtime
 from ...physics.scalars import as_count
-from . import saved
 from .limits import require_mujocos
 from .rays import Rays, for_rays
 from .readout import prepare, read
+from .saved import States
 from .warned import heard
 from .world import LARGEST, World
 
@@ -47,6 +47,7 @@ class MujocoSolver:
         dtype (torch.dtype): double precision.
         worlds (list[World]): the environments: `solver.worlds[3].data` is an `MjData`.
         queries (Rays): rays.
+        state (States): saves and takes states of some environments.
         edits (int): number of calls that changed coordinates.
 
     Raises:
@@ -63,7 +64,7 @@ class MujocoSolver:
         with heard():
             self.worlds = [World(shared) for _ in range(self.num_envs)]
             prepare(self.worlds, outputs)
-        self.queries = Rays(model, self._chosen)
+        self.queries, self.state = Rays(model, self.chosen), States(self)
         self.runtime.adopt(self)
 
     def __repr__(self) -> str:
@@ -87,17 +88,24 @@ class MujocoSolver:
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
         with heard():
-            for world in self._chosen(envs_idx):
+            for world in self.chosen(envs_idx):
                 world.forward()
 
     def reset(
-        self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None, inputs: Mapping[str, Any] | None = None
+        self,
+        envs_idx: Any = None,
+        qpos: Any = None,
+        qvel: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         """Put environments into the model's reference state, or the given one: everything else begins anew.
 
         Arguments and errors are those of `RigidSolver.reset`.
         """
-        worlds, mj = self._chosen(envs_idx), self.model.mj
+        if parameters:
+            self.update_parameters(parameters, envs_idx)
+        worlds, mj = self.chosen(envs_idx), self.model.mj
         count, nq = len(worlds), int(mj.nq)
         own = np.stack([world.model.qpos0 for world in worlds]) if worlds else np.zeros((0, nq))
         starts = self._numbers.rows("qpos", own if qpos is None else qpos, count, nq)
@@ -110,9 +118,9 @@ class MujocoSolver:
             for k, world in enumerate(worlds):
                 world.reset(rows[k, :nq], rows[k, nq:], {name: value[k] for name, value in given.items()})
 
-    def set_state(self, qpos: Any = None, qvel: Any = None, act: Any = None, envs_idx: Any = None) -> None:
+    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None) -> None:
         """Write parts of the state, as `RigidSolver.set_state` does: warm start and faults are forgotten."""
-        worlds, mj = self._chosen(envs_idx), self.model.mj
+        worlds, mj = self.chosen(envs_idx), self.model.mj
         sizes = {"qpos": int(mj.nq), "qvel": int(mj.nv), "act": int(mj.na)}
         rows = {
             name: np.broadcast_to(self._numbers.rows(name, value, len(worlds), sizes[name]), (len(worlds), sizes[name]))
@@ -171,7 +179,7 @@ class MujocoSolver:
 
     def set_inputs(self, envs_idx: Any = None, **inputs: Any) -> None:
         """Write inputs of environments; arguments and errors are those of `RigidSolver.set_inputs`."""
-        worlds = self._chosen(envs_idx)
+        worlds = self.chosen(envs_idx)
         given = self._checked_inputs(inputs, len(worlds))
         for k, world in enumerate(worlds):
             world.put({name: value[k] for name, value in given.items()})
@@ -181,16 +189,16 @@ class MujocoSolver:
 
         Each of them then has an `MjModel` of its own.
         """
-        worlds, index = self._chosen(envs_idx), self._index(envs_idx)
+        worlds, index = self.chosen(envs_idx), self._index(envs_idx)
         given = {name: checked(self.model.mj, name, v, index) for name, v in as_double(parameters).items()}
         with heard():
             for k, world in enumerate(worlds):
-                world.differ({name: value[k] for name, value in given.items()}, self._fresh)
+                world.differ({name: value[k] for name, value in given.items()}, self.fresh)
 
     def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape)."""
         require_known(name, writable=False)
-        return torch.from_numpy(np.stack([mujoco_numbers(world.model, name) for world in self._chosen(envs_idx)]))
+        return torch.from_numpy(np.stack([mujoco_numbers(world.model, name) for world in self.chosen(envs_idx)]))
 
     # -- what follows from the state ----------------------------------------------------------------------------------
 
@@ -204,27 +212,24 @@ class MujocoSolver:
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """`get` for several quantities at once."""
-        worlds = self._chosen(envs_idx)
+        worlds = self.chosen(envs_idx)
         with heard():
             prepare(worlds, names)
             return {name: torch.from_numpy(rows) for name, rows in read(worlds, names).items()}
 
     # -- saving -------------------------------------------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, to the last bit."""
-        return saved.state_dict(self.worlds)
+    def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Everything that the future of environments depends on, to the last bit: `state.state_dict`."""
+        return self.state.state_dict(envs_idx)
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on where `state_dict` left off.
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], envs_idx: Any = None) -> None:
+        """Go on where `state_dict` left off: `state.load_state_dict`.
 
         Raises:
             ValueError: the state is of another model or number of environments, or of Tumble's solver.
         """
-        parts = saved.checked_state(self.worlds, self.model.mj, state)
-        with heard():
-            saved.load(self.worlds, parts, self._fresh)
-        self.edits += 1
+        self.state.load_state_dict(state, envs_idx)
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -233,14 +238,15 @@ class MujocoSolver:
         """The model from which environments with numbers of their own begin."""
         return for_rays(self.model.editable())
 
-    def _fresh(self) -> mujoco.MjModel:
+    def fresh(self) -> mujoco.MjModel:
+        """Return a model for an environment with numbers of its own."""
         return copy.copy(self._editable)
 
     def _index(self, envs_idx: Any) -> np.ndarray:
         index = self._numbers.environments(envs_idx, self.num_envs)
         return np.arange(self.num_envs) if index is None else index
 
-    def _chosen(self, envs_idx: Any) -> list[World]:
+    def chosen(self, envs_idx: Any) -> list[World]:
         """Return the environments meant, all for None."""
         if envs_idx is None:
             return self.worlds

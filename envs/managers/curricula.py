@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace
-from ..task import Last, TaskState
+from ..arrays import Array, clip, namespace
+from ..task import Last, Task, TaskState
 
 
 class Stages:
@@ -75,3 +75,78 @@ class StepCount:
     def step(self, state: TaskState) -> TaskState:
         """Count a step."""
         return state.remember(**{self.name: state.memory[self.name] + 1})
+
+
+class Difficulty:
+    """A difficulty of each environment, between 0 and 1, that follows from how often it succeeds.
+
+    A moving average of success goes on at each reset. Above `up` the difficulty grows by `change`, below `down` it
+    shrinks, and the average then starts anew from the middle of both, so that a change is judged before the next:
+
+        def bind(self):
+            self.difficulty = Difficulty(self)
+
+        def reset_after(self, last, noise):
+            memory = self.difficulty.begin(last, last.memory.get("success"))
+            reach = 0.1 + 0.4 * memory["difficulty"]
+
+    | memory | shape | what |
+    |---|---|---|
+    | `name` | (n,) | difficulty |
+    | `name_average` | (n,) | moving average of success |
+
+    Args:
+        task: a bound task.
+        up: average above which it gets harder.
+        down: average below which it gets easier.
+        rate: weight of the newest episode in the average.
+        change: of the difficulty.
+        first: difficulty to begin with.
+        name: of the memory.
+
+    Raises:
+        ValueError: `down` is above `up`, or a number is not between 0 and 1.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        up: float = 0.8,
+        down: float = 0.3,
+        rate: float = 0.2,
+        change: float = 0.05,
+        first: float = 0.0,
+        name: str = "difficulty",
+    ) -> None:
+        for what, number in {"up": up, "down": down, "rate": rate, "change": change, "first": first}.items():
+            if not 0 <= number <= 1:
+                raise ValueError(f"Difficulty: {what}={number}: it must be between 0 and 1")
+        if down > up:
+            raise ValueError(f"Difficulty: down={down} is above up={up}")
+        self._task, self._up, self._down, self._rate, self._change, self._first = task, up, down, rate, change, first
+        self.name, self._average = name, f"{name}_average"
+
+    def begin(self, last: Last, success: Array | None) -> dict[str, Array]:
+        """Return the memory with which n episodes begin.
+
+        Args:
+            last: what came before; environments that took no step stay as they are.
+            success: whether the episodes before were successes, (n,) bool, or how much so, 0 to 1; None in a new batch.
+        """
+        middle = 0.5 * (self._up + self._down)
+        zero = self._task.array(0 * last.envs)
+        first = {self.name: zero + self._first, self._average: zero + middle}
+        if success is None or self.name not in last.memory:
+            return first
+        xp, before, average = self._task.xp, last.memory[self.name], last.memory[self._average]
+        average = average + self._rate * (self._task.array(success) - average)
+        harder, easier = average > self._up, average < self._down
+        after = clip(before + self._change * (self._task.array(harder) - self._task.array(easier)), 0.0, 1.0)
+        average = xp.where(harder | easier, zero + middle, average)
+        moved = last.steps > 0
+        found = {
+            self.name: xp.where(moved, after, before),
+            self._average: xp.where(moved, average, last.memory[self._average]),
+        }
+        return {name: xp.where(last.fresh, first[name], value) for name, value in found.items()}

@@ -1,27 +1,14 @@
 """Distributions that managers draw from, with fixed bits in every batch."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, exp, namespace
 from ..noise import Noise
 
 DISTRIBUTIONS = ("uniform", "log_uniform", "normal")
 _FARTHEST = 8.6  # standard deviations: a normal draw of `Noise` comes of 53 bits, sqrt(2 * 53 * log(2))
-_LOG_2_HIGH, _LOG_2_LOW = 0.693145751953125, 1.42860682030941723212e-6  # their sum; the first has 20 bits
-
-
-def exp(x: Array) -> Array:
-    """Return e to the power of float64 numbers within ±700, good to a few roundings, by Taylor's series."""
-    xp = namespace(x)
-    doublings = xp.round(x * (1 / math.log(2)))
-    small = (x - doublings * _LOG_2_HIGH) - doublings * _LOG_2_LOW
-    series = small * 0 + 1 / math.factorial(14)
-    for k in range(13, -1, -1):
-        series = series * small + 1 / math.factorial(k)
-    return series * ((xp.astype(doublings, xp.int64) + 1023) << 52).view(xp.float64)  # 2^doublings, by its exponent
 
 
 def draw(noise: Noise, distribution: str, low: np.ndarray, high: np.ndarray) -> Array:

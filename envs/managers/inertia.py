@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import row_norm, row_sum
-from .distributions import exp
+from ..arrays import exp, row_norm, row_sum
 from .frames import cross
 
 NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
@@ -34,12 +33,13 @@ def mapped(own: Inertia, numbers: np.ndarray) -> Inertia:
         own: of the bodies before.
         numbers: (..., 10), in the order of `NUMBERS`, along the axes of the body's frame.
     """
-    heavier, moved = exp(2 * numbers[..., 0]), numbers[..., 7:]
+    scales = exp(numbers[..., :4] * np.array([2.0, 1.0, 1.0, 1.0]))
+    heavier, moved = scales[..., 0], numbers[..., 7:]
     if not numbers[..., 1:7].any():  # neither stretched nor sheared: the axes stay
         return Inertia(own.mass * heavier, own.ipos + moved, own.inertia * heavier[..., None], own.iquat)
     stretch = np.zeros((*numbers.shape[:-1], 3, 3))
     for k in range(3):
-        stretch[..., k, k] = exp(numbers[..., 1 + k])
+        stretch[..., k, k] = scales[..., 1 + k]
     stretch[..., 0, 1], stretch[..., 1, 2], stretch[..., 0, 2] = np.moveaxis(numbers[..., 4:7], -1, 0)
     # Second moments about the centre of mass, S = tr(I) / 2 - I, in the body's axes: a square R R'.
     moments = np.maximum(0.5 * row_sum(own.inertia)[..., None] - own.inertia, 0.0)  # a flat body's is a rounding

@@ -73,7 +73,7 @@ def rows_of(model: mujoco.MjModel, field: str, names: Mapping[str, Names], owner
         ValueError: the field is not chosen by such a kind, or nothing has such a name.
     """
     own = _KIND_OF.get(field.split("_")[0]) if "_" in field or field == "qpos0" else None
-    allowed = ("geoms", "bodies") if own == "geoms" else (own,)
+    allowed = ("geoms", "bodies") if own == "geoms" else (own or "",)
     given = {kind: chosen for kind, chosen in names.items() if chosen is not None}
     for kind in given:
         if kind not in allowed:

@@ -9,7 +9,7 @@ import torch
 
 from ...physics.model.kernel_numbers import mujoco_numbers
 from ...physics.model.parameters import checked
-from ..arrays import Array, some
+from ..arrays import Array
 from ..noise import Noise
 from ..task import Last, Start, Task, TaskState
 from .pushes import BoundPush, BoundWrench, Push, Wrench
@@ -96,10 +96,11 @@ class Randomization:
             numbers, more = drawn.begin(last, noise)
             found.append(numbers)
             memory |= more
-        for acting in (*self._pushes, *self._wrenches):
-            memory |= acting.begin(noise)
+        acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
+        for each in acting:
+            memory |= each.begin(noise)
         parameters = dict(start.parameters)
-        if self._terms and not (self._once and last.memory and not some(last.fresh)):
+        if self._terms and not (self._once and last.memory and not _numpy(last.fresh).any()):
             parameters |= self._numbers(self._terms, found)
         return start._replace(memory=memory, parameters=parameters)
 
@@ -119,7 +120,7 @@ class Randomization:
             if drawn.interval:
                 state, its = drawn.step(state)
                 due = its if due is None else due | its
-        if due is not None and some(due):
+        if due is not None and _numpy(due).any():
             changes["parameters"], changes["parameters_mask"] = self._renewed(state, due), due
         for push in self._pushes:
             state, kicked = push.step(state)

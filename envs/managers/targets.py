@@ -41,9 +41,11 @@ class Asked(NamedTuple):
         )
         return found if self.clip is None else np.clip(found, *self.clip)
 
-    def rows(self, field: str | None = None) -> np.ndarray | None:
-        """Return the chosen rows of a field."""
-        return rows_of(self.model, field or self.field, self.names, self.owner)
+    def rows(self, field: str) -> np.ndarray:
+        """Return the chosen rows of a field that has some."""
+        rows = rows_of(self.model, field, self.names, self.owner)
+        assert rows is not None
+        return rows
 
     def plain(self) -> "Asked":
         """Refuse axes, which a target of one number a row does not have."""
@@ -80,7 +82,7 @@ def target_of(
 def _of_field(asked: Asked) -> Target:
     """Return rows and axes of one field."""
     field, own = asked.field, mujoco_numbers(asked.model, asked.field)
-    rows = asked.rows()
+    rows = rows_of(asked.model, field, asked.names, asked.owner)
     shape = (1, max(1, own.size)) if rows is None else (len(own), own.size // max(1, len(own)))
     rows = np.zeros(1, int) if rows is None else rows
     if not len(rows):

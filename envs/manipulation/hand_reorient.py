@@ -42,8 +42,7 @@ def linear_tolerance(x: Array, good: float, margin: float) -> Array:
 class HandReorientCube(Task):
     """A hand of four fingers turns a cube on its palm to an orientation, then to the next one. 20 actions a second.
 
-    Action, with `increments`: by how much the hinge's target goes on, `action_scale` rad x the action; without: how far
-    the target is from the home posture, in the same measure. Targets stay within the hinges' ranges.
+    Action:
 
     | index | name | low | high | meaning |
     |---|---|---|---|---|
@@ -63,6 +62,9 @@ class HandReorientCube(Task):
     | 13 | thumb_axl | -1 | 1 | lifts it |
     | 14 | thumb_mcp | -1 | 1 | bends the middle |
     | 15 | thumb_ipl | -1 | 1 | bends the tip |
+
+    With `increments` an action is by how much the hinge's target goes on, in `action_scale` rad; without, how far the
+    target is from the home posture, in the same measure. Targets stay within the hinges' ranges.
 
     Observation:
 
@@ -214,7 +216,7 @@ class HandReorientCube(Task):
 
     def place(self, state: TaskState) -> Array:
         """Return where the cube is from the grasp, (n, 3) m."""
-        return state.qpos[:, 16:19] - state.fields["site_xpos"][:, self.grasp]
+        return state.qpos[:, 16:19] - state.fields["site_xpos"][:, self.grasp, :]
 
     def measured(self, state: TaskState, noisy: bool) -> Array:
         """Return what the robot measures, (n, 57)."""
@@ -230,7 +232,7 @@ class HandReorientCube(Task):
     def observation(self, state: TaskState) -> Observation:
         """Return what is measured and what only the simulator knows, (n, 97), or both parts by name."""
         sites, qvel, quat = state.fields["site_xpos"], state.qvel, state.qpos[:, 19:23]
-        tips = [sites[:, tip] - sites[:, self.grasp] for tip in self.tips]
+        tips = [sites[:, tip, :] - sites[:, self.grasp, :] for tip in self.tips]
         spin = quat_rotate(quat, qvel[:, 19:22])
         known = (qvel[:, :FINGERS], *tips, quat_rows(quat), qvel[:, 16:19], spin)
         everything = self.xp.concat((self.measured(state, noisy=False), *known), axis=1)

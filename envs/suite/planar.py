@@ -9,7 +9,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..arrays import Array, row_sum, sin_cos
+from ..arrays import Array, namespace, row_sum, sin_cos
 from ..task import Task
 
 
@@ -29,17 +29,24 @@ class PlanarRobot:
     """
 
     def __init__(self, task: Task) -> None:
-        turning = _turning(task.model)
-        self._nq, self._turning = task.model.nq, task.array(turning)
-        self._reference = task.array(turning @ task.model.qpos0)
+        turning, nq = _turning(task.model), task.model.nq
+        depth = int(np.count_nonzero(turning, axis=1).max())
+        joints = np.argsort(turning == 0, axis=1, kind="stable")[:, :depth]  # those that turn a body come first
+        signs = np.take_along_axis(turning, joints, axis=1)  # 0 for the others
+        place = task.init_qpos.device
+        self._joints = task.xp.asarray(np.concatenate((joints, joints + nq)).ravel(), device=place)
+        self._signs = task.array(np.concatenate((signs, signs)).ravel())
+        self._shape = (-1, 2, len(joints), depth)
+        self._nq, self._reference = nq, task.array(turning @ task.model.qpos0)
         self._lever = task.array(_levers(task.model))
         self._along = int(np.flatnonzero(_slides_along_x(task.model))[0])
 
     def turns(self, coordinates: Array) -> Turns:
         """Return how each body but the world is turned, from coordinates (n, nq + nv)."""
-        angle = row_sum(coordinates[:, None, : self._nq] * self._turning) - self._reference
-        rate = row_sum(coordinates[:, None, self._nq :] * self._turning)
-        return Turns(*sin_cos(angle), rate)
+        xp = namespace(coordinates)
+        parts = xp.take(coordinates, self._joints, axis=1) * self._signs
+        sums = row_sum(xp.reshape(parts, self._shape))
+        return Turns(*sin_cos(sums[:, 0, :] - self._reference), sums[:, 1, :])
 
     def speed(self, coordinates: Array, turns: Turns) -> Array:
         """Velocity of the whole robot's center of mass along x, (n,) m/s: MuJoCo's `subtree_linvel` of its root."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 from ..arrays import Array
 from ..noise import Noise
 from ..task import Start, StepResult, Task, TaskState
-from .planar import PlanarRobot
+from .planar import PlanarRobot, Turns
 from .rewards import tolerance
 from .starts import JointRanges
 
@@ -62,7 +62,10 @@ class WalkerWalk(Task):
 
     def observation(self, state: TaskState) -> Array:
         """Return orientations, height and velocities, (n, 24)."""
-        xp, turns = self.xp, self.robot.turns(state.coordinates)
+        return self._seen(state, self.robot.turns(state.coordinates))
+
+    def _seen(self, state: TaskState, turns: Turns) -> Array:
+        xp = self.xp
         orientations = xp.reshape(xp.stack((turns.cosine, turns.sine), axis=-1), (-1, 2 * turns.sine.shape[1]))
         return xp.concat((orientations, self.reference_height + state.qpos[:, :1], state.qvel), axis=1)
 
@@ -73,8 +76,8 @@ class WalkerWalk(Task):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for standing upright, and for speed along x on top."""
-        speed = self.robot.speed(state.coordinates, self.robot.turns(state.coordinates))
-        observation, infinite = self.observation(state), float("inf")
+        turns, infinite = self.robot.turns(state.coordinates), float("inf")
+        observation, speed = self._seen(state, turns), self.robot.speed(state.coordinates, turns)
         upright, height = (1 + observation[:, 0]) / 2, observation[:, 14]
         stand = (3 * tolerance(height, (STAND_HEIGHT, infinite), margin=STAND_HEIGHT / 2) + upright) / 4
         wanted = self.move_speed

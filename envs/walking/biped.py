@@ -64,7 +64,7 @@ class BipedFlat(VelocityTask):
     - `reward_dof_pos_limits`: -`dof_pos_limits` x how far joints are beyond 95 % of their ranges
 
     Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts,
-    commands and info are those of `QuadrupedFlat`.
+    commands, randomization and info are those of `QuadrupedFlat`.
     """
 
     feet: ClassVar = ("left_foot", "right_foot")
@@ -76,7 +76,7 @@ class BipedFlat(VelocityTask):
     gait_frequency: float = 1.5
     fall_height: float = 0.5
     fall_tilt: float = 0.8
-    tracking_lin_vel: float = 1.0
+    tracking_lin_vel: float = 2.0
     tracking_ang_vel: float = 0.75
     tracking_sigma: float = 0.25
     alive: float = 0.25

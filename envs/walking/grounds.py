@@ -4,8 +4,6 @@ from functools import cache
 
 from ...terrain import Ramp, SubTerrain, Terrain, TerrainGenerator
 
-_FIELD = {"size": (6.0, 6.0), "num_rows": 10, "border_width": 5.0, "color_scheme": "height"}
-
 
 @cache
 def rough() -> Terrain:
@@ -19,14 +17,14 @@ def rough() -> Terrain:
         "stairs_up": _stairs(0.18, inverted=True),
         "stairs_down": _stairs(0.18),
     }
-    return TerrainGenerator(sub_terrains=parts, num_cols=14, **_FIELD).generate()
+    return _field(parts, num_cols=14)
 
 
 @cache
 def stairs() -> Terrain:
     """Return stairs up and down, whose steps are 0.02 m high on the first level and 0.22 m on the last."""
     parts = {"up": _stairs(0.22, inverted=True), "down": _stairs(0.22)}
-    return TerrainGenerator(sub_terrains=parts, num_cols=8, **_FIELD).generate()
+    return _field(parts, num_cols=8)
 
 
 @cache
@@ -40,7 +38,7 @@ def gentle() -> Terrain:
         "stairs_up": _stairs(0.1, inverted=True),
         "stairs_down": _stairs(0.1),
     }
-    return TerrainGenerator(sub_terrains=parts, num_cols=12, **_FIELD).generate()
+    return _field(parts, num_cols=12)
 
 
 def _stairs(highest: float, inverted: bool = False) -> SubTerrain:
@@ -48,3 +46,15 @@ def _stairs(highest: float, inverted: bool = False) -> SubTerrain:
     return SubTerrain(
         "pyramid_stairs", step_height=Ramp(0.02, highest), step_width=0.4, platform_width=1.6, inverted=inverted
     )
+
+
+def _field(parts: dict[str, SubTerrain], num_cols: int) -> Terrain:
+    """Return ten levels of pieces of 6 x 6 m with level ground around them."""
+    return TerrainGenerator(
+        sub_terrains=parts,
+        size=(6.0, 6.0),
+        num_rows=10,
+        num_cols=num_cols,
+        border_width=5.0,
+        color_scheme="height",
+    ).generate()

@@ -53,10 +53,8 @@ class MotionReader:
         sites = [task.model.site(name).id for name in feet]
         self._feet = task.xp.asarray(sites, device=task.init_qpos.device)
         self._sole, self._dt = sole, task.dt
-        self._ahead = None
-        if phases:
-            turns = [2 * math.pi * phase for phase in phases]
-            self._ahead = task.array([math.sin(turn) for turn in turns]), task.array([math.cos(turn) for turn in turns])
+        turns, self._clock = [2 * math.pi * phase for phase in phases], bool(phases)
+        self._ahead = task.array([math.sin(turn) for turn in turns]), task.array([math.cos(turn) for turn in turns])
         self.stand = task.array(task.model.key_qpos[0, 7:])
 
     def places(self, state: TaskState) -> Array:
@@ -73,7 +71,7 @@ class MotionReader:
         """
         qpos, qvel, command = state.qpos, state.qvel, state.memory["command"]
         quat, velocity = qpos[:, 3:7], qvel[:, :3]
-        body, soles = (under[:, 0], under[:, 1:]) if hasattr(under, "shape") else (under, under)
+        body, soles = (under, under) if isinstance(under, float) else (under[:, 0], under[:, 1:])
         return Motion(
             to_heading(quat, velocity),
             quat_rotate_inverse(quat, velocity),
@@ -101,8 +99,13 @@ class MotionReader:
             contact & ~before,
             contact & before,
             xp.where(contact & before, xp.zeros_like(air_time), air_time),
-            self.swing(memory["phase"]) if self._ahead else xp.zeros_like(air_time),
+            self.swing(memory["phase"]) if self._clock else xp.zeros_like(air_time),
         )
+
+    def pushed(self, now: Motion, state: TaskState) -> Motion:
+        """Return the motion with the velocities of a body that was pushed after it."""
+        quat, qvel = state.qpos[:, 3:7], state.qvel
+        return now._replace(body_vel=quat_rotate_inverse(quat, qvel[:, :3]), ang_vel=qvel[:, 3:6])
 
     def swing(self, phase: Array) -> Array:
         """Return the sine of each foot's phase, (n, feet), where the clock is at `phase` (n, 1) turns."""

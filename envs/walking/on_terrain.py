@@ -1,4 +1,4 @@
-"""What tasks of walking have on ground that is not flat: levels, a scan of heights, and the edge of the field."""
+"""The share of walking tasks on ground that is not flat: levels, a scan of heights, and the edge of the field."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ class OnTerrain(Base):
         spec = super().load_spec()
         spec.delete(spec.geom("floor"))
         self.terrain().add_to(spec, friction=0.6, contype=1, conaffinity=1)
+        spec.stat.extent = 2.0  # m; else that of the field, and pictures would cut off what is within a metre
         return spec
 
     def bind(self) -> None:
@@ -61,7 +62,7 @@ class OnTerrain(Base):
 
     def reset_after(self, last: Last, noise: Noise) -> Start:
         """Begin at the origin of the environment's next level."""
-        return self.levels.begin(self.reset(noise), last, noise)
+        return self.levels.begin(super().reset_after(last, noise), last, noise)
 
     def under(self, state: TaskState) -> Array:
         """Return the height of the ground under the body and under the feet, (n, 1 + feet) m."""

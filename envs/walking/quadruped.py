@@ -63,7 +63,8 @@ class QuadrupedFlat(VelocityTask):
     Ends when the trunk is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts:
     anywhere within 0.5 m, turned anywhere, joints within 0.1 rad of standing, velocities within 0.3 m/s and rad/s.
     Commands: uniform in `lin_vel_x`, `lin_vel_y`, `ang_vel_z`, anew every `resampling_time` s; a share
-    `standing_share` is to stand. Info: `lin_vel_error` (m/s), `ang_vel_error` (rad/s).
+    `standing_share` is to stand. Randomization, off unless asked for: `friction`, `added_mass` and `push_speed`
+    (`VelocityTask`). Info: `lin_vel_error` (m/s), `ang_vel_error` (rad/s).
     """
 
     feet: ClassVar = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")

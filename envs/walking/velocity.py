@@ -11,9 +11,12 @@ import numpy as np
 
 from ...physics import Model
 from ..arrays import Array, sin_cos
+from ..managers import randomize
 from ..managers.commands import VelocityCommand
+from ..managers.pushes import Push
+from ..managers.randomization import Randomization, Term
 from ..noise import Noise
-from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
 from . import terms
 from .motion import Motion, MotionReader
 from .robots import load_robot
@@ -25,6 +28,10 @@ class VelocityTask(Task):
     An action moves the joints' targets away from where the robot stands, by `action_scale` rad. A step's rewards are
     rates: each is multiplied by its duration. It ends in a fall: lower than `fall_height` m above the ground, or tilted
     by more than `fall_tilt` rad.
+
+    Environments differ, if wanted, by what is drawn at the start of an episode: the sliding friction of all contacts in
+    `friction`, and kg in `added_mass` on the trunk. Every 10 to 15 s the robot is shoved in a horizontal direction, by
+    a change of its velocity in `push_speed` m/s.
 
     `asymmetric=True` makes the observation a dictionary: `policy` has what a robot measures, with uniform noise of
     `noise_level`, and `critic` all of it exactly, and what only a simulator knows.
@@ -49,6 +56,9 @@ class VelocityTask(Task):
     standing_share: float = 0.1
     resampling_time: float = 10.0
     gait_frequency: float = 0.0
+    friction: tuple[float, float] = (0.6, 0.6)
+    added_mass: tuple[float, float] = (0.0, 0.0)
+    push_speed: tuple[float, float] = (0.0, 0.0)
     fall_height: float = 0.15
     fall_tilt: float = 1.0
 
@@ -98,6 +108,19 @@ class VelocityTask(Task):
             resampling_time=(self.resampling_time, self.resampling_time),
             standing=self.standing_share,
         )
+        self.randomization = Randomization(self, *self.randomization_terms())
+
+    def randomization_terms(self) -> list[Term]:
+        """Return what is randomized; nothing where ranges are those of the model."""
+        trunk = self.model.body(1).name
+        drawn: list[Term] = []
+        if self.friction != (0.6, 0.6):
+            drawn.append(randomize.friction(*self.friction, shared=True))
+        if self.added_mass != (0.0, 0.0):
+            drawn.append(randomize.mass(*self.added_mass, bodies=trunk, operation="add"))
+        if self.push_speed != (0.0, 0.0):
+            drawn.append(Push(speed=self.push_speed))
+        return drawn
 
     def control(self, state: TaskState, action: Array) -> Array:
         """Return the joints' targets."""
@@ -116,6 +139,10 @@ class VelocityTask(Task):
         if self.phases:
             memory["phase"] = self.array(noise.uniform(0, 1, 1))
         return Start(qpos, qvel, memory)
+
+    def reset_after(self, last: Last, noise: Noise) -> Start:
+        """Begin with friction, mass and pushes of the environment's own."""
+        return self.randomization.begin(self.reset(noise), last, noise)
 
     def begin(self, state: TaskState) -> ResetResult:
         """Return what is seen first; commands with a heading are aimed at it."""
@@ -171,4 +198,7 @@ class VelocityTask(Task):
             phase = state.memory["phase"] + self.gait_frequency * self.dt
             kept["phase"] = phase - self.xp.floor(phase)
         state = self.command.update(state.remember(**kept))
-        return StepResult(self.observed(now, state), rewards, fell, info, state.memory)
+        state, changes = self.randomization.step(state)
+        if "qvel" in changes:
+            now = self.reader.pushed(now, state)
+        return StepResult(self.observed(now, state), rewards, fell, info, state.memory, **changes)

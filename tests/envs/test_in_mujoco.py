@@ -16,12 +16,13 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
 import tumble
-from tumble.envs import SimVectorEnv, SingleEnv
+from tumble.envs import SimVectorEnv, SingleEnv, catalog
 from tumble.envs.arrays import host
 from tumble.envs.in_mujoco.solver import MujocoSolver
 
 from .own_tasks import Held, Pointer, Pushed
 from .reference import TASKS, TIGHT, assert_same_info, make_reference, make_sync
+from .test_changes import Kicked
 from .test_randomised import Varied
 from .test_scans import Scanning
 
@@ -141,9 +142,9 @@ def test_the_files_settings_are_kept():
     envs.close()
 
 
-@pytest.mark.parametrize("task", [Pointer, Held, Pushed, Varied, Scanning])
+@pytest.mark.parametrize("task", [Pointer, Held, Pushed, Varied, Scanning, Kicked])
 def test_tasks_of_a_users_own(task, double_precision):
-    """Pictures, memory, noise, control in every physics step, inputs, parameters, rays; and episodes that end."""
+    """Pictures, memory, noise, control in every physics step, inputs, parameters, rays, kicks; episodes that end."""
     ours, theirs = both(task, max_episode_steps=9, model_options=TIGHT)
     ends = follow(ours, theirs, 25, 1e-4 if task is Varied else CLOSE)
     assert ends >= 2 * N
@@ -191,6 +192,54 @@ def test_the_tasks_of_the_docs(name, pages, double_precision):
         np.testing.assert_array_equal(*(envs.batch._memory.arrays["terrain_levels"] for envs in (ours, theirs)))
     ours.close()
     theirs.close()
+
+
+OTHERS = [task for task in catalog.TASKS if task not in catalog.V5]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_task_of_the_package_runs(name):
+    """Sensors, terrains, goals, pictures, parameters: nothing that MuJoCo lacks; starts depend on the seed alone."""
+    envs = tumble.make_vec(name, 2, simulator="mujoco", output="numpy")
+    first = envs.reset(seed=1)[0]
+    envs.action_space.seed(0)
+    for _ in range(2):
+        observation, reward, *_, info = envs.step(envs.action_space.sample())
+        assert all(np.isfinite(part).all() for part in parts(observation)) and np.isfinite(reward).all()
+        assert "fault" not in info
+    for mine, other in zip(parts(first), parts(envs.reset(seed=1)[0]), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    envs.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_task_takes_the_same_steps(name, double_precision):
+    """The first steps, before contacts of hulls, whose corners each simulator chooses, part the ways."""
+    ours, theirs = both(name, 2, model_options=TIGHT | {"hfield": "mujoco"})
+    follow(ours, theirs, 3, 1e-4)
+    ours.close()
+    theirs.close()
+
+
+def test_snapshots(double_precision):
+    """Taken, restored, and branched into the others, which then go on alike."""
+    envs = tumble.make_vec(Varied, 3, simulator="mujoco", output="numpy", autoreset_mode="DISABLED").unwrapped
+    envs.reset(seed=0)
+    actions = np.random.default_rng(0).uniform(-1, 1, (9, 3, 3))
+    for action in actions[:3]:
+        envs.step(action)
+    taken = envs.snapshot()
+    once = [envs.step(action)[:4] for action in actions[3:6]]
+    envs.restore(taken)
+    for action, kept in zip(actions[3:6], once, strict=True):
+        for mine, other in zip(envs.step(action)[:4], kept, strict=True):
+            np.testing.assert_array_equal(mine, other)
+    envs.branch(1)
+    for action in actions[6:]:
+        observation = envs.step(np.repeat(action[:1], 3, axis=0))[0]
+        np.testing.assert_array_equal(observation, observation[[1, 1, 1]])
+    envs.close()
 
 
 def test_seeds_and_company():

@@ -296,6 +296,24 @@ def test_a_saved_state_goes_on_to_the_bit(task, tmp_path):
     other.close()
 
 
+def test_one_state_is_copied_into_many_environments():
+    """As planning wants it: those that are named go on alike, the others stay as they are."""
+    theirs = pair("RK4", 3)[1]
+    theirs.update_parameters({"body_mass": theirs.model.mj.body_mass * 2}, [1])
+    theirs.set_inputs([1], ctrl=np.ones((1, 3)))
+    theirs.step(7)
+    kept, before = theirs.coordinates(), theirs.edits
+    theirs.load_state_dict(theirs.state_dict([1]), [0, 1])
+    assert theirs.edits == before + 1
+    np.testing.assert_array_equal(theirs.coordinates(), kept[[1, 1, 2]])
+    theirs.step(7)
+    for name in ("qpos", "cacc", "eval_qpos"):
+        np.testing.assert_array_equal(theirs.get(name)[0], theirs.get(name)[1])
+    assert theirs.get_parameters("body_mass")[:, 2].tolist() == [6.0, 6.0, 3.0]
+    with pytest.raises(ValueError, match=r"saved state in MuJoCo: .* saved as \(2,"):
+        theirs.load_state_dict(theirs.state_dict([0, 1]))
+
+
 def test_a_state_of_the_other_simulator_is_refused():
     ours, theirs = (tumble.make_vec(Held, 2, simulator=simulator) for simulator in ("tumble", "mujoco"))
     for envs in (ours, theirs):

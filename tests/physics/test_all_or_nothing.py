@@ -202,3 +202,43 @@ def test_a_saved_state_is_taken_as_a_whole_or_not_at_all(solver, tmp_path):
     assert_same(before, solver.state_dict())
     solver.load_state_dict(before)
     assert_same(before, solver.state_dict())
+
+
+def test_states_of_some_environments(solver):
+    """They are rows of the whole state; they go into any as many, and that of one into all; others stay."""
+    whole, some = solver.state_dict(), solver.state_dict([3, 1])
+    assert whole.keys() == some.keys() and "parameters.body_mass" in some
+    for name, part in whole.items():
+        assert torch.equal(some[name], part[[3, 1]])
+    solver.reset()
+    solver.set_parameters("body_mass", np.ones(solver.model.mj.nbody))
+    before = solver.state_dict()
+    solver.load_state_dict(some, [0, 2])
+    for name, part in solver.state_dict().items():
+        assert torch.equal(part[[0, 2]], whole[name][[3, 1]]) and torch.equal(part[[1, 3, 4]], before[name][[1, 3, 4]])
+    for given in ({**some, "memory": some["memory"][:, 1:]}, {**some, "parameters.body_mass": whole["memory"]}):
+        with pytest.raises(ValueError, match="saved as"):
+            solver.load_state_dict(given, [0, 2])
+    with pytest.raises(ValueError, match=r"saved as \(2, "):
+        solver.load_state_dict(some, [0, 2, 4])
+    solver.load_state_dict(solver.state_dict(4), [1, 3])
+    solver.load_state_dict(solver.state_dict(0))
+    for name, part in solver.state_dict().items():
+        assert torch.equal(part, whole[name][[3]].expand_as(part))
+    solver.load_state_dict(whole)
+    for name, part in solver.state_dict().items():
+        assert torch.equal(part, whole[name])
+
+
+def test_gains_of_a_loaded_state_outlast_a_reset():
+    """Those of one environment that had some, and in a solver that never had any."""
+    tumble.init(precision="64")
+    model = Model.from_mjcf(XML)
+    one, other = RigidSolver(model, 2), RigidSolver(model, 3)
+    one.set_dofs_kp(2.0, envs_idx=[1])
+    other.load_state_dict(one.state_dict(0), [0])
+    other.load_state_dict(one.state_dict(1), [2])
+    other.reset()
+    kp = other._driver.read("dof_kp")
+    assert (kp[2] == 2.0).all() and not (kp[:2] == 2.0).any()
+    tumble.init(precision="32")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict
 from gymnasium.vector import AutoresetMode
+from typer.testing import CliRunner
 
 import tumble
 from tumble.envs.checking import CHECKS, NonconformanceError
 from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
+from tumble.training.cli import app, main
 
 from ..own_tasks import Pointer, Pushed
 from .walkers import BROKEN, Walkers
@@ -60,7 +63,7 @@ def test_what_is_right_passes():
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_given_environments_are_checked_as_they_are(mode):
-    """What needs others does not apply; they stay open."""
+    """Checks that need others do not apply; the environments stay open."""
     envs = Walkers(max_episode_steps=12, autoreset_mode=mode)
     report = tumble.check_vector_env(envs)
     assert not envs.closed
@@ -197,3 +200,27 @@ def test_it_needs_no_engine():
         "assert not {'torch', 'taichi', 'mujoco'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_command(monkeypatch, capsys):
+    """It prints the report, and its exit code says whether a check failed; mistakes are one sentence."""
+    outcome = CliRunner().invoke(app, ["check", "CartPole-v1", "--vectorization-mode", "sync", "--skip", "infos"])
+    assert outcome.exit_code == 0 and "infos" in outcome.output and "0 failed" in outcome.output.splitlines()[0]
+    _, kind = BROKEN["pictures are floats"]
+    gymnasium.register("mine/Broken-v0", entry_point=Fast, vector_entry_point=kind)
+    try:
+        outcome = CliRunner().invoke(app, ["check", "mine/Broken-v0", "--steps", "30"])
+    finally:
+        del gymnasium.registry["mine/Broken-v0"]
+    assert outcome.exit_code == 1 and "\nrender: with render_mode" in outcome.output
+    for arguments, words in ((["CartPol-v1"], "CartPol"), (["CartPole-v1", "--skip", "x"], "there is no check 'x'")):
+        monkeypatch.setattr(sys, "argv", ["tumble", "check", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert stopped.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_the_page_names_every_check():
+    page = (Path(__file__).resolve().parents[3] / "docs" / "check_vector_env.md").read_text(encoding="utf-8")
+    for check in CHECKS:
+        assert f"\n| {check.name} | {check.requires} |\n" in page

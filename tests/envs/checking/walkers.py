@@ -78,11 +78,11 @@ class Walkers(VectorEnv):
         return told | {f"_{name}": rows.copy() for name in values}
 
     def final(self, observation: np.ndarray, info: dict[str, Any], done: np.ndarray) -> dict[str, Any]:
-        """What SAME_STEP tells of the ends."""
+        """Tell of the ends, as SAME_STEP does."""
         return {"final_obs": observation, "_final_obs": done.copy(), "final_info": info, "_final_info": done.copy()}
 
     def mask_of(self, options: Any) -> np.ndarray:
-        """Where to reset."""
+        """Return the mask of a reset."""
         return (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
 
     # Gymnasium's face
@@ -213,7 +213,7 @@ class UnlistedMode(Walkers):
 
 @broken("a step returns four things", "reset and step")
 class OldStep(Walkers):
-    """As Gym 0.21 did."""
+    """The step of Gym 0.21."""
 
     def step(self, actions: np.ndarray) -> Any:
         """One flag."""
@@ -273,7 +273,7 @@ class WholeRewards(Stepped):
 
 @broken("a reward is NaN", "rewards")
 class NanRewards(Stepped):
-    """Where an episode is six steps old."""
+    """NaN in the sixth step of an episode."""
 
     def change(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> Any:
         """Divide by zero."""
@@ -298,9 +298,9 @@ class Unmasked(Stepped):
         return observation, reward, terminated, truncated, info | {"speed": np.zeros(self.num_envs)}
 
 
-@broken("infos are a list of dicts", "infos")
+@broken("an info has one number for all", "infos")
 class ListedInfos(Stepped):
-    """As before Gymnasium 0.25, under a key."""
+    """One value for all, under a key."""
 
     def change(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> Any:
         """Add a single number for all."""
@@ -418,7 +418,7 @@ class NoFinal(Walkers):
 
 @broken("final observations go by their old name", "final observations")
 class OldName(Walkers):
-    """As in Gymnasium 0.29."""
+    """The names of Gymnasium 0.29."""
 
     def final(self, observation: np.ndarray, info: dict[str, Any], done: np.ndarray) -> dict[str, Any]:
         """Rename."""

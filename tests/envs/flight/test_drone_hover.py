@@ -105,3 +105,22 @@ def test_drag_slows_the_drone_as_published():
 def test_there_are_two_kinds_of_actions():
     with pytest.raises(ValueError, match="choose thrusts or rates"):
         DroneHover(action="torques")
+
+
+def test_actions_are_thrusts_or_rates():
+    """A thrust is a quarter of the weight times 1 + 0.4 x the action; rates are reached while the lift is kept."""
+    action = np.array([[0.5, -1.0, 3.0, 0.0]], np.float32)  # beyond 1 is 1
+    envs = tumble.make_vec("tumble/DroneHover-v0", 1, output="numpy")
+    envs.reset(seed=0)
+    envs.step(action)
+    thrusts = 0.027 * 9.81 / 4 * (1 + 0.4 * np.clip(action, -1, 1))
+    np.testing.assert_allclose(envs.unwrapped.solver.ctrl.numpy(), thrusts, rtol=1e-5)
+    envs.close()
+    envs = tumble.make_vec("tumble/DroneHover-v0", 1, output="numpy", action="rates", rotor_drag=False)
+    envs.reset(seed=0)
+    envs.unwrapped.solver.set_state(qpos=[[0, 0, 1, 1, 0, 0, 0]], qvel=np.zeros((1, 6)))
+    for _ in range(10):
+        envs.step(np.array([[0.5, 0.1, -0.1, 0.2]], np.float32))
+    np.testing.assert_allclose(envs.unwrapped.solver.qvel.numpy()[0, 3:], [0.6, -0.6, 1.2], atol=0.05)
+    np.testing.assert_allclose(envs.unwrapped.solver.ctrl.numpy().sum(), 0.027 * 9.81 * 1.2, rtol=1e-4)
+    envs.close()

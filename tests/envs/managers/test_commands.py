@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import array_api_strict
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,25 +10,9 @@ from scipy import stats
 from tumble.envs import Last, PoseCommand, Stages, VelocityCommand
 from tumble.envs.managers import frames
 
-from .robot import NUMPY, TORCH, bound, in_numpy, noise_of, state_of
+from .robot import NUMPY, STRICT, TORCH, bound, in_numpy, noise_of, state_of
 
 N = 4000
-
-
-class Strict(type(NUMPY)):
-    """The strict library's arrays; numbers come from numpy."""
-
-    def numbers(self, values):
-        """Through numpy."""
-        return self.xp.asarray(np.asarray(values, np.float32))
-
-    def like(self, values):
-        """Through numpy, too."""
-        values = np.asarray(values)
-        return self.numbers(values) if values.dtype.kind == "f" else self.xp.asarray(values)
-
-
-STRICT = Strict(array_api_strict, array_api_strict.float32, None)
 
 
 def followed(command, task, memory, steps, **given):
@@ -185,7 +168,7 @@ def test_bits_are_the_same_in_every_library(name, kind):
     for each in (NUMPY, kind):
         task = bound(each)
         command = MAKERS[name](task)
-        memory = command.begin(noise_of(20, kind=NUMPY if kind is STRICT else each))
+        memory = command.begin(noise_of(20, kind=each))
         found.append(followed(command, task, memory, 25))
     for one, other in zip(*found, strict=True):
         for part in one:

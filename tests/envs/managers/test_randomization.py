@@ -5,16 +5,15 @@ import math
 import mujoco
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 
 import tumble
 from tumble.envs import Last, Push, Randomization, Randomize, Start, Wrench
 from tumble.envs.managers import randomize as dr
-from tumble.envs.managers.distributions import draw, exp
+from tumble.envs.managers.distributions import draw
 from tumble.envs.managers.inertia import Inertia, mapped
 
-from .robot import NUMPY, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
+from .robot import NUMPY, STRICT, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
 
 N = 3000
 
@@ -29,18 +28,12 @@ def begun(*terms, n=N, task=None, last=None, episode=0, first=0):
     """What n episodes begin with."""
     task = task or bound()
     kind = task._kind
-    noise = noise_of(n, episode, TORCH if kind is TORCH else NUMPY, first)
+    noise = noise_of(n, episode, kind, first)
     start = Randomization(task, *terms).begin(Start(None, None, {}), last or ends(n, kind=kind), noise)
     return start.parameters, in_numpy(start.memory)
 
 
 # -- distributions ----------------------------------------------------------------------------------------------------
-
-
-def test_the_exponential():
-    x = np.concatenate((np.random.default_rng(0).uniform(-50, 50, 100_000), [0.0, -0.0, 1.0, 700.0, -700.0]))
-    np.testing.assert_allclose(exp(x), np.exp(x), rtol=2e-15)
-    np.testing.assert_array_equal(exp(torch.from_numpy(x)).numpy(), exp(x))
 
 
 @pytest.mark.parametrize(
@@ -342,8 +335,9 @@ def played(kind, n=12, first=0, steps=20):
     return said
 
 
-def test_bits_are_the_same_in_torch():
-    for one, other in zip(played(NUMPY), played(TORCH), strict=True):
+@pytest.mark.parametrize("kind", [TORCH, STRICT], ids=["torch", "strict"])
+def test_bits_are_the_same_in_every_library(kind):
+    for one, other in zip(played(NUMPY), played(kind), strict=True):
         for name in one:
             np.testing.assert_array_equal(one[name], other[name], name)
 
@@ -488,3 +482,21 @@ def test_numbers_that_the_task_gives_itself():
     start = Start(None, None, {}, {"body_mass": np.ones((2, 5))})
     with pytest.raises(ValueError, match=r"\['body_mass'\] are in the parameters of the start too"):
         randomization.begin(start, ends(2), noise_of(2))
+
+
+def test_mujoco_moves_the_same_robot():
+    """With everything at once: MuJoCo's C is given the same numbers, pushes and wrenches, and goes the same way."""
+    batches = [
+        tumble.make_vec(Randomized, 2, max_episode_steps=15, autoreset_mode="SAME_STEP", output="numpy", **options)
+        for options in ({}, {"simulator": "mujoco"})
+    ]
+    for envs in batches:
+        envs.reset(seed=8)
+    for step in range(14):
+        ours, theirs = (envs.step(np.full((2, 3), 0.1, np.float32))[0] for envs in batches)
+        np.testing.assert_allclose(ours, theirs, atol=2e-3 * (1 + step), err_msg=str(step))
+    for name in ("body_mass", "body_inertia", "actuator_gainprm"):
+        ours, theirs = (np.asarray(envs.solver.get_parameters(name)) for envs in batches)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, err_msg=name)
+    for envs in batches:
+        envs.close()

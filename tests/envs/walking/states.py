@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.envs import Task, TaskState
+from tumble.envs import Last, Task, TaskState
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.noise import Noise, hashed_key
 from tumble.envs.registry import make_task
@@ -49,8 +49,7 @@ def evaluated(task: Task, qpos: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray, 
 def random_states(task: Task, n: int, seed: int = 0, fall: float = 0.3) -> Random:
     """Robots near the ground, tilted by some `fall` rad, with random joints, velocities, commands and feet's pasts."""
     rng, model = np.random.default_rng(seed), task.model
-    last = _last(n)
-    start = task.reset_after(last, noise(n, seed))
+    start = task.reset_after(nothing_before(n), noise(n, seed))
     qpos, nu = np.array(start.qpos), model.nu
     ground = task.terrain().height_at(qpos[:, :2]) if hasattr(task, "terrain") else 0.0
     qpos[:, 2] = ground + model.key("home").qpos[2] + rng.uniform(-0.08, 0.02, n)
@@ -77,8 +76,7 @@ def random_states(task: Task, n: int, seed: int = 0, fall: float = 0.3) -> Rando
     return Random(found.state._replace(memory=memory), found.data, rng.uniform(-1, 1, (n, nu)))
 
 
-def _last(n: int):
-    """Nothing came before."""
-    from tumble.envs import Last
-
-    return Last(np.arange(n), n, np.ones(n, bool), np.zeros(n, np.int64), np.zeros((n, 0)), np.zeros((n, 0)), {})
+def nothing_before(n: int) -> Last:
+    """Nothing: new environments."""
+    steps, empty = np.zeros(n, np.int64), np.zeros((n, 0))
+    return Last(np.arange(n), n, np.ones(n, bool), steps, empty, empty, {})

@@ -45,7 +45,7 @@ def test_reward_terms(task, found):
             "stand_still": stands * np.exp(-0.5 * (actions[row] ** 2).sum()),
             "action_rate": -1e-3 * ((actions[row] - states.state.memory["action"][row]) ** 2).sum(),
             "torques": -1e-5 * (data.actuator_force**2).sum(),
-            "dof_vel": -0.01 * (np.maximum(np.abs(data.qvel[6:]) - 2 * np.pi, 0) ** 2).sum(),
+            "dof_vel": -1e-3 * (np.maximum(np.abs(data.qvel[6:]) - 2 * np.pi, 0) ** 2).sum(),
         }
         assert {f"reward_{name}" for name in wanted} == {*result.reward_terms}
         for name, rate in wanted.items():
@@ -96,6 +96,16 @@ def test_starts_are_anyhow(task):
     assert (start.qpos[:, 2] == 0.5).all()
 
 
-def test_targets_follow_the_joints(task, found):
+def test_a_share_of_episodes_may_begin_standing():
+    task = bound("QuadrupedGetUp", drop_share=0.6)
+    qpos = task.reset(noise(4000)).qpos
+    stands = (qpos == task.model.key("home").qpos).all(axis=1)
+    assert abs(stands.mean() - 0.4) < 0.025  # three standard errors
+    assert (qpos[~stands, 2] == 0.5).all()
+
+
+def test_no_action_is_to_stand(task, found):
     states, actions = found
-    np.testing.assert_allclose(task.control(states.state, actions), states.state.qpos[:, 7:] + 0.5 * actions)
+    np.testing.assert_array_equal(task.control(states.state, 0 * actions)[0], task.model.key("home").qpos[7:])
+    wanted = task.model.key("home").qpos[7:] + 1.5 * actions
+    np.testing.assert_allclose(task.control(states.state, actions), wanted)

@@ -5,7 +5,7 @@ import pytest
 
 from tumble.envs import Last
 
-from .states import bound, noise, random_states
+from .states import bound, noise, nothing_before, random_states
 
 N = 60
 
@@ -25,8 +25,7 @@ def ended(task, start, came: float, speed: float, fresh: bool = False) -> Last:
 
 
 def begun(task, seed: int = 0):
-    nothing = Last(np.arange(N), N, np.ones(N, bool), np.zeros(N, np.int64), np.zeros((N, 0)), np.zeros((N, 0)), {})
-    return task.reset_after(nothing, noise(N, seed))
+    return task.reset_after(nothing_before(N), noise(N, seed))
 
 
 def test_levels_move_up_and_down(task):

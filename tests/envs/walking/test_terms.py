@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from .states import bound, evaluated, random_states
+from .states import bound, evaluated, noise, nothing_before, random_states
 
 N = 24
 TASKS = ("QuadrupedFlat", "BipedFlat", "QuadrupedRough")
@@ -245,3 +245,31 @@ def mirrored(task, found):
     if task.phases:
         memory["phase"] = (memory["phase"] + 0.5) % 1
     return evaluated(task, qpos, qvel, ctrl, memory).state, joints(found.action)
+
+
+def test_randomization_is_what_was_asked_for():
+    """Friction of all geoms alike, kg more on the trunk, and a shove that the observation shows."""
+    task, n = bound("QuadrupedFlat", friction=(0.3, 1.2), added_mass=(-1.0, 2.0), push_speed=(0.5, 0.5)), 500
+    start = task.reset_after(nothing_before(n), noise(n))
+    friction = np.asarray(start.parameters["geom_friction"])[..., 0]
+    assert (friction == friction[:, :1]).all() and 0.3 <= friction.min() < 0.32 and 1.18 < friction.max() <= 1.2
+    added = np.asarray(start.parameters["body_mass"]) - task.model.body_mass
+    assert (
+        (np.delete(added, 1, axis=1) == 0).all() and -1 <= added[:, 1].min() < -0.95 and 1.95 < added[:, 1].max() <= 2
+    )
+    steps = next(value for name, value in start.memory.items() if name.startswith("randomization") and "steps" in name)
+    assert steps.min() >= 500 and steps.max() <= 750
+    found = random_states(task, 8)
+    name = next(name for name in found.state.memory if name.startswith("randomization") and "steps" in name)
+    memory = {**found.state.memory, name: np.where(np.arange(8) < 4, 1, 9)}
+    result = task.step(found.state._replace(memory=memory), found.action)
+    kick = result.qvel - found.state.qvel
+    np.testing.assert_allclose(np.linalg.norm(kick[:, :2], axis=1), np.where(np.arange(8) < 4, 0.5, 0.0), atol=1e-6)
+    assert (kick[:, 2:] == 0).all()
+    for row in range(8):
+        rotation = found.data[row].xmat[1].reshape(3, 3)
+        np.testing.assert_allclose(result.observation[row, :3], rotation.T @ result.qvel[row, :3], atol=1e-6)
+
+
+def test_nothing_is_randomized_unless_asked_for():
+    assert not bound("QuadrupedFlat").reset_after(nothing_before(4), noise(4)).parameters

@@ -1,0 +1,70 @@
+"""The page about planning is true: its planner swings the pole up and walks with the dog, by copies of environments."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = (DOCS / "planning.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory) -> Iterator[tuple]:
+    """The page's three files as modules; they are forgotten afterwards."""
+    folder = tmp_path_factory.mktemp("planning")
+    _, *texts = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    names = ("mppi", "swing_up", "walk")
+    for name, text in zip(names, texts, strict=True):
+        assert f"`{name}.py`" in PAGE
+        (folder / f"{name}.py").write_text(text)
+    (model,) = re.findall(r"```xml\n(.*?)```", (DOCS / "rough_ground.md").read_text("utf-8"), flags=re.DOTALL)
+    (folder / "dog.xml").write_text(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(folder), *sys.path])
+        import mppi
+        import swing_up
+        import walk
+
+        yield mppi, swing_up, walk
+    for name in names:
+        del sys.modules[name]
+
+
+def test_the_calls_run_as_printed():
+    """The first program of the page; what it restores is what it took."""
+    program, *_ = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    names: dict = {}
+    exec(compile(program, "page", "exec"), names)
+    assert names["observations"].shape == (64, 11)
+    names["envs"].close()
+
+
+def test_the_planner_is_as_short_as_promised():
+    promised = int(re.search(r"a controller of (\d+) lines", PAGE).group(1))
+    planner = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[1]
+    assert len(planner.rstrip().splitlines()) <= promised
+
+
+def test_the_pole_is_swung_up(programs):
+    """In 4 s, with fewer sequences than on the page; the motor cannot lift it at once."""
+    mppi, swing_up, _ = programs
+    planner = mppi.Planner(swing_up.SwingUp(), samples=48, horizon=50, sigma=0.7)
+    upright = np.array([planner.act()[3]["upright"] for _ in range(200)])
+    planner.envs.close()
+    assert upright[:20].max() < 0.5 and upright[-40:].min() > 0.98
+
+
+def test_the_dog_walks(programs):
+    """It stands up to its height and goes ahead for a second."""
+    mppi, _, walk = programs
+    planner = mppi.Planner(walk.Walk(), samples=48, horizon=25, knots=6, sigma=0.3)
+    steps = [planner.act() for _ in range(55)]
+    places = [info["place"] for *_, info in steps]
+    planner.envs.close()
+    assert not any(terminated for _, _, terminated, _ in steps)
+    assert places[-1] > 0.2 and places[-1] - places[45] > 0.04
+    assert min(info["height"] for *_, info in steps) > 0.25
