@@ -13,7 +13,7 @@ from .arm_reach import ArmReach
 
 
 class GoalRules:
-    """What tasks with goals have in common, after Gymnasium-Robotics' Fetch tasks; a task comes after it in the bases.
+    """The rules of tasks with goals, after Gymnasium-Robotics' Fetch tasks; a task comes after them in the bases.
 
     Observations are `observation`, `achieved_goal` and `desired_goal` (m). The reward is 0 within `threshold` of the
     goal, else -1. Never ends by itself.
