@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from .outcomes import Failed, NotApplicable, check
 from .results import misfit, outside
-from .rollouts import Rollout, Step
+from .rollouts import Rollout, Step, mode_of
 from .subject import SEED, Subject, require_ends, sampled
 from .trees import difference, environments, row, shown, with_rows
 
@@ -40,6 +40,33 @@ def _ended(subject: Subject, mode: AutoresetMode) -> Rollout:
 def _ends(rollout: Rollout) -> Iterator[tuple[int, Step]]:
     """Go through the steps in which an episode ended, with their numbers."""
     return ((number, step) for number, step in enumerate(rollout.steps) if step.done.any())
+
+
+@check(
+    "own metadata",
+    requires="environments that are made in another mode leave the metadata of others as it is",
+    because="VectorEnv.metadata is a dict of the class; SyncVectorEnv copies it before it sets the mode of an instance",
+    needs=_RUNS,
+)
+def own_metadata(subject: Subject) -> str:
+    """Read the metadata again after others were made."""
+    made = []
+    for mode in AutoresetMode:
+        if mode is not subject.mode:
+            try:
+                subject.in_mode(mode)
+                made.append(mode.name)
+            except (NotApplicable, Failed):
+                continue
+    if not made:
+        raise NotApplicable("they cannot be made in another mode")
+    if (now := mode_of(subject.envs)) is not subject.mode:
+        before = subject.mode.name if subject.mode else None
+        raise Failed(
+            f"the environments stated {before}, and state {now.name if now else None} since others were made with it",
+            "copy the metadata in the constructor: self.metadata = {**self.metadata, 'autoreset_mode': mode}",
+        )
+    return f"made in {' and '.join(made)}"
 
 
 @check(
@@ -165,10 +192,10 @@ def _require_final(step: Step, number: int, key: str) -> None:
         if mask is not None and np.any(mask):
             raise Failed(f"info['_{key}'] of step {number} is True, and no episode ended", "set it where one ended")
         return
-    if key not in step.info or mask is None:
+    if missing := [name for name in (key, f"_{key}") if name not in step.info]:
         raise Failed(
-            f"in step {number} {environments(step.done)} ended, and the info lacks {key!r} or its mask '_{key}'; it "
-            f"has {sorted(map(str, step.info))[:8]}",
+            f"in step {number} {environments(step.done)} ended, and the info has no {' and no '.join(missing)}; it has "
+            f"{sorted(map(str, step.info))[:8]}",
             f"return info[{key!r}] and info['_{key}'] where an episode ends",
         )
     if not np.array_equal(mask, step.done):
@@ -264,4 +291,4 @@ def _told(step: Step, env: int, mode: AutoresetMode | None) -> Any:
     }
 
 
-CHECKS = (next_step, ignored_actions, final_observations, final_infos, same_step, disabled, modes_agree)
+CHECKS = (own_metadata, next_step, ignored_actions, final_observations, final_infos, same_step, disabled, modes_agree)

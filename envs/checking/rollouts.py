@@ -82,6 +82,7 @@ def play(
     envs: VectorEnv,
     actions: list[Any],
     *,
+    mode: AutoresetMode | None,
     seed: Any,
     limit: int | None = None,
     before_step: Callable[[int], None] | None = None,
@@ -91,11 +92,11 @@ def play(
     Args:
         envs: what is stepped.
         actions: batched actions, one for each step.
+        mode: their autoreset mode.
         seed: of the reset.
         limit: what is known of their time limit.
         before_step: called with each step's number before it is taken.
     """
-    mode = mode_of(envs)
     rollout = Rollout(mode, limit)
     rollout.reset = _kept(rollout, "reset", _two(envs.reset(seed=seed)))
     waiting = np.zeros(envs.num_envs, bool)

@@ -1,5 +1,6 @@
 """The environments of a check, made when they are first needed, and their rollouts, which checks share."""
 
+import contextlib
 import copy
 from typing import Any
 
@@ -30,6 +31,7 @@ class Subject:
 
     def __init__(self, source: Source, steps: int) -> None:
         self.source, self.steps = source, steps
+        self._stated: dict[int, AutoresetMode | None] = {}  # by id, as others may share and change the metadata
         self.envs, self.limit = self._make()
         self._by_mode: dict[AutoresetMode, tuple[VectorEnv, int | None]] = {}
         self._rollouts: dict[AutoresetMode | None, Rollout] = {}
@@ -37,18 +39,24 @@ class Subject:
 
     def _make(self, **asked: Any) -> tuple[VectorEnv, int | None]:
         """Make environments, with a short time limit if that can be asked of them."""
+        envs, limit = None, None
         if self.source.makes:
-            try:
-                return self.source.make(**asked, max_episode_steps=SHORT), SHORT
-            except NotApplicable:
-                pass
-        envs = self.source.make(**asked)
-        return envs, getattr(envs.spec, "max_episode_steps", None)
+            with contextlib.suppress(NotApplicable):
+                envs, limit = self.source.make(**asked, max_episode_steps=SHORT), SHORT
+        if envs is None:
+            envs = self.source.make(**asked)
+            limit = getattr(envs.spec, "max_episode_steps", None)
+        self._stated[id(envs)] = mode_of(envs)
+        return envs, limit
 
     @property
     def mode(self) -> AutoresetMode | None:
         """The autoreset mode of `envs`, None if they state none."""
-        return mode_of(self.envs)
+        return self.stated(self.envs)
+
+    def stated(self, envs: VectorEnv) -> AutoresetMode | None:
+        """Return the mode that environments stated when they were made, None if they stated none."""
+        return self._stated[id(envs)]
 
     @property
     def observation_space(self) -> gymnasium.Space:
@@ -69,7 +77,7 @@ class Subject:
         if mode not in self._by_mode:
             self._by_mode[mode] = self._make(autoreset_mode=mode)
         envs = self._by_mode[mode][0]
-        if mode_of(envs) is not mode:
+        if self.stated(envs) is not mode:
             stated = (envs.metadata or {}).get("autoreset_mode")
             raise Failed(
                 f"made with autoreset_mode={mode.name}, their metadata says {stated!r}",
@@ -98,12 +106,12 @@ class Subject:
         if mode not in self._rollouts:
             envs = self.envs if mode is None else self.in_mode(mode)
             limit = self.limit if envs is self.envs else self._by_mode[envs_mode(mode)][1]
-            self._rollouts[mode] = play(envs, self.actions, seed=SEED, limit=limit)
+            self._rollouts[mode] = play(envs, self.actions, mode=self.stated(envs), seed=SEED, limit=limit)
         return self._rollouts[mode]
 
     def replay(self, envs: VectorEnv, actions: list[Any], seed: Any = SEED, **options: Any) -> Rollout:
         """Reset environments and step them under these actions."""
-        return play(envs, actions, seed=seed, **options)
+        return play(envs, actions, mode=self.stated(envs), seed=seed, **options)
 
     def all_rollouts(self) -> list[Rollout]:
         """Return the rollouts made so far."""

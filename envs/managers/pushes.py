@@ -22,8 +22,12 @@ class Push:
     """Kicks: velocities that are added to those of a free body, all at once, as of a shove.
 
     Args:
-        x, y, z: lowest and highest velocity along the world's axes, m/s.
-        roll, pitch, yaw: about the world's axes, rad/s.
+        x: lowest and highest velocity along the world's x axis, m/s.
+        y: along its y axis.
+        z: along its z axis.
+        roll: about the world's x axis, rad/s.
+        pitch: about its y axis.
+        yaw: about its z axis.
         speed: lowest and highest speed in a horizontal direction that is drawn evenly, m/s, added to the others.
         when: lowest and highest number of seconds between two kicks.
         joint: name of the free joint; None: the model's first.

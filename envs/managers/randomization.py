@@ -1,5 +1,6 @@
 """Randomization of a task: numbers of the model, pushes and external wrenches, at starts, resets and intervals."""
 
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any
@@ -69,11 +70,10 @@ class Randomization:
                 raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
         names = dict.fromkeys(name for drawn in self._terms for name in drawn.term.parameters)
         self._own = {name: mujoco_numbers(task.model, name)[None] for name in names}
-        at_intervals = {name for drawn in self._terms if drawn.interval for name in drawn.term.parameters}
-        self._at_intervals = [drawn for drawn in self._terms if at_intervals & {*drawn.term.parameters}]
+        self._at_resets = self._joined(lambda drawn: not drawn.lasts)
+        self._at_intervals = self._joined(lambda drawn: drawn.interval)
         for drawn in self._at_intervals:
             drawn.kept = True
-        self._once = all(drawn.term.term.when == "start" for drawn in self._terms)
         for drawn in self._terms:
             self._require(str(drawn.term.term), [drawn])
         self._require("Randomization, all terms together", self._terms)
@@ -91,18 +91,17 @@ class Randomization:
         """
         if both := [name for name in self._own if name in start.parameters]:
             raise ValueError(f"Randomization: {both} are in the parameters of the start too; leave them to one of both")
-        memory, found = dict(start.memory), []
+        memory, found = dict(start.memory), {}
         for drawn in self._terms:
-            numbers, more = drawn.begin(last, noise)
-            found.append(numbers)
+            found[drawn], more = drawn.begin(last, noise)
             memory |= more
         acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
         for each in acting:
             memory |= each.begin(noise)
-        parameters = dict(start.parameters)
-        if self._terms and not (self._once and last.memory and not _numpy(last.fresh).any()):
-            parameters |= self._numbers(self._terms, found)
-        return start._replace(memory=memory, parameters=parameters)
+        known = last.memory and not _numpy(last.fresh).any()  # all environments have what is drawn once
+        terms = self._at_resets if known else self._terms
+        parameters = self._numbers(terms, [found[drawn] for drawn in terms]) if terms else {}
+        return start._replace(memory=memory, parameters={**start.parameters, **parameters})
 
     def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
         """Go on by a step.
@@ -133,6 +132,16 @@ class Randomization:
         if turned:
             changes["inputs"] = {"xfrc_applied": reduce(add, (wrench.spread(state) for wrench in self._wrenches))}
         return state, changes
+
+    def _joined(self, wanted: Callable[["_Drawn"], bool]) -> list["_Drawn"]:
+        """Return the wanted terms and all that have a part in the same numbers, also by way of others, in order."""
+        chosen = [drawn for drawn in self._terms if wanted(drawn)]
+        while True:
+            names = {name for drawn in chosen for name in drawn.term.parameters}
+            more = [drawn for drawn in self._terms if names & {*drawn.term.parameters}]
+            if len(more) == len(chosen):
+                return more
+            chosen = more
 
     def _renewed(self, state: TaskState, due: Array) -> dict[str, np.ndarray]:
         """Return numbers (n, ...) that terms at intervals have a part in; those of rows that are not `due` are zero."""
@@ -175,6 +184,7 @@ class _Drawn:
         term: what is drawn.
         name: of the memory.
         interval: whether it is drawn anew within episodes.
+        lasts: whether it is drawn once for an environment.
         kept: whether the memory has what was drawn.
     """
 
@@ -184,14 +194,14 @@ class _Drawn:
         when = term.term.when
         self._time = (0.0, 0.0) if isinstance(when, str) else when
         self.interval = not isinstance(when, str)
-        self._lasts = when == "start"
-        self.kept = self.interval or self._lasts or term.term.name is not None
+        self.lasts = when == "start"
+        self.kept = self.interval or self.lasts or term.term.name is not None
         self._renewal = Renewal(self._draw)
 
     def begin(self, last: Last, noise: Noise) -> tuple[Array, dict[str, Array]]:
         """Return numbers (n, width) with which episodes begin, and the memory of them."""
         memory = self._draw(noise)
-        if self._lasts and self.name in last.memory:
+        if self.lasts and self.name in last.memory:
             fresh = self._task.xp.reshape(last.fresh, (-1, 1))
             memory[self.name] = self._task.xp.where(fresh, memory[self.name], last.memory[self.name])
         return memory[self.name], memory if self.kept else {}

@@ -7,26 +7,36 @@ from gymnasium.vector import AutoresetMode
 import tumble
 from tumble.envs import SingleEnv, StepResult, TaskState
 from tumble.envs.arrays import host
-
-from .own_tasks import Pushed
+from tumble.envs.v5.hopper import Hopper
 
 NUM_ENVS, LIMIT, STEPS = 5, 12, 30
 
 
-class Kicked(Pushed):
-    """Kicked along x in some steps, and observed after it; the puck's mass and damping change in others."""
+class Kicked(Hopper):
+    """Kicked along x in some steps, and observed after it; the damping changes in others.
 
+    All numbers are the environments' own that `test_randomised.py` has, so that both use one kernel.
+    """
+
+    terminate_when_unhealthy: bool = False
     kick: float = 0.5  # m/s
     vary: bool = True
     begun: int = 0
+
+    def own(self, name: str, share):
+        """A number of the model, times a share (n, 1)."""
+        number = self.model.opt.gravity if name == "gravity" else getattr(self.model, name)
+        number = self.xp.asarray(number.copy())
+        return number * self.xp.reshape(share, (-1, *[1] * number.ndim))
 
     def reset(self, noise):
         """The model's own numbers again."""
         start = super().reset(noise)
         if not self.vary:
             return start
-        share = 1 + 0 * noise.uniform(0, 1, 1)
-        return start._replace(parameters={"dof_damping": self.xp.asarray(self.model.dof_damping) * share})
+        share = noise.uniform(1, 1, 1)
+        names = ("body_mass", "dof_damping", "gravity", "actuator_gear")
+        return start._replace(parameters={name: self.own(name, share) for name in names})
 
     def begin(self, state):
         """Count the calls."""
@@ -37,20 +47,18 @@ class Kicked(Pushed):
         """One environment in four is kicked, one in five gets other damping."""
         result = super().step(state, action)
         kicked = state.noise.uniform(0, 1, 1) < 0.25
-        qvel = state.qvel + self.array(kicked) * self.array([self.kick, 0.0])
+        qvel = state.qvel + self.array(kicked) * self.array([self.kick, 0, 0, 0, 0, 0])
         state = state._replace(qvel=qvel, coordinates=self.xp.concat((state.qpos, qvel), axis=1))
         result = result._replace(observation=self.observation(state), qvel=qvel)
         if not self.vary:
             return result
         share, changed = state.noise.uniform(1, 3, 1), state.noise.uniform(0, 1, 1)[:, 0] < 0.2
-        return result._replace(
-            parameters={"dof_damping": self.xp.concat((share, share), axis=1)}, parameters_mask=changed
-        )
+        return result._replace(parameters={"dof_damping": self.own("dof_damping", share)}, parameters_mask=changed)
 
 
 def drawn(steps: int = STEPS, num_envs: int = NUM_ENVS) -> np.ndarray:
-    """Actions (steps, num_envs, 1)."""
-    return np.random.default_rng(0).uniform(-1, 1, (steps, num_envs, 1)).astype(np.float32)
+    """Actions (steps, num_envs, 3)."""
+    return np.random.default_rng(0).uniform(-0.3, 0.3, (steps, num_envs, 3)).astype(np.float32)
 
 
 def make(task=Kicked, mode="SAME_STEP", n=NUM_ENVS, **options):
@@ -59,7 +67,7 @@ def make(task=Kicked, mode="SAME_STEP", n=NUM_ENVS, **options):
 
 def test_a_kick_is_the_velocity_that_the_next_step_begins_with():
     """The kicked go on as from a state that was set so; the others as without kicks, to the last bit."""
-    kicked, plain = make(vary=False, edge=9.0), make(vary=False, kick=0.0, edge=9.0)
+    kicked, plain = make(vary=False), make(vary=False, kick=0.0)
     kicked.reset(seed=3), plain.reset(seed=3)
     seen = 0
     for action in drawn(LIMIT - 1):
@@ -68,11 +76,11 @@ def test_a_kick_is_the_velocity_that_the_next_step_begins_with():
         np.testing.assert_array_equal(kicked.solver.qvel.numpy(), qvel)
         observed, before = kicked.step(action)[0], plain.step(action)[0]
         rows = np.flatnonzero((observed != before).any(1))
-        np.testing.assert_array_equal(observed[:, :2], before[:, :2])
-        np.testing.assert_array_equal(observed[rows, 2], before[rows, 2] + np.float32(0.5))
-        np.testing.assert_array_equal(observed[:, 3:], before[:, 3:])
-        np.testing.assert_array_equal(kicked.solver.qvel.numpy(), observed[:, 2:4])
-        plain.solver.set_state(qvel=observed[rows, 2:4], envs_idx=rows)
+        np.testing.assert_array_equal(observed[:, :5], before[:, :5])
+        np.testing.assert_array_equal(observed[rows, 5], before[rows, 5] + np.float32(0.5))
+        np.testing.assert_array_equal(observed[:, 6:], before[:, 6:])
+        np.testing.assert_array_equal(kicked.solver.qvel.numpy(), observed[:, 5:])
+        plain.solver.set_state(qvel=observed[rows, 5:], envs_idx=rows)
         plain.batch._edits, plain.batch._coordinates = plain.solver.edits, plain.batch._view.coordinates()
         seen += len(rows)
     assert 5 < seen < 0.6 * NUM_ENVS * LIMIT
@@ -153,7 +161,7 @@ def test_a_saved_state_goes_on():
     envs.close(), other.close()
 
 
-class Wrong(Pushed):
+class Wrong(Hopper):
     """Returns what it is told to."""
 
     what: str = ""
@@ -163,9 +171,9 @@ class Wrong(Pushed):
         wrong = {
             "qvel": {"qvel": state.qvel[:1]},
             "mask": {"parameters": {"dof_damping": host(state.qvel)}, "parameters_mask": state.qvel[:, 0]},
-            "rows": {"parameters": {"dof_damping": np.ones(2)}, "parameters_mask": state.qvel[:, 0] > 0},
-            "name": {"parameters": {"dof_dampign": np.ones((NUM_ENVS, 2))}},
-            "number": {"parameters": {"dof_damping": np.full((NUM_ENVS, 2), -1.0)}},
+            "rows": {"parameters": {"dof_damping": np.ones(6)}, "parameters_mask": state.qvel[:, 0] > 0},
+            "name": {"parameters": {"dof_dampign": np.ones((NUM_ENVS, 6))}},
+            "number": {"parameters": {"dof_damping": np.full((NUM_ENVS, 6), -1.0)}},
         }
         return super().step(state, action)._replace(**wrong[self.what])
 
@@ -173,9 +181,9 @@ class Wrong(Pushed):
 @pytest.mark.parametrize(
     ("what", "error", "message"),
     [
-        ("qvel", ValueError, r"Wrong.step: qvel has shape \(1, 2\); needed is an array of shape \(5, 2\)"),
+        ("qvel", ValueError, r"Wrong.step: qvel has shape \(1, 6\); needed is an array of shape \(5, 6\)"),
         ("mask", ValueError, r"Wrong.step: parameters_mask has shape \(5,\); needed is .* \(5,\), of bool"),
-        ("rows", ValueError, r"Wrong.step: parameters 'dof_damping' has shape \(2,\)"),
+        ("rows", ValueError, r"Wrong.step: parameters 'dof_damping' has shape \(6,\)"),
         ("name", KeyError, "Wrong.step: parameters: .*did you mean dof_damping"),
         ("number", ValueError, r"Wrong.step: parameters: dof_damping\[0\] of environment 0 is -1"),
     ],

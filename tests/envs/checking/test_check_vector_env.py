@@ -129,8 +129,7 @@ def test_arrays_that_are_used_again_as_documented_are_noted():
     assert report["fresh arrays"].status == NOTED and "copy=False" in report["fresh arrays"].seen
 
 
-@pytest.mark.parametrize("output", ["torch", "numpy"])
-@pytest.mark.parametrize("task", [Pushed, Pointer])
+@pytest.mark.parametrize(("task", "output"), [(Pushed, "torch"), (Pointer, "numpy")])
 def test_ours_pass(task, output):
     """In all modes; with inputs, memory, Dict observations and pictures."""
 

@@ -201,6 +201,20 @@ class OneMode(Walkers):
         self.metadata["autoreset_mode"] = MODES.NEXT_STEP
 
 
+SHARED: dict[str, Any] = {"render_modes": ["rgb_array"]}
+
+
+@broken("instances write into the metadata of their class", "own metadata")
+class SharedMetadata(Walkers):
+    """The last that is made decides."""
+
+    def __init__(self, **options: Any) -> None:
+        """Say so in all of them."""
+        super().__init__(**options)
+        self.metadata = SHARED
+        self.metadata["autoreset_mode"] = self.mode
+
+
 @broken("a render mode is not listed", "render modes")
 class UnlistedMode(Walkers):
     """An empty list, and a mode."""

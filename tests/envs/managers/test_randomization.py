@@ -198,15 +198,42 @@ def test_inertias_of_some_body_are_taken_by_mujocos_compiler():
 
 
 def test_what_is_drawn_at_the_start_is_kept_until_a_seed():
+    """And is not written again, unless another environment that begins anew needs it."""
     terms = dr.mass(0.5, 1.5, when="start"), dr.friction(0.4, 1.0)
     first, memory = begun(*terms, n=20)
     later, kept = begun(*terms, n=20, last=ends(20, memory), episode=1)
-    np.testing.assert_array_equal(first["body_mass"], later["body_mass"])
+    np.testing.assert_array_equal(kept["randomization_0"], memory["randomization_0"])
     assert (first["geom_friction"][..., 0] != later["geom_friction"][..., 0]).all()
-    anew, _ = begun(*terms, n=20, last=ends(20, kept, fresh=True), episode=2)
-    assert (anew["body_mass"][:, 1:] != first["body_mass"][:, 1:]).all()
-    alone, _ = begun(terms[0], n=20, last=ends(20, memory), episode=1)
-    assert alone == {}  # nothing changes, so nothing is written
+    assert {*later} == {"geom_friction"} and {*first} == {"geom_friction", "body_mass", "body_inertia"}
+    last = ends(20, kept)._replace(fresh=np.arange(20) == 3)
+    anew, _ = begun(*terms, n=20, last=last, episode=2)
+    changed = (anew["body_mass"][:, 1:] != first["body_mass"][:, 1:]).all(1)
+    np.testing.assert_array_equal(changed, last.fresh)
+    assert not (anew["body_mass"] != first["body_mass"])[~last.fresh].any()
+    assert begun(terms[0], n=20, last=ends(20, memory), episode=1)[0] == {}
+
+
+def test_numbers_that_terms_share_are_written_together():
+    """Also by way of a third term: what is drawn anew for masses is written with inertias of another term."""
+    terms = (
+        Randomize("body_mass", 0.9, 1.1, when=(0.1, 0.1), name="i"),
+        dr.mass(0.5, 1.5, "trunk", when="start", name="m"),
+        Randomize("body_inertia", 1.5, 2.0, shared=True, when="start", name="s"),
+    )
+    task = bound()
+    randomization = Randomization(task, *terms)
+    start = randomization.begin(Start(None, None, {}), ends(4), noise_of(4))
+    again = randomization.begin(Start(None, None, {}), ends(4, start.memory), noise_of(4, 1))
+    memory = again.memory
+    for step in range(5):
+        state, changes = randomization.step(state_of(task, memory, step))
+        memory = state.memory
+    for parameters, said in ((again.parameters, again.memory), (changes["parameters"], memory)):
+        said = {name: np.asarray(value, float) for name, value in in_numpy(said).items()}
+        expected = task.model.body_mass[1] * said["i"][:, 0] * said["m"][:, 0]
+        np.testing.assert_allclose(parameters["body_mass"][:, 1], expected, rtol=1e-12)
+        moments = task.model.body_inertia[1] * (said["m"] * said["s"])
+        np.testing.assert_allclose(parameters["body_inertia"][:, 1], moments, rtol=1e-12)
 
 
 def test_intervals_are_each_environments_own():
