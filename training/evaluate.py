@@ -10,11 +10,11 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import mujoco
@@ -53,6 +53,12 @@ class Evaluation:
     returns: list[float]
     lengths: list[int]
     environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
+    successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task tells of none
+
+    @property
+    def success_rate(self) -> float | None:
+        """Share of the episodes that ended in success; None if the task tells of none."""
+        return float(np.mean(self.successes)) if self.successes else None
 
     @property
     def mean(self) -> float:
@@ -74,10 +80,19 @@ class Evaluation:
             "minimum": min(self.returns),
             "maximum": max(self.returns),
             "mean_length": float(np.mean(self.lengths)),
+            "success_rate": self.success_rate,
         }
         values = asdict(self)
-        details = {"returns": values.pop("returns"), "lengths": values.pop("lengths")}
+        details = {name: values.pop(name) for name in ("returns", "lengths", "successes")}
         return values | figures | details
+
+
+class Played(NamedTuple):
+    """Episodes, one of each environment."""
+
+    returns: np.ndarray  # (num_envs,)
+    lengths: np.ndarray  # (num_envs,) int64, steps
+    successes: np.ndarray | None  # (num_envs,) bool: `info["success"]` at the end; None: the task tells of none
 
 
 def evaluate(
@@ -116,23 +131,29 @@ def evaluate(
     if config.algo == "td3" and not deterministic:
         raise EvaluationError("a TD3 policy gives one action for each observation; there is nothing to sample")
     torch.manual_seed(seed)  # sampled actions are part of the experiment
-    returns, lengths, policy, twin = [], [], None, twin_of(config, simulator)
+    episodes_played, policy, twin = [], None, twin_of(config, simulator)
     for first in range(0, episodes, BATCH):
         envs = make_envs(config, simulator, min(BATCH, episodes - first))
         try:
             if policy is None:
                 policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
-            batch_returns, batch_lengths = play(policy, envs, seed + first, deterministic)
+            episodes_played.append(play(policy, envs, seed + first, deterministic))
         finally:
             envs.close()
-        returns += batch_returns.tolist()
-        lengths += batch_lengths.tolist()
     assert policy is not None
-    return Evaluation(task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths, twin or "")
+    returns, lengths, successes = (joined(parts) for parts in zip(*episodes_played, strict=True))
+    task = task_id(config.task)
+    return Evaluation(task, simulator, policy.step, seed, deterministic, returns, lengths, twin or "", successes)
 
 
-def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Play one episode in each environment; returns (num_envs,) and lengths (num_envs,).
+def joined(parts: Sequence[np.ndarray | None]) -> Any:
+    """Return the numbers of several arrays in one list; None where there are none."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known).tolist() if known else None
+
+
+def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:
+    """Play one episode in each environment.
 
     Raises:
         EvaluationError: An episode did not end within `LONGEST` steps.
@@ -140,19 +161,24 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> tup
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
     playing = starts = np.ones(envs.num_envs, dtype=bool)
+    successes: np.ndarray | None = None
 
     def progress() -> str:
         return f" ({envs.num_envs - playing.sum()} have ended, after {lengths.max()} steps at most)"
 
     with Waiting(f"playing {envs.num_envs} episodes", progress):
         for _ in range(LONGEST):
-            observations, rewards, terminated, truncated, _ = envs.step(policy.act(observations, deterministic, starts))
+            actions = policy.act(observations, deterministic, starts)
+            observations, rewards, terminated, truncated, infos = envs.step(actions)
             returns += np.where(playing, rewards, 0.0)
             lengths += playing
             starts = terminated | truncated
+            if "success" in infos.get("final_info", {}):
+                successes = np.zeros(envs.num_envs, dtype=bool) if successes is None else successes
+                successes |= playing & starts & np.asarray(infos["final_info"]["success"], dtype=bool)
             playing = playing & ~starts
             if not playing.any():
-                return returns, lengths
+                return Played(returns, lengths, successes)
     raise EvaluationError(
         f"{playing.sum()} episodes have not ended after {LONGEST:,} steps: register the task with "
         "max_episode_steps=..., or train it with --option max_episode_steps=..."

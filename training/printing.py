@@ -33,12 +33,16 @@ def print_scores(scores: "list[Evaluation]") -> None:
     from rich.table import Table
 
     title = f"{scores[0].task} after {scores[0].step:,} steps"
-    table = Table("in", "episodes", "mean return", "standard error", "mean length", box=None, title=title)
+    told = any(score.successes for score in scores)
+    headings = ("in", "episodes", "mean return", "standard error", "mean length", *(["success"] if told else []))
+    table = Table(*headings, box=None, title=title)
     for score in scores:
         row = score.summary()
         digits = 1 if abs(score.mean) >= 10 else 2
         error = "" if row["standard_error"] is None else f"{row['standard_error']:.{digits}f}"
         figures = [str(row["episodes"]), f"{row['mean']:.{digits}f}", error, f"{row['mean_length']:.0f}"]
+        if score.success_rate is not None:
+            figures.append(f"{100 * score.success_rate:.0f} %")
         played = f"{score.simulator} (Gymnasium's {score.environment})" if score.environment else score.simulator
         table.add_row(played, *figures)
     print_table(table)

@@ -80,7 +80,7 @@ def test_each_environments_first_episode_is_the_one_that_counts(pendulums):
         def act(self, observations, deterministic, starts):
             return np.full((len(observations), 1), 2.0, np.float32)
 
-    returns, lengths = play(Push(), Numpy(20), seed=3, deterministic=True)
+    returns, lengths, _ = play(Push(), Numpy(20), seed=3, deterministic=True)
     for i in range(20):
         env = Numpy(1)
         env.reset(seed=3 + i)
@@ -90,6 +90,33 @@ def test_each_environments_first_episode_is_the_one_that_counts(pendulums):
             total, steps, over = total + float(reward[0]), steps + 1, bool(terminated[0] or truncated[0])
         assert (lengths[i], returns[i]) == (steps, pytest.approx(total, rel=1e-5))
     assert len(set(lengths.tolist())) > 1
+
+
+def test_success_is_that_of_the_last_step_of_the_first_episode(pendulums):
+    """What later episodes end with does not count; without `success` in the info there is none."""
+
+    class Numpy(pendulums):
+        def step(self, actions):
+            observations, rewards, terminated, truncated, info = super().step(actions)
+            ended = terminated | truncated
+            self.ended = getattr(self, "ended", 0) + ended.numpy().astype(int)
+            if ended.any():
+                first = (self.ended == 1) & ended.numpy() & (np.arange(self.num_envs) % 2 == 0)
+                info["final_info"] = {**info.get("final_info", {}), "success": first | (self.ended > 1)}
+            return *(value.numpy() for value in (observations, rewards, terminated, truncated)), info
+
+        def reset(self, **options):
+            return super().reset(seed=range(options["seed"], options["seed"] + self.num_envs))[0].numpy(), {}
+
+    class Push:
+        def act(self, observations, deterministic, starts):
+            return np.full((len(observations), 1), 2.0, np.float32)
+
+    successes = play(Push(), Numpy(6), seed=3, deterministic=True).successes
+    assert successes.tolist() == [True, False] * 3
+    score = Evaluation("me/Task-v0", "tumble", 1, 0, True, [1.0] * 6, [3] * 6, successes=successes.tolist())
+    assert score.success_rate == score.summary()["success_rate"] == 0.5
+    assert Evaluation("me/Task-v0", "tumble", 1, 0, True, [1.0], [3]).success_rate is None
 
 
 def scores(simulator, values):
