@@ -76,7 +76,7 @@ def set_up(extra: str) -> None:
     if not (BIN / "pip").exists() and not (BIN / "pip.exe").exists():
         make_venv()
     install("-e", f".[{extra}]")
-    if extra == "test":  # its model files are test data; its code and its dependencies are not needed
+    if extra == "test":  # its models and tasks are the tests' oracle; of its dependencies `test` has what they need
         install("--no-deps", "dm_control")
     stamp.write_text(digest)
 

@@ -40,7 +40,8 @@ def programs() -> list:
     for page in PAGES:
         if name_of(page) not in ELSEWHERE:
             for number, program in enumerate(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)):
-                found.append(pytest.param(program, id=f"{name_of(page)}-{number}"))
+                learns = [pytest.mark.slow] if ".learn(" in program else []
+                found.append(pytest.param(program, id=f"{name_of(page)}-{number}", marks=learns))
     return found
 
 

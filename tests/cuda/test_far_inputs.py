@@ -1,6 +1,7 @@
 """Inputs that a task drives, where the solver's numbers are not the processor's."""
 
 import numpy as np
+import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
@@ -40,6 +41,7 @@ def life(mode: AutoresetMode) -> list[torch.Tensor]:
     return [array.cpu() for array in found]
 
 
+@pytest.mark.slow
 def test_they_are_the_processors(far):
     """The same bits under all autoreset modes."""
     run_with("32")

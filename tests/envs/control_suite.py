@@ -29,8 +29,8 @@ THEIRS = {
 
 
 def available() -> bool:
-    """Return True if dm_control is installed."""
-    return importlib.util.find_spec("dm_control") is not None
+    """Return True if dm_control and what its suite imports are installed."""
+    return all(importlib.util.find_spec(name) is not None for name in ("dm_control", "dm_env"))
 
 
 @cache

@@ -205,7 +205,7 @@ np.save(sys.argv[2], envs.step(np.full((3, 3), 0.1, np.float32))[0])
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_in_another_process(tmp_path):
     """A pickle that another process loads goes on to the last bit, too."""
     envs = tumble.make_vec("Hopper", 3)

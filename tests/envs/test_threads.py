@@ -56,6 +56,7 @@ play_own()
     )
 
 
+@pytest.mark.slow
 def test_made_in_a_thread_that_has_ended(tmp_path):
     """First thing in the process, so that Taichi is started there; then a larger batch, whose memory is new."""
     in_threads(

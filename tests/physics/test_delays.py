@@ -165,7 +165,7 @@ def test_where_an_environment_stops_its_past_stays_and_no_other_changes(broken, 
     assert solver.mj_state(HISTORY).isfinite().all()
 
 
-@pytest.mark.parametrize("columns", [False, True], ids=["lanes", "columns"])
+@pytest.mark.parametrize("columns", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["lanes", "columns"])
 def test_keyframes_are_mujocos(columns):
     """A keyframe's time is far from that of its samples: a line between them begins at the reset."""
     if columns:

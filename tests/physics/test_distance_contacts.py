@@ -178,7 +178,7 @@ def found(tmp_path_factory):
     return mjm, fields, qpos, of
 
 
-@pytest.mark.parametrize("precision", ["64", pytest.param("32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
 def test_contacts_are_those_of_the_surfaces(found, precision):
     """A point of one surface, as deep in the other as its contact says; and the deepest point is not missed."""
     mjm, fields, qpos, contacts_in = found
@@ -254,6 +254,7 @@ def test_the_tables_of_rays_and_pictures_are_those_of_a_mesh():
     assert not drawn[0].left_out and np.array_equal(drawn[0].dress.trees.corners, drawn[1].dress.trees.corners)
 
 
+@pytest.mark.slow
 def test_a_ball_falls_through_a_ring_and_stays_on_its_hull():
     """The option chooses for each geom how it collides, whatever the file says."""
     heights = {}

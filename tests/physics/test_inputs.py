@@ -70,7 +70,9 @@ def apply(solver: RigidSolver, given: dict[str, np.ndarray]) -> None:
     solver.set_inputs(**{name: given[name] for name in INPUTS})
 
 
-@pytest.mark.parametrize(("precision", "columns"), [("64", False), ("32", False), ("64", True)])
+@pytest.mark.parametrize(
+    ("precision", "columns"), [("64", False), ("32", False), pytest.param("64", True, marks=pytest.mark.slow)]
+)
 def test_as_in_mujoco(precision, columns):
     start(columns, precision)
     for integrator in ("Euler", "implicitfast", "RK4"):

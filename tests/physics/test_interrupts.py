@@ -65,7 +65,7 @@ def equal(one, other):
     return all(map(torch.equal, one, other))
 
 
-@pytest.mark.parametrize("driver", ["fused", pytest.param("columns", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("driver", [pytest.param(name, marks=pytest.mark.slow) for name in ("fused", "columns")])
 def test_while_taichi_compiles(driver, monkeypatch):
     """The job goes on in Taichi's thread after its caller has left, and moves nothing, even after a reset."""
     begin(driver, monkeypatch, anew=True)

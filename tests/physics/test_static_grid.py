@@ -120,7 +120,7 @@ def both(spec: mujoco.MjSpec, num_envs: int = NUM_ENVS, **options) -> list[Rigid
     return [RigidSolver(model, num_envs, **options) for model in models]
 
 
-@pytest.mark.parametrize("precision", ["64", pytest.param("32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
 def test_contacts_are_those_of_the_list(monkeypatch, precision):
     """Also where the room for them has to grow, and in whatever states the bodies come."""
     run_with(precision)
@@ -244,6 +244,7 @@ def test_drivers_do_not_matter(among_others):
     expected_alone(RigidSolver(model, 3), states, ends)
 
 
+@pytest.mark.slow
 def test_environments_have_own_numbers_of_static_geoms():
     """Friction and margins of stairs of one class, and places and sizes that the grid does not know."""
     run_with("64")

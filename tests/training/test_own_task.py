@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tumble.envs.catalog import TASKS, V5
 from tumble.training import evaluate, learner
 from tumble.training.arguments import parse_options
 from tumble.training.cli import app, main
 from tumble.training.config import RunConfig
 from tumble.training.errors import TumbleUserError
-from tumble.training.tasks import task_ids
 
 TUMBLE = Path(sys.executable).with_name("tumble")  # as installed: unlike `python -m`, it does not look beside itself
 TRAIN = ["--steps", "2048", "--num-envs", "16", "--no-progress"]
@@ -98,8 +98,11 @@ def test_list_shows_tasks_of_ones_own_and_cuts_no_name(workshop, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     workshop.write("levers.py", more='\ntumble.register("me/' + 70 * "Very" + 'LongLever-v0", Lever)\n')
     printed = invoke("list", "levers.py").splitlines()
-    for task in [task for task in task_ids() if task.startswith("tumble/")]:
-        assert any(line.split()[:2] == [task, task[7:].replace("-v0", "-v5")] for line in printed)
+    for name in V5:
+        assert any(line.split()[:2] == [f"tumble/{name}-v0", f"{name}-v5"] for line in printed)
+    for name, row in TASKS.items():
+        if name not in V5:
+            assert any(line.split()[:2] == [f"tumble/{name}-v0", str(row.max_episode_steps)] for line in printed)
     assert any(line.split() == ["levers.py:me/Lever-v0", "20"] for line in printed)
     assert any(line.split() == ["levers.py:me/" + 70 * "Very" + "LongLever-v0"] for line in printed)
     assert not any("me/" in line for line in invoke("list").splitlines())

@@ -40,7 +40,7 @@ def moved(mjm: mujoco.MjModel, qpos: torch.Tensor, steps: int = STEPS, **numbers
     return solver
 
 
-@pytest.mark.parametrize("precision", ["64", "32"])
+@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
 def test_neighbours_do_not_matter(precision):
     """Each environment alone, or with one that is not a number, has the same bits."""
     run_with(precision)
@@ -116,6 +116,7 @@ def test_a_moved_field_moves_its_contacts():
     assert np.linalg.norm(accelerations[0][0]) > 1
 
 
+@pytest.mark.slow
 def test_the_columns_of_a_gpu_have_the_same_contacts():
     run_with("64", lanes=1)
     mjm = scene()
