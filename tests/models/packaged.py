@@ -1,6 +1,6 @@
 """Third-party models that arrive inside installed packages: Gymnasium's own and dm_control's suite.
 
-Files of dm_control are found without importing it, which asks for a patch under MuJoCo 4 (`tests/envs/control_suite.py`).
+Files of dm_control are found without importing it, which under MuJoCo 4 asks for a patch (`envs/control_suite.py`).
 """
 
 import importlib.util
