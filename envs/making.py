@@ -7,7 +7,7 @@ import gymnasium
 from ..physics.process.libraries import load_torch
 from ..physics.process.waiting import Waiting
 from .catalog import TASKS
-from .registry import TaskLike
+from .registry import TaskLike, make_task
 
 if TYPE_CHECKING:
     from .vector_env import SimVectorEnv
@@ -24,6 +24,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
 
     Raises:
         ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
+        gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
     with Waiting("importing PyTorch and Taichi"):
         load_torch()
@@ -31,4 +32,9 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
     identity = f"tumble/{task}-v0" if task in TASKS else task
-    return gymnasium.make_vec(identity, num_envs=num_envs, **options)
+    try:
+        return gymnasium.make_vec(identity, num_envs=num_envs, **options)
+    except gymnasium.error.NameNotFound:
+        if "/" not in task:
+            make_task(task, {})  # says which names are near
+        raise

@@ -52,6 +52,14 @@ def test_spaces(name, each_precision):
         made.close()
 
 
+def test_a_misspelt_name_gets_the_nearest_ones():
+    """With a namespace Gymnasium says so, without one we do."""
+    with pytest.raises(ValueError, match="no task 'QuadrupedFlatt'; there is QuadrupedFlat"):
+        tumble.make_vec("QuadrupedFlatt", 2)
+    with pytest.raises(gymnasium.error.NameNotFound, match="Did you mean: `Ant`"):
+        tumble.make_vec("tumble/Antt-v0", 2)
+
+
 def test_kinds_of_environments():
     """`gymnasium.make` gives one numpy environment, `gymnasium.make_vec` and `tumble.make_vec` the vector one."""
     env = gymnasium.make("tumble/Ant-v0")

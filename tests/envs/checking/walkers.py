@@ -461,7 +461,7 @@ class WideMask(Walkers):
 
 @broken("the last observation is returned where the next episode's is due", "same step")
 class LastAgain(Walkers):
-    """A reset that nobody sees."""
+    """Reset once more than was asked for."""
 
     def step(self, actions: np.ndarray) -> Any:
         """Return the final observation."""

@@ -188,7 +188,7 @@ def test_an_environment_alone_has_the_same_bits(name):
 
 
 def test_draws_that_follow_are_the_same_whether_any_was_due():
-    """What a task draws after a command does not depend on the neighbours."""
+    """Draws of a task after those of a command do not depend on the neighbors."""
     task = bound()
     command = VelocityCommand(task, resampling_time=(0.04, 0.3))
     memory = command.begin(noise_of(9))

@@ -1,4 +1,4 @@
-"""What ends episodes, how feet step, and how curricula go on, against plain counts."""
+"""Ends of episodes, steps of feet and curricula, against plain counts."""
 
 import math
 
@@ -46,7 +46,7 @@ class Feeling(Robot):
 
 
 def test_bodies_that_touch_something_feel_mujocos_forces():
-    """Of the solver, in a robot that lies on the floor: on the bodies that lie there, and on no others."""
+    """Contact forces of a robot that lies on the floor are found on the bodies that lie there, and on no others."""
     envs = tumble.make_vec(Feeling, 2, max_episode_steps=None, output="numpy")
     envs.reset(seed=0)
     for _ in range(200):

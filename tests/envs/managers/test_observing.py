@@ -180,7 +180,7 @@ class Late(Robot):
         return start._replace(memory=memory)
 
     def begin(self, state):
-        """What the encoders read."""
+        """Return what the encoders read."""
         memory, seen = self.observer.begin({"joints": self.encoder.read(state)}, state.noise)
         return ResetResult(seen, memory=memory)
 
@@ -189,7 +189,7 @@ class Late(Robot):
         return self.encoder.targets(state, self.delayed.acting(state, action))
 
     def step(self, state, action):
-        """What the encoders read."""
+        """Return what the encoders read."""
         state = self.delayed.step(state, action)
         state, seen = self.observer.step(state, {"joints": self.encoder.read(state)})
         return StepResult(seen, {"reward": 0 * state.qpos[:, 0]}, memory=state.memory)
@@ -218,7 +218,7 @@ def test_in_environments():
 
 
 def test_a_servo_whose_encoder_is_off_stops_short():
-    """Where the reading is the target, the joint is the bias away from it."""
+    """A joint whose reading is at its target is away from it by the bias."""
     task = bound()
     encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
     state = state_of(task, encoder.begin(noise_of(4)))

@@ -25,7 +25,7 @@ def ends(n, memory=None, fresh=False, kind=NUMPY):
 
 
 def begun(*terms, n=N, task=None, last=None, episode=0, first=0):
-    """What n episodes begin with."""
+    """Return the starts of n episodes."""
     task = task or bound()
     kind = task._kind
     noise = noise_of(n, episode, kind, first)
@@ -406,7 +406,7 @@ def envs():
 
 
 def test_constants_follow_as_in_mujoco(envs):
-    """Those of every environment are `mj_setConst`'s of a model with its numbers, also within episodes."""
+    """Each environment's constants are those that `mj_setConst` computes from its numbers, also within episodes."""
     envs.reset(seed=0)
     for _ in range(9):
         envs.step(np.zeros((6, 3), np.float32))

@@ -12,7 +12,7 @@ HALF = 0.02  # m
 
 
 def seen(envs) -> SimpleNamespace:
-    """What a step left in the solver, in double precision."""
+    """Read quantities of the last step from the solver, in double precision."""
     solver, model = envs.unwrapped.solver, envs.unwrapped.task.model
     names = ("qpos", "qvel", "xpos", "xquat", "site_xpos", "actuator_force", "mocap_pos")
     state = SimpleNamespace(**{name: solver.get(name).double().numpy() for name in names})
