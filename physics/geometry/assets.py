@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from hashlib import sha1
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -101,6 +102,23 @@ def _read(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
     put_mesh(spec, mesh, parse_mesh(data, form, None if asset is not None else path.parent))
 
 
+def embed_mesh(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
+    """Put the file of a mesh into a spec, which then needs the file no more.
+
+    A file that MuJoCo reads becomes one of the spec's assets, under a name made of its bytes and its ending; others
+    become numbers, as in `read_meshes`.
+
+    Raises:
+        MeshFileError: it cannot be read.
+    """
+    mesh.file = os.fspath(path.absolute())
+    _read(spec, mesh, path)
+    if mesh.file:
+        data = read_file(path)
+        mesh.file = f"{sha1(data, usedforsecurity=False).hexdigest()}{path.suffix.lower()}"
+        spec.assets[mesh.file] = data
+
+
 def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
     """Give a mesh element of a spec these numbers instead of a file, and a material if it has none."""
     element.file, element.content_type = "", ""
@@ -145,11 +163,11 @@ def _add_material(spec: mujoco.MjSpec, base: str, mesh: Mesh) -> str:
     """A material, and a texture if there is an image, for a mesh of this name; the name of the material."""
     look = mesh.appearance
     assert look is not None
-    name = _free_name(base, {material.name for material in spec.materials})
+    name = free_name(base, {material.name for material in spec.materials})
     material = spec.add_material(name=name, rgba=look.rgba, shininess=look.shininess)
     if look.image is not None:
         height, width, channels = look.image.shape
-        texture = _free_name(base, {texture.name for texture in spec.textures})
+        texture = free_name(base, {texture.name for texture in spec.textures})
         element = spec.add_texture(
             name=texture, type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=channels
         )
@@ -158,7 +176,8 @@ def _add_material(spec: mujoco.MjSpec, base: str, mesh: Mesh) -> str:
     return name
 
 
-def _free_name(base: str, taken: set[str]) -> str:
+def free_name(base: str, taken: set[str]) -> str:
+    """Return a name that is not taken: the base, or the base with a number."""
     name, number = base, 1
     while name in taken:
         number += 1

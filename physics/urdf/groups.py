@@ -1,0 +1,213 @@
+"""Which links move as one body: those that fixed joints hold together, unless a link is to be kept as a body.
+
+MuJoCo wants mass in everything that moves. A link without any that has one moving child is a frame between two joints:
+it is *folded*, and its child gets the joints of both, one after the other, which is the same motion.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .faults import Report
+from .inertia import LEAST, Mass, impossible, mass_of
+from .robot import MOVING, Joint, Link, Pose, Robot
+
+WORLD = "world"
+WORLD_LINK = "world_link"
+"""Name of the body that has the shapes of a root link named "world", which is MuJoCo's name for the world itself."""
+_MOST_DOFS = 6
+
+
+@dataclass(eq=False)
+class Group:
+    """Links that move as one body.
+
+    Attributes:
+        name: of its first link, whose frame is the body's.
+        pose: in the parent's frame, or in the world's.
+        parent: the group that it moves in; None: the world.
+        joints: those that move it, and their frames in that of the body; () for what is held.
+        members: its links, and their frames in that of the body.
+        floating: it moves freely.
+        held: group that a fixed joint holds it to, if it is kept as a body of its own; else None.
+        mass: of all members that have some; None: no member has an <inertial>.
+    """
+
+    name: str
+    pose: Pose
+    parent: "Group | None" = None
+    joints: list[tuple[Joint, Pose]] = field(default_factory=list)
+    members: list[tuple[Link, Pose]] = field(default_factory=list)
+    floating: bool = False
+    held: "Group | None" = None
+    mass: Mass | None = None
+
+    @property
+    def carrier(self) -> "Group":
+        """The group whose joints move this one: itself, or the one that it is held to in the end."""
+        group = self
+        while group.held is not None:
+            group = group.held
+        return group
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves against the world."""
+        group: Group | None = self
+        while group is not None:
+            if group.joints or group.floating:
+                return True
+            group = group.parent
+        return False
+
+    @property
+    def solid(self) -> bool:
+        """Whether its mass is that of its collision shapes: no link has an <inertial>."""
+        shapes = [shape for link, _ in self.members for shape in link.collisions]
+        return self.mass is None and any(shape.kind != "plane" for shape in shapes)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What `urdf_spec` was asked for about links: see there."""
+
+    fixed: bool = False
+    merge: bool = True
+    keep: tuple[str, ...] = ()
+    balance: bool = False
+    least_mass: float = 0.0
+
+
+def groups_of(robot: Robot, rules: Rules, report: Report) -> list[Group]:
+    """Return the groups of a robot, parents before their children.
+
+    Raises:
+        UrdfError: a link has an inertia that no body has, or something moves that has no mass.
+    """
+    groups = _divide(robot, rules)
+    if not groups:
+        raise report.fault(robot.links[robot.root].line, f"the robot has one link, '{WORLD}', and nothing in it")
+    for group in groups:
+        for link, pose in group.members:
+            if link.inertial is not None:
+                mass = mass_of(link.inertial, rules.balance).seen_from(pose)
+                group.mass = mass if group.mass is None else group.mass + mass
+    root = groups[0]
+    if not rules.fixed and robot.root != WORLD:
+        root.floating = any(_has_mass(each) for each in groups if each.carrier is root)
+        if not root.floating:
+            report.note(robot.links[root.name].line, f"the root '{root.name}' has no mass: it is fixed to the world")
+    for group in groups:
+        _refuse_impossible(group, rules, report)
+    groups = _fold(groups, report)
+    for group in groups:
+        if group.carrier is group and (group.joints or group.floating):
+            _require_mass(group, [each for each in groups if each.carrier is group], rules, report)
+    return groups
+
+
+def _divide(robot: Robot, rules: Rules) -> list[Group]:
+    below: dict[str, list[Joint]] = {}
+    for joint in robot.joints.values():
+        below.setdefault(joint.parent, []).append(joint)
+    root = robot.links[robot.root]
+    empty = robot.root == WORLD and not (root.visuals or root.collisions)
+    first = None if empty else Group(WORLD_LINK if robot.root == WORLD else robot.root, Pose())
+    groups = [] if first is None else [first]
+    pending: list[tuple[str, Group | None, Pose, Pose]] = [(robot.root, first, Pose(), Pose())]
+    while pending:
+        name, group, inside, world = pending.pop()
+        if group is not None:
+            group.members.append((robot.links[name], inside))
+        more = []
+        for joint in below.get(name, []):
+            there, place = inside @ joint.pose, world @ joint.pose
+            if joint.kind == "fixed" and group is not None and rules.merge and joint.child not in rules.keep:
+                more.append((joint.child, group, there, place))
+                continue
+            new = Group(joint.child, there, group)
+            if joint.kind == "floating":
+                new = Group(joint.child, place, floating=True)
+            if joint.kind in MOVING:
+                new.joints = [(joint, Pose())]
+            else:
+                new.held = group
+            groups.append(new)
+            more.append((joint.child, new, Pose(), place))
+        pending += reversed(more)
+    return groups
+
+
+def _refuse_impossible(group: Group, rules: Rules, report: Report) -> None:
+    """Refuse an inertia that no body has in what moves; note what is balanced, and what does not move."""
+    for link, _ in group.members:
+        inertial = link.inertial
+        wrong = impossible(inertial.inertia) if inertial is not None and inertial.mass > 0.0 else ""
+        if not wrong or inertial is None:
+            continue
+        if rules.balance:
+            report.note(inertial.line, f"link '{link.name}' is balanced: {wrong}")
+        elif group.moves:
+            raise report.fault(
+                inertial.line,
+                f"link '{link.name}' has an inertia that no body has: {wrong}; correct it, or pass balance_inertia=True",
+            )
+        else:
+            report.note(inertial.line, f"link '{link.name}', which does not move: {wrong}")
+
+
+def _has_mass(group: Group) -> bool:
+    return group.solid or (group.mass is not None and group.mass.mass >= LEAST)
+
+
+def _fold(groups: list[Group], report: Report) -> list[Group]:
+    """Take out groups without mass that have one moving child, which gets their joints."""
+    kept = []
+    held = {each.held for each in groups if each.held is not None}
+    for group in groups:
+        children = [each for each in groups if each.parent is group]
+        if group.joints and not group.floating and not _has_mass(group) and group not in held and len(children) == 1:
+            (child,) = children
+            joints = [(joint, child.pose.inverse() @ pose) for joint, pose in group.joints]
+            dofs = sum(MOVING[joint.kind] for joint, _ in [*joints, *child.joints])
+            shapes = any(link.visuals or link.collisions for link, _ in group.members)
+            turns = any(joint.kind == "spherical" for joint, _ in [*joints, *child.joints])
+            if dofs <= _MOST_DOFS and not turns and not shapes and child.joints:
+                child.pose, child.parent = group.pose @ child.pose, group.parent
+                child.joints = [*joints, *child.joints]
+                names = ", ".join(f"'{link.name}'" for link, _ in group.members)
+                report.note(
+                    group.members[0][0].line, f"{names} without mass: body '{child.name}' has the joint instead"
+                )
+                continue
+        kept.append(group)
+    return kept
+
+
+def _require_mass(group: Group, together: list[Group], rules: Rules, report: Report) -> None:
+    """Refuse what moves and has no mass, or none about some axis; or give it the least mass."""
+    if any(each.solid for each in together):
+        return
+    for each in together:
+        if each.mass is not None and each.mass.mass >= LEAST and not impossible(each.mass.inertia, whole=True):
+            return
+    masses = [each.mass for each in together if each.mass is not None and each.mass.mass >= LEAST]
+    if rules.least_mass > 0.0 and not masses:
+        radius = (3 * rules.least_mass / (4 * np.pi * 1000.0)) ** (1 / 3)
+        ball = Mass(rules.least_mass, inertia=np.eye(3) * 0.4 * rules.least_mass * radius**2)
+        group.mass = ball
+        report.note(group.members[0][0].line, f"link '{group.name}' has no mass, and gets {rules.least_mass:g} kg")
+        return
+    link = group.members[0][0]
+    by = f"moves by joint '{group.joints[0][0].name}'" if group.joints else "floats"
+    if not masses:
+        raise report.fault(
+            link.line,
+            f"link '{group.name}' {by}, and neither it nor a link fixed to it has a mass; give it an <inertial>, or "
+            "pass least_mass=1e-3 (kg)",
+        )
+    wrong = impossible(masses[0].inertia, whole=True)
+    raise report.fault(
+        (link.inertial or link).line,
+        f"link '{group.name}' {by}: {wrong}; correct its <inertia>, or pass balance_inertia=True",
+    )
