@@ -30,6 +30,7 @@ RANKS = {
     "physics.hooks": 2,
     "physics.mjmodel": 3,  # what a compiled MjModel says: of mujoco, numpy and the kinds of geoms
     "physics.kinematics": 4,
+    "physics.urdf": 5,  # of mujoco, the names of joint types, and meshes: XML in, an MjSpec out
     "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
     "physics.parts": 6,
     "physics.model": 7,

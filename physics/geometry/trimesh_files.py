@@ -7,6 +7,7 @@ has y up, as with OBJ in MuJoCo (`refquat` turns it); COLLADA's unit is made met
 
 import io
 import logging
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,8 @@ CHECKS: dict[str, Callable[[bytes], Any]] = {
 """The formats read here, and what looks at a file of each first."""
 EXTRAS = {"dae": ("collada", "pycollada")}
 """Modules that trimesh needs for a format, and what installs them."""
+_LOOK_ALONE = re.compile("Missing (surface|image|sampler)|Effect not found")
+"""Faults of a COLLADA file that leave its shape as it is: a material refers to an image that the file does not have."""
 
 
 def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
@@ -101,9 +104,17 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
         before = log.level
         log.setLevel(logging.CRITICAL)  # it tells at length of what becomes an error here
         try:
-            return trimesh.load_scene(
-                io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
-            )
+            try:
+                return trimesh.load_scene(
+                    io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+                )
+            except Exception as error:
+                if form != "dae" or not _LOOK_ALONE.search(str(error)):
+                    raise
+                options = options | {"ignore_broken": True}
+                return trimesh.load_scene(
+                    io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+                )
         finally:
             log.setLevel(before)
 

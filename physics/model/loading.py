@@ -68,7 +68,7 @@ def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTI
     source = _source(path_or_xml)
     places = Places.read(source)
     if places.root == "robot":
-        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); Tumble reads MJCF")
+        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); load it by from_urdf")
     if places.devices:
         raise ModelLoadError(f"{places.devices[0]}; give the path of a file")
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .faults import Report
-from .inertia import LEAST, Mass, impossible, mass_of
+from .inertia import LEAST, Mass, ball_moment, impossible, mass_of
 from .robot import MOVING, Joint, Link, Pose, Robot
 
 WORLD = "world"
@@ -97,10 +97,10 @@ def groups_of(robot: Robot, rules: Rules, report: Report) -> list[Group]:
         root.floating = any(_has_mass(each) for each in groups if each.carrier is root)
         if not root.floating:
             report.note(robot.links[root.name].line, f"the root '{root.name}' has no mass: it is fixed to the world")
-    for group in groups:
-        _refuse_impossible(group, rules, report)
     groups = _fold(groups, report)
     for group in groups:
+        if not group.moves:
+            _note_wrong_links(group, rules, report)
         if group.carrier is group and (group.joints or group.floating):
             _require_mass(group, [each for each in groups if each.carrier is group], rules, report)
     return groups
@@ -138,22 +138,20 @@ def _divide(robot: Robot, rules: Rules) -> list[Group]:
     return groups
 
 
-def _refuse_impossible(group: Group, rules: Rules, report: Report) -> None:
-    """Refuse an inertia that no body has in what moves; note what is balanced, and what does not move."""
-    for link, _ in group.members:
-        inertial = link.inertial
-        wrong = impossible(inertial.inertia) if inertial is not None and inertial.mass > 0.0 else ""
-        if not wrong or inertial is None:
-            continue
+def _wrong_links(group: Group) -> list[tuple[Link, str]]:
+    """Return the links of a group with an inertia that no body has, and why."""
+    found = [(link, link.inertial) for link, _ in group.members if link.inertial is not None and link.inertial.mass > 0]
+    return [(link, wrong) for link, inertial in found if (wrong := impossible(inertial.inertia))]
+
+
+def _note_wrong_links(group: Group, rules: Rules, report: Report) -> None:
+    """Note inertias that no body has and that are no error: balanced, parts of a sum that is possible, or still."""
+    for link, wrong in _wrong_links(group):
+        line = link.inertial.line if link.inertial is not None else link.line
         if rules.balance:
-            report.note(inertial.line, f"link '{link.name}' is balanced: {wrong}")
-        elif group.moves:
-            raise report.fault(
-                inertial.line,
-                f"link '{link.name}' has an inertia that no body has: {wrong}; correct it, or pass balance_inertia=True",
-            )
+            report.note(line, f"link '{link.name}' is balanced: {wrong}")
         else:
-            report.note(inertial.line, f"link '{link.name}', which does not move: {wrong}")
+            report.note(line, f"link '{link.name}', which is part of body '{group.name}': {wrong}")
 
 
 def _has_mass(group: Group) -> bool:
@@ -185,29 +183,48 @@ def _fold(groups: list[Group], report: Report) -> list[Group]:
 
 
 def _require_mass(group: Group, together: list[Group], rules: Rules, report: Report) -> None:
-    """Refuse what moves and has no mass, or none about some axis; or give it the least mass."""
+    """Refuse what moves and has no mass, or an inertia that no body has.
+
+    A body with a mass and no inertia at all, which the file leaves open, gets that of a ball of water; one without mass
+    gets the least mass that was asked for.
+    """
+    for each in together:
+        wrong = impossible(each.mass.inertia) if each.mass is not None and each.mass.mass >= LEAST else ""
+        if wrong:
+            links = _wrong_links(each) or [(each.members[0][0], wrong)]
+            link, wrong = links[0]
+            line = link.inertial.line if link.inertial is not None else link.line
+            text = f"link '{link.name}' has an inertia that no body has: {wrong}"
+            raise report.fault(line, f"{text}; correct it, or pass balance_inertia=True")
+        _note_wrong_links(each, rules, report)
     if any(each.solid for each in together):
         return
-    for each in together:
-        if each.mass is not None and each.mass.mass >= LEAST and not impossible(each.mass.inertia, whole=True):
-            return
-    masses = [each.mass for each in together if each.mass is not None and each.mass.mass >= LEAST]
-    if rules.least_mass > 0.0 and not masses:
-        radius = (3 * rules.least_mass / (4 * np.pi * 1000.0)) ** (1 / 3)
-        ball = Mass(rules.least_mass, inertia=np.eye(3) * 0.4 * rules.least_mass * radius**2)
-        group.mass = ball
-        report.note(group.members[0][0].line, f"link '{group.name}' has no mass, and gets {rules.least_mass:g} kg")
-        return
+    heavy = [each for each in together if each.mass is not None and each.mass.mass >= LEAST]
     link = group.members[0][0]
+    if not heavy and rules.least_mass > 0.0:
+        group.mass = _ball(rules.least_mass, np.zeros(3))
+        report.note(link.line, f"link '{group.name}' has no mass, and gets {rules.least_mass:g} kg")
+        return
     by = f"moves by joint '{group.joints[0][0].name}'" if group.joints else "floats"
-    if not masses:
+    if not heavy:
         raise report.fault(
             link.line,
             f"link '{group.name}' {by}, and neither it nor a link fixed to it has a mass; give it an <inertial>, or "
             "pass least_mass=1e-3 (kg)",
         )
-    wrong = impossible(masses[0].inertia, whole=True)
-    raise report.fault(
-        (link.inertial or link).line,
-        f"link '{group.name}' {by}: {wrong}; correct its <inertia>, or pass balance_inertia=True",
-    )
+    whole = [each for each in heavy if each.mass is not None and not impossible(each.mass.inertia, whole=True)]
+    first = heavy[0].mass
+    if whole or first is None:
+        return
+    line = link.inertial.line if link.inertial is not None else link.line
+    if np.abs(first.inertia).max() < LEAST:
+        heavy[0].mass = _ball(first.mass, first.center)
+        report.note(line, f"link '{group.name}' has {first.mass:g} kg and no inertia: it gets that of a ball of water")
+        return
+    wrong = impossible(first.inertia, whole=True)
+    raise report.fault(line, f"link '{group.name}' {by}: {wrong}; correct its <inertia>, or pass balance_inertia=True")
+
+
+def _ball(mass: float, center: np.ndarray) -> Mass:
+    """Return the mass of a ball of water."""
+    return Mass(mass, center, np.eye(3) * ball_moment(mass))

@@ -51,8 +51,12 @@ def mass_of(inertial: Inertial, balance: bool) -> Mass:
 def _mean(mass: float, inertia: np.ndarray) -> float:
     """Return the mean of the three moments, as MuJoCo balances; if it is none, that of a ball of water."""
     mean = float(inertia.trace()) / 3
-    radius = (3 * mass / (4 * np.pi * _WATER)) ** (1 / 3)
-    return mean if mean > LEAST else 0.4 * mass * radius**2
+    return mean if mean > LEAST else ball_moment(mass)
+
+
+def ball_moment(mass: float) -> float:
+    """Return the moment of inertia of a ball of water of this mass about its centre."""
+    return 0.4 * mass * (3 * mass / (4 * np.pi * _WATER)) ** (2 / 3)
 
 
 def impossible(inertia: np.ndarray, whole: bool = False) -> str:
@@ -64,7 +68,7 @@ def impossible(inertia: np.ndarray, whole: bool = False) -> str:
     """
     moments = np.linalg.eigvalsh(inertia)
     small, middle, large = moments
-    room = ROUNDING * max(abs(moments[0]), abs(moments[2]))
+    room = max(ROUNDING * max(abs(moments[0]), abs(moments[2])), LEAST)
     if small < -room:
         return f"its moments of inertia {_words(moments)} are not all positive"
     if small + middle < large - room:

@@ -16,9 +16,8 @@ def link_frame(mjm: mujoco.MjModel, name: str) -> tuple[str, int]:
     Raises:
         KeyError: there is no such link, with the nearest one.
     """
-    for kind, count in (("body", mjm.nbody), ("site", mjm.nsite)):
-        number = int(getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"))
-        index = mujoco.mj_name2id(mjm, number, name)
+    for kind, number in (("body", mujoco.mjtObj.mjOBJ_BODY), ("site", mujoco.mjtObj.mjOBJ_SITE)):
+        index = mujoco.mj_name2id(mjm, int(number), name)
         if index >= 0:
             return kind, int(index)
     names = [mjm.body(i).name for i in range(mjm.nbody)] + [mjm.site(i).name for i in range(mjm.nsite)]

@@ -1,4 +1,4 @@
-"""Meshes and looks of geoms. The spec carries them along: it compiles where the URDF file and its meshes are no more."""
+"""Meshes and looks of geoms. The spec carries them along, and needs the files of the URDF no more."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,9 +75,9 @@ class Meshes:
                 if self.prefer_urdf or not used.element.material:
                     self._paint(geom, shape)
 
-    def line_of(self, mesh: str) -> int:
-        """Return the line that names the file of a mesh of the spec; 0 if there is no such mesh."""
-        return next((used.shape.line for used in self._used.values() if used.element.name == mesh), 0)
+    def places(self) -> dict[str, str]:
+        """Return the file and the line of every mesh, by its name in the spec, for messages."""
+        return {used.element.name: f"{used.shape.path}, line {used.shape.line}" for used in self._used.values()}
 
     def _paint(self, geom: mujoco.MjsGeom, shape: Shape) -> None:
         look = shape.look

@@ -106,7 +106,7 @@ def quaternion_of(rotation: np.ndarray) -> np.ndarray:
     if k == 0:
         quaternion = [1 + r.trace(), r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]
     else:
-        i, j, l = k - 1, k % 3, (k + 1) % 3  # noqa: E741
+        i, j, l = k - 1, k % 3, (k + 1) % 3
         quaternion = [0.0] * 4
         quaternion[0] = r[l, j] - r[j, l]
         quaternion[1 + i] = 1 + r[i, i] - r[j, j] - r[l, l]

@@ -1,6 +1,7 @@
 """Finding the files that a URDF file names: meshes and textures, by path, `package://`, `model://` and `file://`.
 
-A package is looked for in the user's map, then from the folder of the URDF file upwards, then where ROS and Gazebo look.
+A package is looked for in the user's map, then from the folder of the URDF file upwards, then where ROS and Gazebo
+look.
 """
 
 import os

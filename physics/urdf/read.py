@@ -1,4 +1,4 @@
-"""From elements to a `Robot`: names, kinds, numbers and limits are checked; how links hang together is `chains`' care."""
+"""From elements to a `Robot`: names, kinds, numbers and limits are checked; `chains` sees how links hang together."""
 
 import numpy as np
 

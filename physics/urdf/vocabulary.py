@@ -1,4 +1,4 @@
-"""The words of URDF, and notes about those that it does not have: a misspelt attribute would change nothing, silently."""
+"""The words of URDF, and notes about words that it does not have: a misspelt attribute would be passed over."""
 
 from .faults import Report, nearest
 from .xml_tree import Element
