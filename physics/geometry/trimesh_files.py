@@ -32,8 +32,12 @@ CHECKS: dict[str, Callable[[bytes], Any]] = {
 """The formats read here, and what looks at a file of each first."""
 EXTRAS = {"dae": ("collada", "pycollada")}
 """Modules that trimesh needs for a format, and what installs them."""
-_LOOK_ALONE = re.compile("Missing (surface|image|sampler)|Effect not found")
-"""Faults of a COLLADA file that leave its shape as it is: a material refers to an image that the file does not have."""
+_LOOKS = re.compile(
+    rb"<(library_(?:images|effects|materials|cameras|lights)|bind_material)\b[^>]*>.*?</\1>"
+    rb"|<instance_(?:camera|light)\b[^>]*/>",
+    re.DOTALL,
+)
+"""The parts of a COLLADA file that have nothing to do with its shape."""
 
 
 def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
@@ -109,11 +113,10 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
                     io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
                 )
             except Exception as error:
-                if form != "dae" or not _LOOK_ALONE.search(str(error)):
+                if type(error).__name__ != "DaeBrokenRefError":
                     raise
-                options = options | {"ignore_broken": True}
                 return trimesh.load_scene(
-                    io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+                    io.BytesIO(_LOOKS.sub(b"", data)), file_type=form, resolver=None, process=False, **options
                 )
         finally:
             log.setLevel(before)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
+from ..geometry.names import type_name
 from ..kinematics.joints import BY_NAME
 from .faults import Report
 from .groups import Group
@@ -18,15 +19,8 @@ VISUAL_GROUP, COLLISION_GROUP = 2, 3
 SITE_GROUP = 4
 PLANAR = ("_TX", "_TY", "_RZ")
 """Endings of the names of the three joints of a planar joint, as MuJoCo has them."""
-_GEOM = mujoco.mjtGeom
-_KINDS = {
-    "box": _GEOM.mjGEOM_BOX,
-    "capsule": _GEOM.mjGEOM_CAPSULE,
-    "cylinder": _GEOM.mjGEOM_CYLINDER,
-    "mesh": _GEOM.mjGEOM_MESH,
-    "plane": _GEOM.mjGEOM_PLANE,
-    "sphere": _GEOM.mjGEOM_SPHERE,
-}
+_KINDS = {type_name(kind): kind for kind in mujoco.mjtGeom.__members__.values()}
+"""Numbers of geom types by MJCF's names, which are URDF's."""
 _TRUE, _FALSE = mujoco.mjtLimited.mjLIMITED_TRUE, mujoco.mjtLimited.mjLIMITED_FALSE
 
 
@@ -66,7 +60,7 @@ class Builder:
         else:
             for joint, pose in group.joints:
                 self._add_joints(body, joint, pose)
-        if group.mass is not None:
+        if group.mass is not None and not group.solid:
             moments, axes = principal(group.mass.inertia)
             body.explicitinertial = True
             body.mass, body.ipos = group.mass.mass, group.mass.center
@@ -84,9 +78,10 @@ class Builder:
         """Add the joint, or joints, by which a URDF joint moves a body; `pose` is its frame in that of the body."""
         axis = pose.rotation @ joint.axis
         if joint.kind == "planar":
-            along = np.eye(3)[int(np.abs(joint.axis).argmin())]
-            first = np.cross(joint.axis, np.cross(along, joint.axis))
-            first = pose.rotation @ (first / np.linalg.norm(first))
+            turn, matrix = np.zeros(4), np.zeros(9)
+            mujoco.mju_quatZ2Vec(turn, joint.axis)
+            mujoco.mju_quat2Mat(matrix, turn)
+            first = pose.rotation @ matrix.reshape(3, 3)[:, 0]
             axes = [("slide", first), ("slide", np.cross(axis, first)), ("hinge", axis)]
             pairs = [(joint.name + end, *kind) for end, kind in zip(PLANAR, axes, strict=True)]
         else:
@@ -126,7 +121,7 @@ class Builder:
             geom.contype = geom.conaffinity = 0
             geom.density = 0.0
         else:
-            geom.density = self.density if group.solid else 0.0
+            geom.density = self.density if group.solid and link.inertial is None else 0.0
             if link.friction is not None:
                 geom.friction[0] = link.friction
         self.meshes.paint(geom, shape)

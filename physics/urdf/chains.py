@@ -1,4 +1,4 @@
-"""How links hang together: one tree with one root, and joints that follow others without going round in circles."""
+"""The tree of links, which has one root, and joints that follow others without going round in circles."""
 
 from .faults import Report, nearest
 from .robot import Joint, Mimic, Robot

@@ -15,7 +15,7 @@ class UrdfWarning(UserWarning):
 
 @dataclass
 class Report:
-    """What was found in one file.
+    """The findings about one file.
 
     Attributes:
         label: name of the file for messages.

@@ -1,4 +1,4 @@
-"""Which links move as one body: those that fixed joints hold together, unless a link is to be kept as a body.
+"""Groups of links that move as one body: fixed joints hold them together, and no link is to be kept as a body.
 
 MuJoCo wants mass in everything that moves. A link without any that has one moving child is a frame between two joints:
 it is *folded*, and its child gets the joints of both, one after the other, which is the same motion.
@@ -52,7 +52,7 @@ class Group:
 
     @property
     def moves(self) -> bool:
-        """Whether it moves against the world."""
+        """True if it moves against the world."""
         group: Group | None = self
         while group is not None:
             if group.joints or group.floating:
@@ -62,14 +62,16 @@ class Group:
 
     @property
     def solid(self) -> bool:
-        """Whether its mass is that of its collision shapes: no link has an <inertial>."""
-        shapes = [shape for link, _ in self.members for shape in link.collisions]
-        return self.mass is None and any(shape.kind != "plane" for shape in shapes)
+        """True if no link says that it has mass: it has that of the collision shapes of links without <inertial>."""
+        if self.mass is not None and self.mass.mass > 0.0:
+            return False
+        shapes = [shape for link, _ in self.members if link.inertial is None for shape in link.collisions]
+        return any(shape.kind != "plane" for shape in shapes)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What `urdf_spec` was asked for about links: see there."""
+    """The options of `urdf_spec` about links: see there."""
 
     fixed: bool = False
     merge: bool = True

@@ -1,4 +1,4 @@
-"""What a compiled model still knows of the URDF file that it comes from: frames of links, and limits of velocity."""
+"""The frames of links, and limits of velocity, in a compiled model that comes from a URDF file."""
 
 import mujoco
 import numpy as np

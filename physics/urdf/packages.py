@@ -23,6 +23,8 @@ VARIABLES = (
 """Environment variables with folders of packages, and the folder below each in which they lie."""
 HIGHEST = 12
 """Folders that are looked at upwards from a URDF file."""
+MOST_FOLDERS = 5_000
+"""Folders that are looked at, at each depth, below one in which packages lie."""
 
 
 @dataclass
@@ -64,9 +66,10 @@ class Finder:
             for folder in self._folders(package):
                 yield folder / inside
             for folder in _upwards(self.folder):
-                if _is_file(folder / inside):
+                guess = folder / (inside or package)
+                if _is_file(guess):
                     self.guessed.setdefault(package, folder)
-                    yield folder / inside
+                    yield guess
         elif scheme == "file":
             yield (
                 Path("/" + rest.lstrip("/")) if not PureWindowsPath(rest.lstrip("/")).drive else Path(rest.lstrip("/"))
@@ -124,20 +127,20 @@ def as_packages(packages: Packages) -> list[tuple[str, Path]]:
 
 
 def _inside(folder: Path, package: str) -> Iterator[Path]:
-    """Yield the folders of a package in a folder of packages: itself, below it, and one below that."""
-    if folder.name == package or _package_name(folder) == package:
-        yield folder
-    if (folder / package).is_dir():
-        yield folder / package
+    """Yield the folders of a package in a folder of packages: itself, those in it, and those in these."""
+    level = [folder]
+    for _ in range(3):
+        for each in level:
+            if each.name == package or _package_name(each) == package:
+                yield each
+        level = [below for each in level for below in _folders_in(each)][:MOST_FOLDERS]
+
+
+def _folders_in(folder: Path) -> list[Path]:
     try:
-        below = sorted(each for each in folder.iterdir() if each.is_dir())
+        return sorted(each for each in folder.iterdir() if each.is_dir())
     except OSError:
-        return
-    for each in below:
-        if _package_name(each) == package:
-            yield each
-        if (each / package).is_dir():
-            yield each / package
+        return []
 
 
 def _upwards(folder: Path) -> list[Path]:

@@ -99,8 +99,10 @@ def _link(element: Element, looks: _Looks, report: Report) -> Link:
     link = Link(_name(element, report), element.line)
     inertials = element.all("inertial")
     if len(inertials) > 1:
-        raise report.fault(inertials[1].line, f"link '{link.name}' has a second <inertial>")
-    if inertials:
+        report.note(inertials[1].line, f"link '{link.name}' has a second <inertial>, which is not read")
+    if inertials and inertials[0].first("mass") is None:
+        report.note(inertials[0].line, f"the <inertial> of link '{link.name}' has no <mass>, and is not read")
+    elif inertials:
         link.inertial = _inertial(inertials[0], link.name, report)
     link.visuals = [_shape(each, looks, report) for each in element.all("visual")]
     link.collisions = [_shape(each, looks, report) for each in element.all("collision")]
@@ -113,8 +115,7 @@ def _link(element: Element, looks: _Looks, report: Report) -> Link:
 
 def _inertial(element: Element, link: str, report: Report) -> Inertial:
     mass, inertia = element.first("mass"), element.first("inertia")
-    if mass is None:
-        raise report.fault(element.line, f"the <inertial> of link '{link}' has no <mass>")
+    assert mass is not None
     value = number(report, mass, "value")
     if value < 0.0:
         raise report.fault(mass.line, f"link '{link}' has a mass of {value:g} kg")

@@ -61,7 +61,10 @@ BROKEN = {
         ),
         r"line 3: links are in a circle: (b -> c -> b|c -> b -> c)",
     ),
-    "joined to itself": (robot(LINK, JOINT.format(LIMIT).replace('"b"', '"a"')), r"line 4: joint 'j' joins link 'a' to"),
+    "joined to itself": (
+        robot(LINK, JOINT.format(LIMIT).replace('"b"', '"a"')),
+        r"line 4: joint 'j' joins link 'a' to",
+    ),
     "no such parent": (
         robot(LINK.replace('"b"', '"base_link"'), JOINT.format(LIMIT).replace('"a"', '"base_lnk"')),
         r"line 4: joint 'j' has the parent 'base_lnk', and there is no such link; did you mean 'base_link'\?",
@@ -81,8 +84,14 @@ BROKEN = {
         robot(LINK, JOINT.format(LIMIT + '<dynamics damping="-1"/>')),
         r"line 4: <dynamics damping='-1'> is negative",
     ),
-    "NaN": (robot(LINK, JOINT.format('<origin xyz="0 nan 0"/>' + LIMIT)), r"line 4: <origin xyz='0 nan 0'>: 'nan' is not"),
-    "infinite mass": (robot('<link name="b"><inertial><mass value="inf"/></inertial></link>'), r"line 3: .*'inf' is not"),
+    "NaN": (
+        robot(LINK, JOINT.format('<origin xyz="0 nan 0"/>' + LIMIT)),
+        r"line 4: <origin xyz='0 nan 0'>: 'nan' is not",
+    ),
+    "infinite mass": (
+        robot('<link name="b"><inertial><mass value="inf"/></inertial></link>'),
+        r"line 3: .*'inf' is not",
+    ),
     "a comma": (robot(LINK, JOINT.format('<origin xyz="0, 1, 2"/>' + LIMIT)), r"line 4: .*'0,' is not a finite number"),
     "two numbers": (
         robot(LINK, JOINT.format('<origin rpy="0 1"/>' + LIMIT)),
@@ -93,11 +102,10 @@ BROKEN = {
         robot('<link name="b"><inertial><mass value="-1"/></inertial></link>'),
         r"line 3: link 'b' has a mass of -1 kg",
     ),
-    "no mass": (robot('<link name="b"><inertial/></link>'), r"line 3: the <inertial> of link 'b' has no <mass>"),
     "impossible inertia": (
         robot(LINK.replace('izz="1"', 'izz="3"'), JOINT.format(LIMIT)),
-        r"line 3: link 'b' has an inertia that no body has: .* 1, 1, 3 violate A \+ B >= C: 2 < 3 kg m\^2; correct it, or "
-        r"pass balance_inertia=True",
+        r"line 3: link 'b' has an inertia that no body has: .* 1, 1, 3 violate A \+ B >= C: 2 < 3 kg m\^2; correct it, "
+        r"or pass balance_inertia=True",
     ),
     "negative inertia": (
         robot(LINK.replace('ixy="0"', 'ixy="2"'), JOINT.format(LIMIT)),
@@ -114,7 +122,10 @@ BROKEN = {
     "negative size": (shape('<box size="1 -1 1"/>'), r"line 3: <box> has a negative size"),
     "a shape that there is not": (shape('<cilinder radius="1" length="1"/>'), r"line 3: .*did you mean 'cylinder'\?"),
     "no geometry": (robot('<link name="b"><visual/></link>'), r"line 3: <visual> has no <geometry>"),
-    "a flat mesh": (shape('<mesh filename="a.stl" scale="1 0 1"/>'), r"line 3: <mesh scale='1 0 1'> makes the mesh flat"),
+    "a flat mesh": (
+        shape('<mesh filename="a.stl" scale="1 0 1"/>'),
+        r"line 3: <mesh scale='1 0 1'> makes the mesh flat",
+    ),
     "follows nothing": (
         robot(LINK, JOINT.format(LIMIT + '\n<mimic joint="jj"/>')),
         r"line 5: joint 'j' follows 'jj', and there is no such joint; did you mean 'j'\?",
@@ -165,20 +176,28 @@ def test_what_is_no_file(tmp_path):
     huge = tmp_path / "huge.urdf"
     with huge.open("wb") as file:
         file.truncate(LARGEST + 1)
-    with pytest.raises(UrdfError, match="bytes, and .* are the most"):
+    with pytest.raises(UrdfError, match=r"bytes, and .* are the most"):
         urdf_spec(huge)
     pipe = tmp_path / "pipe.urdf"
     os.mkfifo(pipe)
     answer = []
-    thread = threading.Thread(target=lambda: answer.append(pytest.raises(UrdfError, urdf_spec, pipe)), daemon=True)
+
+    def read() -> None:
+        with pytest.raises(UrdfError, match="a device or a pipe"):
+            urdf_spec(pipe)
+        answer.append("refused")
+
+    thread = threading.Thread(target=read, daemon=True)
     thread.start()
     thread.join(20.0)
-    assert answer and "a device or a pipe" in str(answer[0].value)
+    assert answer == ["refused"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
 def test_other_encodings_that_xml_has(encoding, tmp_path):
-    text = robot('<link name="b\u00e9"/>', '<joint name="f" type="fixed"><parent link="a"/><child link="b\u00e9"/></joint>')
+    text = robot(
+        '<link name="b\u00e9"/>', '<joint name="f" type="fixed"><parent link="a"/><child link="b\u00e9"/></joint>'
+    )
     path = tmp_path / "encoded.urdf"
     path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?>\n{text}'.encode(encoding))
     assert [site.name for site in urdf_spec(path).sites] == ["b\u00e9"]
@@ -212,7 +231,7 @@ def test_models_refuse_the_same():
         Model.from_urdf(robot("<link name='a'/>"))
     with pytest.raises(ModelLoadError, match="load it by from_urdf"):
         Model.from_mjcf(robot())
-    with pytest.raises(ValueError, match="unknown|no option|gravty"):
+    with pytest.raises(ValueError, match="gravty"):
         Model.from_urdf(robot(), gravty=(0, 0, 0))
 
 

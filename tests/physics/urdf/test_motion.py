@@ -9,7 +9,7 @@ from tumble.physics.urdf import urdf_spec
 from .two_ways import mjcf, random_robot, urdf
 
 ALIKE = 1e-10
-"""Relative difference after 100 steps: both models hold the same numbers but for rounding, which the steps make grow."""
+"""Relative difference after 100 steps: both models have the same numbers but for rounding, which grows in them."""
 ROUNDING = 1e-12
 """Of a number of the model: poses and inertias are composed of a dozen products."""
 STEPS = 100
@@ -49,7 +49,9 @@ def started(mjm: mujoco.MjModel, rng: np.random.Generator) -> mujoco.MjData:
 
 def tightened(mjm: mujoco.MjModel) -> mujoco.MjModel:
     mjm.opt.tolerance, mjm.opt.iterations = 1e-14, 200
-    mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)  # contacts of other pairs: bodies are cut otherwise
+    mjm.opt.disableflags |= int(
+        mujoco.mjtDisableBit.mjDSBL_CONTACT
+    )  # contacts of other pairs: bodies are cut otherwise
     return mjm
 
 

@@ -1,7 +1,7 @@
 """Random robots, each written as URDF and, by other code and other conventions, as MJCF.
 
-The MJCF has every fixed link as a body of its own, Euler angles for MuJoCo to read, and no equality but its own. Nothing
-here calls the code that is tested.
+The MJCF has every fixed link as a body of its own, Euler angles for MuJoCo to read, and equalities of its own.
+Nothing here calls the code that is tested.
 """
 
 from dataclasses import dataclass, field
