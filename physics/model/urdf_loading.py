@@ -1,13 +1,12 @@
 """Loading a URDF file: read by `physics.urdf`, compiled by MuJoCo, with errors that name the file and the line."""
 
 import os
-import warnings
 from typing import Any
 
 from ..geometry.assets import MeshFiles
 from ..geometry.decomposition import MeshOptions
 from ..geometry.files import MeshFileError
-from ..urdf.faults import UrdfError, UrdfWarning
+from ..urdf.faults import UrdfError
 from ..urdf.spec import UrdfOptions, read_urdf, urdf_options
 from .loading import Loaded, compile_spec, one_line
 from .options import apply_options
@@ -44,14 +43,14 @@ def load_urdf(path_or_xml: str | os.PathLike, urdf: UrdfOptions, meshes: MeshOpt
         read = read_urdf(path_or_xml, urdf)
     except UrdfError as error:
         raise ModelLoadError(str(error)) from error
-    if read.notes:
-        warnings.warn(UrdfWarning(f"{read.label}: {'; '.join(read.notes)}"), stacklevel=3)
+    label = read.report.label
+    read.report.warn(stacklevel=3)
     apply_options(read.spec.option, options)
     files = MeshFiles(read.meshes.places())
     try:
-        notes = meshes.apply(read.spec, lambda changed: compile_spec(changed, read.label, files))
+        notes = meshes.apply(read.spec, lambda changed: compile_spec(changed, label, files))
     except MeshFileError as error:
-        raise ModelLoadError(f"{read.label}: {one_line(error)}") from error
-    mjm = compile_spec(read.spec, read.label, files)
-    source = Source(read.label)
-    return Loaded(mjm, read.spec, source, Places(read.label), (*read.notes, *notes), meshes.field_options(read.spec))
+        raise ModelLoadError(f"{label}: {one_line(error)}") from error
+    mjm = compile_spec(read.spec, label, files)
+    source = Source(label)
+    return Loaded(mjm, read.spec, source, Places(label), (*read.report.notes, *notes), meshes.field_options(read.spec))

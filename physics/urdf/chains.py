@@ -1,7 +1,7 @@
 """The tree of links, which has one root, and joints that follow others without going round in circles."""
 
 from .faults import Report, nearest
-from .robot import Joint, Mimic, Robot
+from .robot import WORLD, Joint, Mimic, Robot
 
 
 def find_root(robot: Robot, report: Report) -> None:
@@ -36,6 +36,8 @@ def find_root(robot: Robot, report: Report) -> None:
     if lost:
         raise report.fault(robot.links[lost[0]].line, f"links are in a circle: {_circle(lost[0], parents)}")
     robot.root = roots[0]
+    if WORLD in robot.links and robot.root != WORLD:
+        raise report.fault(robot.links[WORLD].line, f"a link '{WORLD}' is the world, and cannot have a parent")
 
 
 def _circle(start: str, parents: dict[str, Joint]) -> str:

@@ -1,8 +1,12 @@
 """Faults of a URDF file: errors and notes of one sentence, with the file and the line."""
 
 import difflib
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+MOST_WARNED = 30
+"""Notes about one file that a warning tells."""
 
 
 class UrdfError(ValueError):
@@ -32,6 +36,18 @@ class Report:
     def note(self, line: int, sentence: str) -> None:
         """Keep a sentence about a line."""
         self.notes.append(f"line {line}: {sentence}" if line else sentence)
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn once of all notes, of the first `MOST_WARNED` by their words.
+
+        Args:
+            stacklevel: as of `warnings.warn`, counted from the caller.
+        """
+        if self.notes:
+            more = len(self.notes) - MOST_WARNED
+            ending = f"; and {more} notes more" if more > 0 else ""
+            text = f"{self.label}: {'; '.join(self.notes[:MOST_WARNED])}{ending}"
+            warnings.warn(UrdfWarning(text), stacklevel=stacklevel + 1)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -10,9 +10,8 @@ import numpy as np
 
 from .faults import Report
 from .inertia import LEAST, Mass, ball_moment, impossible, mass_of
-from .robot import MOVING, Joint, Link, Pose, Robot
+from .robot import MOVING, WORLD, Joint, Link, Pose, Robot
 
-WORLD = "world"
 WORLD_LINK = "world_link"
 """Name of the body that has the shapes of a root link named "world", which is MuJoCo's name for the world itself."""
 _MOST_DOFS = 6

@@ -66,10 +66,11 @@ class Meshes:
         for used in self._used.values():
             inertia = mujoco.mjtMeshInertia
             used.element.inertia = inertia.mjMESH_INERTIA_CONVEX if used.whole else inertia.mjMESH_INERTIA_SHELL
+            shape = used.shape
+            assert shape.path is not None
             try:
-                embed_mesh(self.spec, used.element, used.shape.path)
+                embed_mesh(self.spec, used.element, shape.path)
             except MeshFileError as error:
-                shape = used.shape
                 raise self.report.fault(shape.line, f"mesh '{shape.file}', {shape.path}: {error}") from error
             for geom, shape in used.geoms:
                 if self.prefer_urdf or not used.element.material:

@@ -8,6 +8,8 @@ import numpy as np
 MOVING = {"revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6, "spherical": 3}
 """Joint types that move, and their degrees of freedom."""
 TYPES = ("fixed", *MOVING)
+WORLD = "world"
+"""Name of a root link that is the world itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,3 @@ class Robot:
     meshdir: str = ""
     strippath: bool = False
     balance: bool = False
-
-    def joints_below(self, link: str) -> list[Joint]:
-        """Return the joints whose parent a link is."""
-        return [joint for joint in self.joints.values() if joint.parent == link]

@@ -1,7 +1,6 @@
 """The function `urdf_spec`: a URDF file as an MjSpec, which brings all along that it needs."""
 
 import os
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import mujoco
 from .build import Builder
 from .chains import drivers, find_root
 from .controls import Actuators, add_actuators, add_followers, check_actuators
-from .faults import Report, UrdfWarning, nearest
+from .faults import Report, nearest
 from .groups import Rules, groups_of
 from .meshes import Meshes
 from .packages import Finder, Packages, as_packages
@@ -84,11 +83,10 @@ class UrdfOptions:
 
 @dataclass(frozen=True, eq=False)
 class UrdfModel:
-    """A URDF file as a spec, and what was noted about it: sentences, with lines; `meshes` knows the lines of meshes."""
+    """A URDF file as a spec, the report of what was noted about it, and its meshes, which know their lines."""
 
     spec: mujoco.MjSpec
-    label: str
-    notes: list[str]
+    report: Report
     meshes: Meshes
 
 
@@ -118,8 +116,7 @@ def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
         UrdfWarning: once, with everything in the file that is not read, and why, by line.
     """
     read = read_urdf(path_or_xml, urdf_options(options))
-    if read.notes:
-        warnings.warn(UrdfWarning(f"{read.label}: {'; '.join(read.notes)}"), stacklevel=2)
+    read.report.warn(stacklevel=2)
     return read.spec
 
 
@@ -172,7 +169,7 @@ def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel
     meshes.read()
     add_followers(spec, followers)
     add_actuators(spec, robot, followers, options.actuators, (options.kp, options.kv), report)
-    return UrdfModel(spec, report.label, report.notes, meshes)
+    return UrdfModel(spec, report, meshes)
 
 
 def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dict[str, Path]:

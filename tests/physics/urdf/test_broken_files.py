@@ -8,7 +8,7 @@ import pytest
 
 from tumble.physics.model.model import Model
 from tumble.physics.model.sanity import ModelLoadError
-from tumble.physics.urdf import UrdfError, urdf_spec
+from tumble.physics.urdf import UrdfError, UrdfWarning, urdf_spec
 from tumble.physics.urdf.xml_tree import LARGEST
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -64,6 +64,10 @@ BROKEN = {
     "joined to itself": (
         robot(LINK, JOINT.format(LIMIT).replace('"b"', '"a"')),
         r"line 4: joint 'j' joins link 'a' to",
+    ),
+    "a world with a parent": (
+        robot('<link name="world"/>', JOINT.format(LIMIT).replace('"b"', '"world"')),
+        r"line 3: a link 'world' is the world, and cannot have a parent",
     ),
     "no such parent": (
         robot(LINK.replace('"b"', '"base_link"'), JOINT.format(LIMIT).replace('"a"', '"base_lnk"')),
@@ -224,6 +228,15 @@ def test_words_that_are_not_urdfs_are_noted_by_line():
     ):
         assert sentence in message
     assert message.count("line ") == 5
+
+
+def test_a_warning_has_an_end():
+    text = robot(*(f"<material name='m' wrong{i}='1'/>" for i in range(50)))
+    with pytest.warns(UrdfWarning) as caught:
+        model = Model.from_urdf(text)
+    (message,) = [str(each.message) for each in caught]
+    assert message.count("unknown attribute") == 30 and message.endswith("and 20 notes more")
+    assert caught[0].filename == __file__ and len([note for note in model.notes if "unknown attribute" in note]) == 50
 
 
 def test_models_refuse_the_same():
