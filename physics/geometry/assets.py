@@ -17,7 +17,7 @@ import numpy as np
 
 from .declared import MOST_STL_FACES, check_msh, check_obj, is_binary_stl
 from .files import LARGEST_FILE, MeshFileError, read_file, size_of_file
-from .mesh import Mesh
+from .mesh import Mesh, different_rows
 from .trimesh_files import CHECKS, parse_mesh
 
 _BY_CONTENT = {
@@ -146,7 +146,7 @@ def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.nd
         return mesh.vertices, mesh.faces, None
     normals, number = _indexed(mesh.normals)
     pairs = np.stack([mesh.faces.reshape(-1), number], axis=1)
-    kinds, corner = np.unique(pairs, axis=0, return_inverse=True)
+    kinds, _, corner = different_rows(pairs)
     if not split and len(kinds) > len(mesh.vertices):
         return mesh.vertices, mesh.faces, None
     faces = corner.reshape(-1, 3).astype(np.int32)
@@ -155,7 +155,7 @@ def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def _indexed(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Different rows of (m, 3, k) numbers, flat, and for each corner which it has."""
-    rows, number = np.unique(corners.reshape(-1, corners.shape[2]).astype(np.float32), axis=0, return_inverse=True)
+    rows, _, number = different_rows(corners.reshape(-1, corners.shape[2]).astype(np.float32))
     return rows.reshape(-1), number.reshape(-1).astype(np.int32)
 
 

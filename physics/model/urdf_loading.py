@@ -49,8 +49,10 @@ def load_urdf(path_or_xml: str | os.PathLike, urdf: UrdfOptions, meshes: MeshOpt
     files = MeshFiles(read.meshes.places())
     try:
         notes = meshes.apply(read.spec, lambda changed: compile_spec(changed, label, files))
+        mjm = compile_spec(read.spec, label, files)
     except MeshFileError as error:
         raise ModelLoadError(f"{label}: {one_line(error)}") from error
-    mjm = compile_spec(read.spec, label, files)
+    except ModelLoadError as error:
+        raise ModelLoadError(read.meshes.named(str(error))) from error
     source = Source(label)
     return Loaded(mjm, read.spec, source, Places(label), (*read.report.notes, *notes), meshes.field_options(read.spec))

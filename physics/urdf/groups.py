@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .faults import Report
-from .inertia import LEAST, Mass, ball_moment, impossible, mass_of
+from .inertia import LEAST, ROUNDING, Mass, ball_moment, impossible, mass_of
 from .robot import MOVING, WORLD, Joint, Link, Pose, Robot
 
 WORLD_LINK = "world_link"
 """Name of the body that has the shapes of a root link named "world", which is MuJoCo's name for the world itself."""
 _MOST_DOFS = 6
+_LITTLE = 1e-6
 
 
 @dataclass(eq=False)
@@ -103,7 +104,8 @@ def groups_of(robot: Robot, rules: Rules, report: Report) -> list[Group]:
         if not group.moves:
             _note_wrong_links(group, rules, report)
         if group.carrier is group and (group.joints or group.floating):
-            _require_mass(group, [each for each in groups if each.carrier is group], rules, report)
+            together = [each for each in groups if each.carrier is group]
+            _require_mass(group, together, _carried(together, groups), rules, report)
     return groups
 
 
@@ -183,13 +185,22 @@ def _fold(groups: list[Group], report: Report) -> list[Group]:
     return kept
 
 
-def _require_mass(group: Group, together: list[Group], rules: Rules, report: Report) -> None:
+def _require_mass(group: Group, together: list[Group], carried: float, rules: Rules, report: Report) -> None:
     """Refuse what moves and has no mass, or an inertia that no body has.
 
-    A body with a mass and no inertia at all, which the file leaves open, gets that of a ball of water; one without mass
-    gets the least mass that was asked for.
+    A body with a mass and no inertia at all, which the file leaves open, gets that of a ball of water.
+
+    Args:
+        group: that moves.
+        together: all groups that move as one with it, and itself.
+        carried: mass (kg) of what joints carry on it.
+        rules: what was asked for.
+        report: for faults and notes.
     """
     for each in together:
+        if each.mass is not None and np.linalg.eigvalsh(each.mass.inertia)[0] < LEAST < np.abs(each.mass.inertia).max():
+            line = each.members[0][0].line
+            report.note(line, f"'{each.name}' has no inertia about one axis: it gets {ROUNDING:g} of the largest there")
         wrong = impossible(each.mass.inertia) if each.mass is not None and each.mass.mass >= LEAST else ""
         if wrong:
             links = _wrong_links(each) or [(each.members[0][0], wrong)]
@@ -202,30 +213,47 @@ def _require_mass(group: Group, together: list[Group], rules: Rules, report: Rep
         return
     heavy = [each for each in together if each.mass is not None and each.mass.mass >= LEAST]
     link = group.members[0][0]
-    if not heavy and rules.least_mass > 0.0:
-        group.mass = _ball(rules.least_mass, np.zeros(3))
-        report.note(link.line, f"link '{group.name}' has no mass, and gets {rules.least_mass:g} kg")
-        return
-    by = f"moves by joint '{group.joints[0][0].name}'" if group.joints else "floats"
     if not heavy:
+        _give_mass(group, together, carried, rules, report)
+        return
+    line = link.inertial.line if link.inertial is not None else link.line
+    first = heavy[0].mass
+    if first is not None and all(each.mass is None or np.abs(each.mass.inertia).max() < LEAST for each in heavy):
+        heavy[0].mass = _ball(first.mass, first.center)
+        report.note(line, f"link '{group.name}' has {first.mass:g} kg and no inertia: it gets that of a ball of water")
+
+
+def _give_mass(group: Group, together: list[Group], carried: float, rules: Rules, report: Report) -> None:
+    """Give mass to something that moves and has none: the least that was asked for, or a little of what it carries.
+
+    A millionth of the mass (kg) that other joints carry on it changes the motion by as much.
+    """
+    link = group.members[0][0]
+    if rules.least_mass > 0.0:
+        mass, reason = rules.least_mass, "no mass"
+    elif carried > 0.0:
+        mass, reason = _LITTLE * carried, "no mass, and carries some"
+    else:
+        by = f"moves by joint '{group.joints[0][0].name}'" if group.joints else "floats"
         raise report.fault(
             link.line,
             f"link '{group.name}' {by}, and neither it nor a link fixed to it has a mass; give it an <inertial>, or "
             "pass least_mass=1e-3 (kg)",
         )
-    whole = [each for each in heavy if each.mass is not None and not impossible(each.mass.inertia, whole=True)]
-    first = heavy[0].mass
-    if whole or first is None:
-        return
-    line = link.inertial.line if link.inertial is not None else link.line
-    if np.abs(first.inertia).max() < LEAST:
-        heavy[0].mass = _ball(first.mass, first.center)
-        report.note(line, f"link '{group.name}' has {first.mass:g} kg and no inertia: it gets that of a ball of water")
-        return
-    wrong = impossible(first.inertia, whole=True)
-    raise report.fault(line, f"link '{group.name}' {by}: {wrong}; correct its <inertia>, or pass balance_inertia=True")
+    report.note(link.line, f"link '{group.name}' has {reason}: it gets {mass:.3g} kg")
+    group.mass = _ball(mass, np.zeros(3))
+
+
+def _carried(together: list[Group], groups: list[Group]) -> float:
+    """Return the mass (kg), as far as the file says it, of all groups that joints carry on some."""
+    carried, inside = 0.0, {*together}
+    for each in groups:  # parents come before their children
+        if each.parent in inside and each not in together:
+            inside.add(each)
+            carried += each.mass.mass if each.mass is not None else 0.0
+    return carried
 
 
 def _ball(mass: float, center: np.ndarray) -> Mass:
     """Return the mass of a ball of water."""
-    return Mass(mass, center, np.eye(3) * ball_moment(mass))
+    return Mass(mass, center, np.eye(3) * max(ball_moment(mass), 10 * LEAST))

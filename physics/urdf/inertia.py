@@ -43,7 +43,7 @@ class Mass:
 def mass_of(inertial: Inertial, balance: bool) -> Mass:
     """Return the mass of a link in its frame; with `balance`, with an inertia that a body can have."""
     inertia = inertial.inertia
-    if balance and inertial.mass > 0.0 and impossible(inertia, whole=True):
+    if balance and inertial.mass > 0.0 and impossible(inertia):
         inertia = np.eye(3) * _mean(inertial.mass, inertia)
     return Mass(inertial.mass, inertia=inertia).seen_from(inertial.pose)
 
@@ -59,24 +59,15 @@ def ball_moment(mass: float) -> float:
     return 0.4 * mass * (3 * mass / (4 * np.pi * _WATER)) ** (2 / 3)
 
 
-def impossible(inertia: np.ndarray, whole: bool = False) -> str:
-    """Return the inequality that an inertia violates, with numbers; "" if a body can have it.
-
-    Args:
-        inertia: (3, 3), about the centre of mass.
-        whole: demand a body with a moment about every axis, as one that moves by itself has to have.
-    """
+def impossible(inertia: np.ndarray) -> str:
+    """Return the inequality that an inertia (3, 3) about the centre of mass violates, with numbers; "" if none."""
     moments = np.linalg.eigvalsh(inertia)
     small, middle, large = moments
-    room = max(ROUNDING * max(abs(moments[0]), abs(moments[2])), LEAST)
+    room = max(ROUNDING * max(abs(small), abs(large)), LEAST)
     if small < -room:
         return f"its moments of inertia {_words(moments)} are not all positive"
     if small + middle < large - room:
         return f"its moments of inertia {_words(moments)} violate A + B >= C: {small + middle:.6g} < {large:.6g} kg m^2"
-    if whole and small < LEAST:
-        return (
-            f"its moments of inertia are {_words(moments)}, and a body that moves by itself has some about every axis"
-        )
     return ""
 
 
@@ -85,9 +76,10 @@ def _words(moments: np.ndarray) -> str:
 
 
 def principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the moments (3,) of an inertia, which satisfy the inequality exactly, and its axes (3, 3) as a rotation.
+    """Return the moments (3,) of an inertia, as MuJoCo takes them, and its axes (3, 3) as a rotation.
 
-    What rounding, in the file or here, has taken from the sum of the lesser moments is added to all.
+    What rounding, in the file or here, has taken from the sum of the lesser moments is added to all. A thin rod, with
+    no moment about its own axis, gets as much as rounding may be: `ROUNDING` of the largest.
     """
     if not np.any(inertia - np.diag(np.diag(inertia))):
         moments, axes = np.diag(inertia).copy(), np.eye(3)
@@ -98,4 +90,6 @@ def principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lacking = large - (small + middle)
     if lacking > -_MARGIN * large:
         moments = moments + max(lacking, 0.0) + 2 * _MARGIN * large
+    if moments.min() < LEAST < large:
+        moments = moments + max(ROUNDING * large, 2 * LEAST)
     return moments, axes

@@ -80,6 +80,14 @@ class Meshes:
         """Return the file and the line of every mesh, by its name in the spec, for messages."""
         return {used.element.name: f"{used.shape.path}, line {used.shape.line}" for used in self._used.values()}
 
+    def named(self, message: str) -> str:
+        """Return MuJoCo's message with the file and the line of every mesh that it names by its asset."""
+        for used in self._used.values():
+            file = used.element.file
+            if file and file in message:
+                message = message.replace(file, f"{used.shape.path}, line {used.shape.line}")
+        return message
+
     def _paint(self, geom: mujoco.MjsGeom, shape: Shape) -> None:
         look = shape.look
         if look is None:

@@ -27,13 +27,18 @@ from tumble.physics.model.support import UnsupportedModelError
 from tumble.physics.model.urdf_loading import load_urdf
 from tumble.physics.urdf.spec import urdf_options
 
-LOADS, BALANCED, LIGHT, ELSEWHERE, FAILS = "loads", "balance_inertia", "least_mass", "elsewhere", "fails"
+LOADS, BALANCED, LIGHT, FAILS = "loads", "balance_inertia", "least_mass", "fails"
+ELSEWHERE, NONE = "elsewhere", "no robot"
 OPTIONS = {LOADS: {}, BALANCED: {"balance_inertia": True}, LIGHT: {"balance_inertia": True, "least_mass": 1e-3}}
 """Options that are tried, one after the other, until a file loads."""
 WORDS = {
     BALANCED: "balance_inertia=True",
     LIGHT: "balance_inertia=True, least_mass=1e-3",
 }
+FRAGMENTS = re.compile(
+    r"its XML is broken|it is no text|it is empty|<robot> has no <link>|there is no such link|is xacro, from which"
+)
+"""Errors about files that are no URDF, or parts that other files include."""
 BEGIN, END = "<!-- URDF -->", "<!-- end of URDF -->"
 LEAST = 0.95
 """The share of the files that has to load."""
@@ -45,7 +50,8 @@ class Found(NamedTuple):
     Attributes:
         package: name and version of its wheel.
         name: path of the file in it.
-        outcome: a key of `OPTIONS` with which it loads, "elsewhere" if its meshes are not in the package, or "fails".
+        outcome: a key of `OPTIONS` with which it loads, "elsewhere" if its meshes are not in the package, "no robot" if
+            it is a part that others include, or no XML; or "fails".
         why: the error without options; "" if it loads so.
     """
 
@@ -78,6 +84,8 @@ def look_at(path: Path) -> tuple[str, str]:
             reason = reason or str(error).removeprefix(str(path)).removeprefix(": ").removeprefix(", ")
             if re.match(r"\d+ files? missing", reason):
                 return ELSEWHERE, reason
+            if FRAGMENTS.search(reason):
+                return NONE, reason
             continue
         return outcome, reason
     return FAILS, reason
@@ -107,37 +115,48 @@ def survey(wheels: Path, records: Path | None, only: str = "") -> Iterator[Found
 
 def markdown(files: list[Found]) -> str:
     """The section of docs/support.md about URDF."""
-    counted = [one for one in files if one.outcome != ELSEWHERE]
-    loading = [one for one in counted if one.outcome == LOADS]
-    helped = [one for one in counted if one.outcome in WORDS]
-    failing = [one for one in counted if one.outcome == FAILS]
+    counted = [one for one in files if one.outcome not in (ELSEWHERE, NONE)]
+    others = [one for one in counted if not re.fullmatch(r"pybullet_data/random_urdfs/.*", one.name)]
     lines = [
         BEGIN,
         "## URDF",
         "",
         "Written by `python -m tests.models.urdf_survey WHEELS --write docs/support.md`, where WHEELS is a folder with "
         "the wheels of these packages; of files with the same bytes one counts. Files whose meshes are not in their "
-        "package count apart.",
+        "package, and parts of robots, do not count.",
         "",
-        f"**{len(loading)} of {len(counted)} URDF files load ({100 * len(loading) / max(len(counted), 1):.1f} %)**, "
-        f"{len(helped)} more with an option of `urdf_spec`; {len(files) - len(counted)} others have meshes elsewhere.",
+        f"**{_share(counted)}**, {_helped(counted)} more with an option of `urdf_spec` that the error names. Without "
+        f"the {len(counted) - len(others)} random objects of pybullet, which are of one template: **{_share(others)}**, "
+        f"{_helped(others)} more with an option.",
         "",
-        "| package | files | load | with an option | do not | meshes elsewhere |",
-        "|---|---|---|---|---|---|",
+        "| package | files | load | with an option | do not | meshes elsewhere | no robot |",
+        "|---|---|---|---|---|---|---|",
     ]
     for package in dict.fromkeys(one.package for one in files):
         count = Counter(one.outcome for one in files if one.package == package)
+        total = sum(one.package == package for one in counted)
         helping = sum(count[outcome] for outcome in WORDS)
-        total = sum(count.values()) - count[ELSEWHERE]
-        lines.append(f"| {package} | {total} | {count[LOADS]} | {helping} | {count[FAILS]} | {count[ELSEWHERE]} |")
-    for title, chosen in (
-        ("These do not load, and each is broken or no robot:", failing),
-        ("These load with an option, because of:", helped),
+        cells = (package, total, count[LOADS], helping, count[FAILS], count[ELSEWHERE], count[NONE])
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    for title, outcomes in (
+        ("These do not load:", (FAILS,)),
+        ("These load with an option, because of:", tuple(WORDS)),
+        ("These are no robots:", (NONE,)),
     ):
+        chosen = [one for one in files if one.outcome in outcomes]
         if chosen:
             lines += ["", title, ""]
             lines += [f"- {_short_name(one)}: {_option(one)}{_short(one.why)}" for one in chosen]
     return "\n".join([*lines, END]) + "\n"
+
+
+def _share(counted: list[Found]) -> str:
+    loading = sum(one.outcome == LOADS for one in counted)
+    return f"{loading} of {len(counted)} URDF files load ({100 * loading / max(len(counted), 1):.1f} %)"
+
+
+def _helped(counted: list[Found]) -> int:
+    return sum(one.outcome in WORDS for one in counted)
 
 
 def _option(one: Found) -> str:

@@ -144,6 +144,41 @@ def test_a_moving_link_without_mass_gets_the_least_that_is_asked_for():
     assert mjm.body("finger").mass[0] == 0.01 and (mjm.body("finger").inertia > 0).all()
 
 
+def test_a_link_without_mass_that_carries_some_gets_a_little():
+    """It has a shape, so that it is not folded; the judge is the same robot folded, and a millionth is added."""
+    ball = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    bare = robot(
+        LINK.format("base"),
+        BARE.format("yaw"),
+        LINK.format("head"),
+        joint("continuous", "base", "yaw", '<origin xyz="0 0 1"/><axis xyz="0 0 1"/>'),
+        joint("continuous", "yaw", "head", '<origin xyz="0.3 0.1 0"/><axis xyz="1 1 0"/>'),
+    )
+    shaped = bare.replace(BARE.format("yaw"), f'<link name="yaw">{ball}</link>')
+    with pytest.warns(UrdfWarning, match="line 3: link 'yaw' has no mass, and carries some: it gets 1e-06 kg"):
+        mine = urdf_spec(shaped, fixed=True).compile()
+    assert "yaw" in names(mine, "body")
+    full = []
+    for mjm in (mine, urdf_spec(bare, fixed=True).compile()):
+        data, matrix = mujoco.MjData(mjm), np.zeros((2, 2))
+        data.qpos[:] = 0.3, 0.5
+        mujoco.mj_forward(mjm, data)
+        mujoco.mj_fullM(mjm, data, matrix)
+        full.append(matrix)
+    assert np.abs(full[0] - full[1]).max() < 1e-6
+
+
+def test_thin_rods_and_points():
+    """No moment about one axis: a millionth of the largest; about none: that of a ball of water."""
+    rod = robot(LINK.format("base").replace('izz="1"', 'izz="0"'))
+    with pytest.warns(UrdfWarning, match="'base' has no inertia about one axis"):
+        assert np.allclose(urdf_spec(rod).compile().body_inertia[1], [1, 1, 1e-6], atol=1.1e-6, rtol=0)
+    point = robot('<link name="base"><inertial><mass value="2"/></inertial></link>')
+    with pytest.warns(UrdfWarning, match="2 kg and no inertia: it gets that of a ball of water"):
+        ball = 0.4 * 2 * (2 / 1000 * 3 / 4 / np.pi) ** (2 / 3)
+        assert np.allclose(urdf_spec(point).compile().body_inertia[1], ball)
+
+
 def test_an_impossible_inertia_is_balanced_on_request_as_mujoco_does():
     text = robot(LINK.format("base").replace('izz="1"', 'izz="4"'))
     mine = urdf_spec(text, balance_inertia=True).compile()
@@ -304,12 +339,14 @@ def test_tumble_moves_urdf_and_mjcf_alike():
     """Both models in Tumble's own solver, in double precision."""
     from tumble.physics import RigidSolver
 
+    from ..starts import run_with
     from .two_ways import mjcf, random_robot, urdf
 
+    run_with("64")
     two = random_robot(np.random.default_rng(8), links=6, floats=True)
     ends = []
     for model in (Model.from_urdf(urdf(two), merge_fixed_links=False), Model.from_mjcf(mjcf(two))):
-        solver = RigidSolver(model, num_envs=2, precision="64")
+        solver = RigidSolver(model, num_envs=2)
         solver.step(100)
         ends.append(solver.get("qpos").numpy())
     assert np.abs(ends[0]).max() > 0.1 and np.abs(ends[0] - ends[1]).max() < 1e-10
