@@ -125,9 +125,9 @@ def markdown(files: list[Found]) -> str:
         "the wheels of these packages; of files with the same bytes one counts. Files whose meshes are not in their "
         "package, and parts of robots, do not count.",
         "",
-        f"**{_share(counted)}**, {_helped(counted)} more with an option of `urdf_spec` that the error names. Without "
-        f"the {len(counted) - len(others)} random objects of pybullet, which are of one template: **{_share(others)}**, "
-        f"{_helped(others)} more with an option.",
+        f"**{_share(counted)}**, {_helped(counted)} more with an option of `urdf_spec` that the error names. "
+        f"Without the {len(counted) - len(others)} random objects of pybullet, which are of one template: "
+        f"**{_share(others)}**, {_helped(others)} more with an option.",
         "",
         "| package | files | load | with an option | do not | meshes elsewhere | no robot |",
         "|---|---|---|---|---|---|---|",

@@ -1,9 +1,11 @@
 """Broken URDF files: an error of one sentence each, with the file and the line."""
 
 import os
+import random
 import re
 import threading
 
+import numpy as np
 import pytest
 
 from tumble.physics.model.model import Model
@@ -263,3 +265,43 @@ def test_impossible_options(name):
         urdf_spec(robot(), **{name + "x": value})
     with pytest.raises(UrdfError, match="links_to_keep: there is no link 'aa'; did you mean 'a'"):
         urdf_spec(robot(), links_to_keep=["aa"])
+
+
+def test_files_with_random_faults_are_read_or_refused():
+    """Words of a good file are exchanged, doubled, lost, or replaced: nothing but `UrdfError` is ever raised."""
+    from .test_links import CAMERA, LIMITED
+    from .two_ways import random_robot, urdf
+
+    rng = random.Random(4)
+    good = [CAMERA, LIMITED, urdf(random_robot(np.random.default_rng(1), 6, True, mimics=True))]
+    odd = [
+        "nan",
+        "-1",
+        "1e999",
+        "",
+        "world",
+        "a",
+        '"',
+        "<",
+        "/>",
+        "&",
+        "fixed",
+        "floating",
+        "planar",
+        "\ufffd",
+        "0",
+        "${x}",
+    ]
+    refused = 0
+    for _ in range(400):
+        text = rng.choice(good)
+        words = re.split(r"(\W)", text)
+        for _ in range(rng.randint(1, 3)):
+            place, other = rng.randrange(10, len(words)), rng.randrange(10, len(words))
+            words[place] = rng.choice([words[other], rng.choice(odd), words[place] * 2, ""])
+        try:
+            urdf_spec("".join(words))
+        except UrdfError as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert 100 < refused < 400
