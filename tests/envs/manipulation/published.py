@@ -86,7 +86,7 @@ def pick(s, action):
 
 
 def stack(s, action, cubes: int = 2):
-    """ManiSkill's StackCube for each cube: environment by environment, cube by cube."""
+    """ManiSkill's StackCube for each cube, brought over its place: environment by environment, cube by cube."""
     most, obs, rewards, done = 8 * (cubes - 1), [], [], []
     pos = np.stack([s.body(f"cube{k}") for k in range(cubes)], axis=1)
     for n in range(len(pos)):
@@ -102,7 +102,8 @@ def stack(s, action, cubes: int = 2):
                 continue
             stage = 2 * (1 - np.tanh(5 * np.linalg.norm(pos[n, k] - s.grip[n])))
             if held:
-                stage = 4 + (1 - np.tanh(5 * np.linalg.norm(offset)))
+                over = offset - [0, 0, 0.04 * min(np.hypot(*offset[:2]) / 0.03, 1)]
+                stage = 4 + (1 - np.tanh(5 * np.linalg.norm(over)))
             if on:
                 stage = 6 + ((s.gap[n] / 0.08 if held else 1) + (1 - np.tanh(10 * linear + angular))) / 2
             break
