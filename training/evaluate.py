@@ -10,11 +10,11 @@ import inspect
 import json
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import mujoco
@@ -25,6 +25,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
+from .episodes import Played, Readings, joined
 from .errors import TumbleUserError
 from .learner import place_solver
 from .policy import Policy, newest_policy
@@ -54,6 +55,7 @@ class Evaluation:
     lengths: list[int]
     environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
     successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task tells of none
+    infos: dict[str, tuple[float, float]] | None = None  # of each number of `info`: mean of all steps, mean at the ends
 
     @property
     def success_rate(self) -> float | None:
@@ -85,14 +87,6 @@ class Evaluation:
         values = asdict(self)
         details = {name: values.pop(name) for name in ("returns", "lengths", "successes")}
         return values | figures | details
-
-
-class Played(NamedTuple):
-    """Episodes, one of each environment."""
-
-    returns: np.ndarray  # (num_envs,)
-    lengths: np.ndarray  # (num_envs,) int64, steps
-    successes: np.ndarray | None  # (num_envs,) bool: `info["success"]` at the end; None: the task tells of none
 
 
 def evaluate(
@@ -141,15 +135,11 @@ def evaluate(
         finally:
             envs.close()
     assert policy is not None
-    returns, lengths, successes = (joined(parts) for parts in zip(*episodes_played, strict=True))
-    task = task_id(config.task)
-    return Evaluation(task, simulator, policy.step, seed, deterministic, returns, lengths, twin or "", successes)
-
-
-def joined(parts: Sequence[np.ndarray | None]) -> Any:
-    """Return the numbers of several arrays in one list; None where there are none."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known).tolist() if known else None
+    all_played = joined(episodes_played)
+    returns, lengths = all_played.returns.tolist(), all_played.lengths.tolist()
+    ends = all_played.successes
+    figures = (task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
+    return Evaluation(*figures, twin or "", None if ends is None else ends.tolist(), all_played.infos())
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:
@@ -161,7 +151,7 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
     playing = starts = np.ones(envs.num_envs, dtype=bool)
-    successes: np.ndarray | None = None
+    readings = Readings(envs.num_envs)
 
     def progress() -> str:
         return f" ({envs.num_envs - playing.sum()} have ended, after {lengths.max()} steps at most)"
@@ -173,12 +163,10 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
             returns += np.where(playing, rewards, 0.0)
             lengths += playing
             starts = terminated | truncated
-            if "success" in infos.get("final_info", {}):
-                successes = np.zeros(envs.num_envs, dtype=bool) if successes is None else successes
-                successes |= playing & starts & np.asarray(infos["final_info"]["success"], dtype=bool)
+            readings.add(infos, playing, starts)
             playing = playing & ~starts
             if not playing.any():
-                return Played(returns, lengths, successes)
+                return Played(returns, lengths, readings.sums, readings.ends)
     raise EvaluationError(
         f"{playing.sum()} episodes have not ended after {LONGEST:,} steps: register the task with "
         "max_episode_steps=..., or train it with --option max_episode_steps=..."
