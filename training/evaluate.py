@@ -9,6 +9,7 @@ short episodes are not counted more often than long ones.
 import inspect
 import json
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,6 +57,7 @@ class Evaluation:
     environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
     successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task tells of none
     infos: dict[str, tuple[float, float]] | None = None  # of each number of `info`: mean of all steps, mean at the ends
+    options: dict[str, Any] | None = None  # the task's, where others than the run's were played
 
     @property
     def success_rate(self) -> float | None:
@@ -96,6 +98,7 @@ def evaluate(
     seed: int = FIRST_SEED,
     deterministic: bool = True,
     checkpoint: Path | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Play a checkpoint of a run: in Tumble on the device of the run, or on the processor where there is no GPU.
 
@@ -107,6 +110,7 @@ def evaluate(
         seed: Episode k starts from `seed + k`.
         deterministic: Whether to take the most likely action, as is usual, or to sample.
         checkpoint: Its folder; by default the newest intact one.
+        options: Options of the task that replace the run's, such as another friction.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there; episodes do not end; or actions are to be sampled
@@ -120,6 +124,7 @@ def evaluate(
     if episodes < 1:
         raise EvaluationError(f"episodes must be at least 1, not {episodes}")
     config, checkpoint = run.config, checkpoint or newest_policy(run)
+    config = config.replace(env=config.env | options) if options else config
     if torch.cuda.is_available():  # a policy that was trained on a GPU may be played on a machine without
         place_solver(config.device)
     if config.algo == "td3" and not deterministic:
@@ -139,7 +144,7 @@ def evaluate(
     returns, lengths = all_played.returns.tolist(), all_played.lengths.tolist()
     ends = all_played.successes
     figures = (task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
-    return Evaluation(*figures, twin or "", None if ends is None else ends.tolist(), all_played.infos())
+    return Evaluation(*figures, twin or "", None if ends is None else ends.tolist(), all_played.infos(), options)
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:
@@ -236,8 +241,10 @@ def _warning_once() -> Iterator[None]:
 
 
 def save_evaluation(run: Run, evaluation: Evaluation) -> Path:
-    """Write `evaluation-<simulator>.json` into the run folder."""
-    path = run.folder / f"evaluation-{evaluation.simulator}.json"
+    """Write `evaluation-<simulator>.json` into the run folder; the name of one with other options tells them, too."""
+    told = "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
+    told = re.sub(r"[^-=.,\w]+", "_", told)
+    path = run.folder / f"evaluation-{evaluation.simulator}{told}.json"
     write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
     return path
 
