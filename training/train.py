@@ -15,6 +15,7 @@ from ..physics.process.waiting import Waiting
 from .best import EvaluationCallback
 from .callbacks import (
     CheckpointCallback,
+    InfoCallback,
     Progress,
     ProgressCallback,
     StopRequest,
@@ -147,7 +148,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
     finished, evaluation = True, None
     with StopRequest().listening() as request:
         checkpoints = CheckpointCallback(learner, run, request)
-        callbacks: list[BaseCallback] = [bar, checkpoints]
+        callbacks: list[BaseCallback] = [bar, checkpoints, InfoCallback()]
         if learner.config.evaluation.every_steps:
             evaluation = EvaluationCallback(learner, run, resumed_at)
             callbacks.insert(1, evaluation)
