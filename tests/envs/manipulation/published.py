@@ -103,7 +103,7 @@ def stack(s, action, cubes: int = 2):
             stage = 2 * (1 - np.tanh(5 * np.linalg.norm(pos[n, k] - s.grip[n])))
             if held:
                 over = offset - [0, 0, 0.04 * min(np.hypot(*offset[:2]) / 0.03, 1)]
-                stage = 4 + (1 - np.tanh(5 * np.linalg.norm(over)))
+                stage = 4 + (2 - np.tanh(np.linalg.norm(over) / 0.2) - np.tanh(np.linalg.norm(over) / 0.03)) / 2
             if on:
                 stage = 6 + ((s.gap[n] / 0.08 if held else 1) + (1 - np.tanh(10 * linear + angular))) / 2
             break
