@@ -8,6 +8,7 @@ import torch
 
 from ..envs.making import make_vec
 from ..physics.process.runtime import init
+from .models import SETTINGS
 from .peers import tumble_peer
 from .physics import compare, new_result
 from .results import Result, Table
@@ -63,7 +64,7 @@ def _speed(task: str, num_envs: int, steps: int, rounds: int, threads: int) -> d
 
 def _physics(result: Result, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
     """Add the rows of a robot: its solver alone and MuJoCo, from states of the task, under the task's controls."""
-    envs = make_vec(task, num_envs, max_episode_steps=10**9)
+    envs = make_vec(task, num_envs, max_episode_steps=10**9, model_options=SETTINGS)
     envs.reset(seed=0)
     shape, generator = (num_envs, *envs.single_action_space.shape), torch.Generator().manual_seed(0)
     for _ in range(WARM_UP_STEPS):
