@@ -59,9 +59,8 @@ class ArmStackCubes(ArmTask):
     - `reward_next`: of the next cube 2 x (1 - tanh(5 x distance in m from the grip to it)); while it is held
       4 + 1 - (tanh(d / 0.2 m) + tanh(d / 0.03 m)) / 2, d the distance from it to its place, where 40 mm are added to
       the place's height, in proportion below 30 mm along the table: the way leads over the lower cube, not against its
-      side; once it lies in its place 6 + (release + rest) / 2, where release is (1 + the action's last number) / 2
-      while it is held, so that every wish to open counts, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in
-      rad/s)
+      side; once it lies in its place 5 + 2 x release + rest, where release is (1 + the action's last number) / 2 while
+      it is held, so that every wish to open counts, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in rad/s)
     - `reward_effort`: -`effort_weight` x |action|²
 
     A cube is stacked if the one before it is, and it lies on that (within 33 mm along the table and 5 mm in height),
@@ -174,7 +173,7 @@ class ArmStackCubes(ArmTask):
         release = xp.where(held > 0, (1 + clip(action[:, 3], -1.0, 1.0)) / 2, 1 + 0 * held)
         rest = nearness(10 * linear + angular, 1.0)
         stage = xp.where(held > 0, 4 + place, 2 * reach)
-        stage = xp.where(there, 6 + (release + rest) / 2, stage)
+        stage = xp.where(there, 5 + 2 * release + rest, stage)
         return xp.where(stacked >= self.num_cubes - 1, 0 * stage, stage)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
