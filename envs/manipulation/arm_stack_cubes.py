@@ -60,7 +60,8 @@ class ArmStackCubes(ArmTask):
       4 + 1 - (tanh(d / 0.2 m) + tanh(d / 0.03 m)) / 2, d the distance from it to its place, where 40 mm are added to
       the place's height, in proportion below 30 mm along the table: the way leads over the lower cube, not against its
       side; once it lies in its place 5 + 2 x release + rest, where release is (1 + the action's last number) / 2 while
-      it is held, so that every wish to open counts, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in rad/s)
+      it is held, so that every wish to open counts, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in
+      rad/s)
     - `reward_effort`: -`effort_weight` x |action|²
 
     A cube is stacked if the one before it is, and it lies on that (within 33 mm along the table and 5 mm in height),
