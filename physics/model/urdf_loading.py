@@ -6,10 +6,10 @@ from typing import Any
 from ..geometry.assets import MeshFiles
 from ..geometry.decomposition import MeshOptions
 from ..geometry.files import MeshFileError
-from ..urdf.faults import UrdfError
+from ..urdf.faults import UrdfError, nearest
 from ..urdf.spec import UrdfOptions, read_urdf, urdf_options
 from .loading import Loaded, compile_spec, one_line
-from .options import apply_options
+from .options import apply_options, option_names
 from .places import Places, Source
 from .sanity import ModelLoadError
 
@@ -20,8 +20,12 @@ def take_urdf_options(options: dict[str, Any]) -> tuple[UrdfOptions, dict[str, A
     """Return the options of `urdf_spec` among options, and the others.
 
     Raises:
-        ValueError: one has an impossible value.
+        ValueError: one has an impossible value, or is unknown.
     """
+    known = [*NAMES, *option_names()]
+    for name in options:
+        if name not in known:
+            raise ValueError(f"unknown option '{name}'{nearest(name, known)}")
     mine = {name: value for name, value in options.items() if name in NAMES}
     return urdf_options(mine), {name: value for name, value in options.items() if name not in NAMES}
 

@@ -242,8 +242,9 @@ def test_models_refuse_the_same():
         Model.from_urdf(robot("<link name='a'/>"))
     with pytest.raises(ModelLoadError, match="load it by from_urdf"):
         Model.from_mjcf(robot())
-    with pytest.raises(ValueError, match="gravty"):
-        Model.from_urdf(robot(), gravty=(0, 0, 0))
+    for wrong, right in (("gravty", "gravity"), ("fixd", "fixed")):
+        with pytest.raises(ValueError, match=f"unknown option '{wrong}'; did you mean '{right}'"):
+            Model.from_urdf(robot(), **{wrong: 0})
 
 
 OPTIONS = {

@@ -305,6 +305,25 @@ def test_actuators_on_request():
         urdf_spec(LIMITED, actuators={"hing": "motor"})
 
 
+def test_robots_that_are_attached_keep_their_numbers():
+    """Ranges in radians, limits, followers, actuators and frames, in a parent with MuJoCo's own defaults."""
+    alone = urdf_spec(LIMITED, fixed=True, actuators="position").compile()
+    scene = mujoco.MjSpec()
+    for number in range(2):
+        spec = urdf_spec(LIMITED, fixed=True, actuators="position")
+        spec.modelname = f"robot {number}"
+        scene.attach(spec, prefix=f"{number}/", frame=scene.worldbody.add_frame(pos=[0, number, 0]))
+    both = scene.compile()
+    for field in ("jnt_range", "jnt_limited", "jnt_actfrcrange", "eq_data", "actuator_ctrlrange", "dof_damping"):
+        mine, other = getattr(both, field), getattr(alone, field)
+        assert (mine == np.concatenate([other, other])).all() and len(other), field
+    assert (velocity_limits(both) == np.tile(velocity_limits(alone), 2)).all()
+    assert both.joint("1/hinge").id == 4 and both.actuator("1/slide").id == 3 and both.equality("1/n_mimic").id == 3
+    scene = mujoco.MjSpec()
+    scene.attach(urdf_spec(CAMERA), prefix="r/", frame=scene.worldbody.add_frame())
+    assert link_frame(scene.compile(), "r/camera") == ("site", 1)
+
+
 def test_a_robot_of_another_size():
     """Lengths twice, masses 8 times, moments 32 times; a slide goes twice as far, and a follower of it as well."""
     box = '<collision><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry></collision>'
