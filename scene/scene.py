@@ -1,5 +1,6 @@
 """Scene: entities are added, `build` makes one model of them, `step` moves all environments."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -158,6 +159,14 @@ class Scene:
         world = self._built("get_time")
         time, envs = world.solver.state.time, world.envs(envs_idx)
         return world.out(time if envs is None else time[torch.as_tensor(envs)])
+
+    def write_mjcf(self, path: str | os.PathLike) -> None:
+        """Write the compiled scene as an MJCF file, which MuJoCo opens: `tumble.physics.Model.write_mjcf`.
+
+        Raises:
+            ModelWriteError: MJCF cannot hold it.
+        """
+        self._built("write_mjcf").model.write_mjcf(path)
 
     # names
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import mujoco
 
-from ..geometry.assets import MeshFiles, read_meshes
+from ..geometry.assets import MeshFiles, place_files, read_meshes
 from ..geometry.decomposition import MeshOptions
 from ..geometry.files import MeshFileError
 from .options import apply_options
@@ -72,11 +72,14 @@ def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTI
 def open_mjcf(path_or_xml: str | os.PathLike) -> mujoco.MjSpec:
     """Return the spec of an MJCF file, or XML string, with the meshes that MuJoCo cannot read; nothing is compiled.
 
+    Its files are named by their whole paths, so that it may be attached to another spec.
+
     Raises:
         ModelLoadError: the file is missing or is not MJCF, or a mesh file cannot be read; the message has the reason.
     """
     spec, source, places = _parsed(path_or_xml)
     _read_all_meshes(spec, source, places)
+    place_files(spec, [Path(spec.modelfiledir), *places.folders])
     return spec
 
 
