@@ -6,10 +6,10 @@ import pytest
 
 from tumble.physics.process.runtime import init
 
-from .random_scenes import random_scene
+from .random_scenes import random_scene, random_velocity
 
 DIGITS = 1e-12  # m, rad; rounding of double precision over 100 steps of a few contacts
-DEFAULT, SLOW = (4, 17), tuple(seed for seed in range(30) if seed not in (4, 17))
+DEFAULT, SLOW = (10, 14), tuple(seed for seed in range(40) if seed not in (10, 14))
 STEPS = 50
 
 
@@ -23,6 +23,8 @@ def compare(seed, folder, capfd):
     _compare_names(scene, mjm)
     mjd = mujoco.MjData(mjm)
     np.testing.assert_array_equal(scene.rigid_solver.qpos[0], mjd.qpos)
+    mjd.qvel = random_velocity(seed, mjm.nv)
+    scene.rigid_solver.set_state(qvel=mjd.qvel[None])
     touched = 0
     for _ in range(STEPS):
         scene.step()
