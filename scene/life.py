@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..physics.batch_numbers import Known
 from . import saving
 from .camera import Camera
 from .errors import SceneOrderError
@@ -74,7 +75,9 @@ class Life:
         """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""
         world = self._built("get_time")
         time, envs = world.solver.state.time, world.envs(envs_idx)
-        return world.out(time if envs is None else time[torch.as_tensor(getattr(envs, "index", envs))])
+        return world.out(
+            time if envs is None else time[torch.as_tensor(envs.index if isinstance(envs, Known) else envs)]
+        )
 
     def read_sensors(self, envs_idx: Any = None) -> list[torch.Tensor]:
         """Return the readings of all sensors, in the order in which they were added."""
