@@ -50,10 +50,11 @@ RANKS = {
     "physics.user": 17,  # the objects of a solver
     "physics.solver": 18,
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
-    "physics": 19,  # the door: what users import
-    "envs": 20,
-    "benchmarks": 21,
-    "training": 22,
+    "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
+    "physics": 20,  # the door: what users import
+    "envs": 21,
+    "benchmarks": 22,
+    "training": 23,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
