@@ -131,7 +131,7 @@ def dof_indices(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray | None:
         if index.shape != (mj.nv,):
             raise ValueError(f"dofs_idx: a mask must have shape ({mj.nv},), not {index.shape}")
         return np.flatnonzero(index)
-    if index.dtype.kind not in "iu":
+    if index.dtype.kind not in "iu" and index.size:
         raise ValueError(f"dofs_idx={dofs_idx!r}: expected whole numbers, as integers, or a mask of bools")
     if index.size and not (0 <= index.min() and index.max() < mj.nv):
         raise IndexError(f"dofs_idx={index.tolist()}: the model has dofs 0 to {mj.nv - 1}")

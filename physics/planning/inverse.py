@@ -146,21 +146,18 @@ class InverseKinematics:
         Args:
             positions: (n, 3) or (3,) m, in the world; for several targets a sequence of these. None: no position
                 counts; None in the sequence: not that target's.
-            quaternions: (n, 4) or (4,), in the same way; they need not have unit length.
-            init_qpos: (n, nq) or (nq,), where the search begins, and the coordinates of all that is not changed; None
-                for those of the state, of a model those of the reference.
-            respect_joint_limit: whether solutions stay within the limits of joints; those of dofs that may not be
-                changed are not looked at.
+            quaternions: (n, 4) or (4,), of any length, in the same way.
+            init_qpos: (n, nq) or (nq,), where the search begins; None for the state, of a model for the reference.
+            respect_joint_limit: whether dofs that may be changed stay within the limits of their joints.
             max_samples: most attempts, the first of which begins at `init_qpos`, the others at random.
             max_solver_iters: most steps of an attempt.
-            damping: of least squares (m or rad); larger takes shorter steps where the targets hardly move.
+            damping: of least squares (m or rad).
             pos_tol: m, the largest distance of a target that is at its position.
             rot_tol: rad, the largest angle of a target that has its orientation.
             max_step_size: rad or m, the longest change of a dof in a step.
             seed: of the random configurations; equal seeds give equal solutions, whatever other environments there
                 are. None draws one.
-            envs_idx: indices of n environments of the solver, or a mask; None for all. A model has as many as there are
-                rows in what is given.
+            envs_idx: indices of n environments, or a mask; None for all. A model has as many as rows are given.
 
         Returns:
             `Solution`.
@@ -169,21 +166,18 @@ class InverseKinematics:
             ValueError: for a wrong shape, naming what was expected, or if neither positions nor quaternions are given.
             IndexError: for an environment that does not exist.
         """
-        settings = Settings(
-            as_count("max_samples", max_samples),
-            as_count("max_solver_iters", max_solver_iters),
-            as_flag("respect_joint_limit", respect_joint_limit),
-            *(_positive(n, v) for n, v in (("pos_tol", pos_tol), ("rot_tol", rot_tol), ("damping", damping))),
-            _positive("max_step_size", max_step_size),
-        )
+        lengths = {"pos_tol": pos_tol, "rot_tol": rot_tol, "damping": damping, "max_step_size": max_step_size}
+        attempts, steps = as_count("max_samples", max_samples), as_count("max_solver_iters", max_solver_iters)
+        respect = as_flag("respect_joint_limit", respect_joint_limit)
+        settings = Settings(attempts, steps, respect, *(_positive(*each) for each in lengths.items()))
         envs = self._environments(envs_idx)
         places, turns = self._given("positions", positions, 3), self._given("quaternions", quaternions, 4)
         count = self._count(envs, [*places, *turns, init_qpos])
-        start = self._start(init_qpos, np.arange(count) if envs is None else envs)
+        numbers = np.arange(count) if envs is None else envs
+        start = self._start(init_qpos, numbers)
         goals, given = self._goals(places, turns, count, start)
         chain, launches = self._chain(given)
-        index = self._index(chain.qpos, start)
-        streams = _streams(seed, np.arange(count) if envs is None else envs, start.device)
+        index, streams = self._index(chain.qpos, start), _streams(seed, numbers, start.device)
         found = launches.search(self._rows(chain, envs), start[:, index], goals, streams, settings)
         start[:, index] = found.qpos
         dtype = self._runtime.torch_dtype

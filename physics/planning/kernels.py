@@ -152,6 +152,13 @@ def _draw(chain, work, qpos, row: ti.i32, stream: ti.u32, sample: ti.i32):
 
 
 @func
+def _keep(chain, work):
+    """Set best_qpos to qpos."""
+    for q in range(chain.nq):
+        work.best_qpos[q] = work.qpos[q]
+
+
+@func
 def _restart_at_best(chain, work):
     """Set start_qpos to the nearest configuration, and `change` to nothing."""
     for q in range(chain.nq):
@@ -195,8 +202,7 @@ def _search(chain, work, qpos, goals, row: ti.i32, stream: ti.u32, limits, toler
         else:
             if square < best:
                 best = square
-                for q in range(chain.nq):
-                    work.best_qpos[q] = work.qpos[q]
+                _keep(chain, work)
             # attempts from random configurations end early where they get no nearer
             stalled = 0 < attempt < attempts and step > PATIENCE and square > STALLED * before
             before = square
@@ -205,8 +211,7 @@ def _search(chain, work, qpos, goals, row: ti.i32, stream: ti.u32, limits, toler
                 # the last attempt goes back where a step led away, and takes a shorter one
                 boost *= SHORTER
                 step += 1
-                if step >= steps:
-                    stage = ENDING
+                stage = ti.select(step >= steps, ENDING, SEARCHING)
                 _restart_at_best(chain, work)
             elif finite and step < steps and not stalled:
                 boost = ti.max(1.0, 0.5 * boost)
@@ -218,8 +223,7 @@ def _search(chain, work, qpos, goals, row: ti.i32, stream: ti.u32, limits, toler
                 _draw(chain, work, qpos, row, stream, attempt)
             else:
                 # one more attempt at the nearest configuration, then a last pass, so that `error` belongs to it
-                if not finite or attempt == attempts:
-                    stage = ENDING
+                stage = ti.select(not finite or attempt == attempts, ENDING, SEARCHING)
                 attempt, step = attempts, 0
                 _restart_at_best(chain, work)
     return found, taken

@@ -19,7 +19,7 @@ from .collisions import Carried, CollisionChecker
 from .draws import combined
 from .inverse import _expanded, _rows
 from .polylines import arc_lengths, sampled
-from .rrt import FINER, Query, find_paths, free_edges
+from .rrt import FINER, Limits, Query, find_paths, free_edges
 from .smoothing import shortened
 
 PLANNERS = ("RRTConnect", "RRT")
@@ -83,8 +83,7 @@ def plan_path(
         ignore_collision: whether paths are straight, whatever is in the way.
         planner: "RRTConnect", or "RRT": only the tree of the start grows.
         carried: pairs of a free body and the body that carries it, by name or number, as seen at the start.
-        seed: of the random numbers; equal seeds give equal paths, whatever other environments there are, if no time
-            runs out. None draws one.
+        seed: of the random numbers; equal seeds give equal paths if no time runs out. None draws one.
         envs_idx: indices of n environments, or a mask; None for all.
 
     Returns:
@@ -95,27 +94,11 @@ def plan_path(
         KeyError: for an unknown name of a body, with the nearest ones.
         IndexError: for a dof, body or environment that does not exist.
     """
-    mj = solver.model.mj
-    if planner not in PLANNERS:
-        raise ValueError(f"planner={planner!r}: choose {' or '.join(map(repr, PLANNERS))}")
-    joints = _planned_joints(mj, dofs_idx)
-    coordinates = mj.jnt_qposadr[joints].astype(np.int64)
-    held = [_carried(mj, body, link) for body, link in carried]
+    limits = _limits(resolution, max_nodes, planner, timeout)
     number = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else as_whole("seed", seed)
     attempts, waypoints = as_count("max_retry", max_retry), as_count("num_waypoints", num_waypoints, least=2)
     smooth, ignore = as_flag("smooth_path", smooth_path), as_flag("ignore_collision", ignore_collision)
-    step, most = as_real("resolution", resolution), as_count("max_nodes", max_nodes, least=2)
-    if not 0.0 < step < np.inf:
-        raise ValueError(f"resolution={resolution!r}: it must be above 0, and finite")
-    until = np.inf if timeout is None else time.monotonic() + as_real("timeout", timeout)
-    envs = _environments(solver, envs_idx)
-    start, goal = _ends(solver, qpos_start, qpos_goal, envs)
-    index = torch.as_tensor(coordinates, device=start.device)
-    begin, end = start[:, index], goal[:, index]
-    lower, upper, wrong = _bounds(mj, joints, begin, end)
-    seeds = torch.full_like(envs, number & 0xFFFFFFFF)
-    query = Query(begin, end, lower, upper, combined(seeds, envs), step, most, planner == PLANNERS[0], until)
-    search = _Search(solver, coordinates, held, envs, start, query, wrong)
+    search = _Search.between(solver, (qpos_start, qpos_goal), dofs_idx, carried, envs_idx, number, limits)
     try:
         lines = search.straight() if ignore else search.run(attempts, smooth)
         return search.result(lines, waypoints, ignore)
@@ -148,6 +131,30 @@ class _Search:
     ) -> None:
         self.checker = CollisionChecker(solver, coordinates, held, envs, start)
         self._query, self._reasons, self._envs, self._dtype = query, wrong, envs, solver.dtype
+
+    @classmethod
+    def between(
+        cls,
+        solver: RigidSolver,
+        ends: tuple[Any, Any],
+        dofs_idx: Any,
+        carried: Sequence[tuple[Any, Any]],
+        envs_idx: Any,
+        seed: int,
+        limits: Limits,
+    ) -> "_Search":
+        """Return the search that `plan_path` asks for; errors are its."""
+        mj = solver.model.mj
+        joints = _planned_joints(mj, dofs_idx)
+        coordinates = mj.jnt_qposadr[joints].astype(np.int64)
+        held = [_carried(mj, body, link) for body, link in carried]
+        envs = _environments(solver, envs_idx)
+        start, goal = _ends(solver, *ends, envs)
+        index = torch.as_tensor(coordinates, device=start.device)
+        begin, end = start[:, index], goal[:, index]
+        lower, upper, wrong = _bounds(mj, joints, begin, end)
+        keys = combined(torch.full_like(envs, seed & 0xFFFFFFFF), envs)
+        return cls(solver, coordinates, held, envs, start, Query(begin, end, lower, upper, keys, *limits), wrong)
 
     def straight(self) -> torch.Tensor:
         """Return straight lines (n, 2, k), whatever is in the way."""
@@ -203,6 +210,18 @@ class _Search:
             more = f" ({len(self._reasons)} of {n} environments have no path)" if n > 1 else ""
             warnings.warn(said + more, RuntimeWarning, stacklevel=4)
         return Paths(full.to(self._dtype), valid, length.to(self._dtype), reasons)
+
+
+def _limits(resolution: Any, max_nodes: Any, planner: Any, timeout: Any) -> Limits:
+    """Return the limits of a search from a user's numbers."""
+    if planner not in PLANNERS:
+        raise ValueError(f"planner={planner!r}: choose {' or '.join(map(repr, PLANNERS))}")
+    step, until = as_real("resolution", resolution), np.inf
+    if not 0.0 < step < np.inf:
+        raise ValueError(f"resolution={resolution!r}: it must be above 0, and finite")
+    if timeout is not None:
+        until = time.monotonic() + as_real("timeout", timeout)
+    return Limits(step, as_count("max_nodes", max_nodes, least=2), planner == PLANNERS[0], until)
 
 
 def _placed(lines: torch.Tensor, rows: torch.Tensor, found: torch.Tensor) -> torch.Tensor:

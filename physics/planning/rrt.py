@@ -7,6 +7,7 @@ environments are one batch of collision queries.
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -21,6 +22,15 @@ BATCH, MOST, CONNECTED = 512, 16, 4
 """Configurations that a round looks at, and the most edges of a tree and between trees in an environment."""
 FINER = 20
 """A path that was found is looked at in so much finer steps."""
+
+
+class Limits(NamedTuple):
+    """The last four attributes of a `Query`."""
+
+    resolution: float
+    most_nodes: int
+    both: bool
+    until: float
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ INTEGERS = (
     ids("body_is_free", ("nbody",), "1 if the only joint is a free joint"),
     ids("body_jntadr", ("nbody",), "the first joint"),
     ids("body_jntnum", ("nbody",), "the number of joints"),
-    ids("jnt_type", ("njnt",), "MuJoCo's mjtJoint"),
+    ids("jnt_type", ("njnt",), "the type, as kinematics/joints.py has it"),
     ids("jnt_qposadr", ("njnt",), "the first coordinate"),
     ids("jnt_dofadr", ("njnt",), "the first dof"),
     ids("jnt_at_origin", ("njnt",), "1 if the anchor is the origin of the body"),
