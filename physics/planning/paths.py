@@ -208,7 +208,7 @@ class _Search:
             first = min(self._reasons)
             said = f"environment {int(self._envs[first])}: {self._reasons[first]}"
             more = f" ({len(self._reasons)} of {n} environments have no path)" if n > 1 else ""
-            warnings.warn(said + more, RuntimeWarning, stacklevel=4)
+            warnings.warn(said + more, RuntimeWarning, stacklevel=3)
         return Paths(full.to(self._dtype), valid, length.to(self._dtype), reasons)
 
 
