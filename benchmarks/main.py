@@ -39,6 +39,13 @@ SCENES = (
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100", "quadruped-rough", "quadruped-rough-2000", "humanoid-rough"),
 )
+TASKS = (
+    *("QuadrupedFlat", "QuadrupedRough", "QuadrupedStairs", "QuadrupedGetUp", "BipedFlat", "BipedRough"),
+    *("ArmReach", "ArmPush", "ArmPickCube", "ArmStackCubes", "ArmOpenDrawer", "ArmPegInHole"),
+    *("HandReorientCube", "DroneHover", "DroneWaypoints"),
+    *("CartPoleBalance", "CartPoleSwingUp", "PendulumSwingUp", "AcrobotSwingUp", "FingerSpin", "BallInCup"),
+    *("PointMass", "ReacherHard", "WalkerWalk", "WalkerRun", "CheetahRun", "FishSwim"),
+)
 SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
     *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
@@ -81,6 +88,11 @@ BENCHMARKS = {
             "steps": 500,
             "rounds": 5,
         },
+    ),
+    "tasks": Benchmark(
+        "environment steps of Tumble's own tasks; the physics of their robots against mujoco.rollout",
+        "tasks",
+        {"models": TASKS, "num_envs": 1024, "steps": 20, "rounds": 5, "threads": usable_cores()},
     ),
     "start": Benchmark(
         "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
