@@ -155,6 +155,13 @@ class RigidSolver(Shorthand):
         track = (self._reader if self._reader.remembers else self._driver).rollout(wanted)
         return Trajectory(track[..., :nq], track[..., nq:])
 
+    def forward_changed(self) -> None:
+        """Do what `forward` does for the environments that changed since: it costs nothing if none has.
+
+        A change is a step, and a write of coordinates or inputs.
+        """
+        self._driver.forward_behind()
+
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""
         self._driver.forward(self._envs.chosen(envs_idx)[0])

@@ -127,7 +127,7 @@ class Scene:
         world = self._built("step")
         for callback in self._callbacks:
             callback()
-        world.solver.step(self.substeps)
+        world.step(self.substeps)
 
     def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.

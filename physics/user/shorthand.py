@@ -219,6 +219,12 @@ class Shorthand:
         """Let hinges and slides come to coordinates: `joints.control_position`."""
         self.joints.control_position(position, dofs_idx, envs_idx)
 
+    def control_dofs_position_velocity(
+        self, position: Any, velocity: Any, dofs_idx: Any = None, envs_idx: Any = None
+    ) -> None:
+        """Let hinges and slides come to coordinates with velocities: `joints.control_position_velocity`."""
+        self.joints.control_position_velocity(position, velocity, dofs_idx, envs_idx)
+
     def release_dofs(self, dofs_idx: Any = None, envs_idx: Any = None) -> None:
         """Leave dofs to themselves and to actuators: `joints.release`."""
         self.joints.release(dofs_idx, envs_idx)
