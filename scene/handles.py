@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .anchors import anchor_of
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .geoms import RigidGeom
 from .outline import JointOutline
@@ -327,9 +328,7 @@ class RigidJoint:
     def get_anchor_pos(self, envs_idx: Any = None) -> torch.Tensor:
         """Return its anchor in the world, (n, 3) m; of a free joint, the origin of its link."""
         world, envs = self.entity._place(envs_idx)
-        if self.type == "free":
-            return world.out(world.get("xpos", envs)[:, self.link.body])
-        return world.out(world.get("xanchor", envs)[:, self.idx])
+        return world.out(anchor_of(world, self.idx, envs))
 
     def get_anchor_axis(self, envs_idx: Any = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""
