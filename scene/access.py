@@ -67,7 +67,9 @@ class EntityAccess:
 
     def _dofs(self, dofs_idx_local: Any) -> np.ndarray:
         """Return numbers of dofs in the scene, (k,)."""
-        return self._start("dof") + local_numbers(f"entity '{self.name}'", "dofs_idx_local", dofs_idx_local, self.n_dofs)
+        return self._start("dof") + local_numbers(
+            f"entity '{self.name}'", "dofs_idx_local", dofs_idx_local, self.n_dofs
+        )
 
     def _qs(self, qs_idx_local: Any) -> np.ndarray:
         """Return numbers of coordinates in the scene, (k,)."""

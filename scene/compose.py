@@ -23,6 +23,7 @@ class Piece:
         name: of the entity.
         spec: its own.
         pos, quat: where its origin is put, m.
+        onto: the body of another piece in whose frame that is; None: the world.
         decompose: names of its geoms or meshes that are taken apart, with options of coacd.
         distance_fields: names of its geoms or meshes that touch by distance fields, with their options.
     """
@@ -31,6 +32,7 @@ class Piece:
     spec: mujoco.MjSpec
     pos: Sequence[float] = (0.0, 0.0, 0.0)
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
+    onto: str | None = None
     decompose: dict[str, dict[str, Any]] = field(default_factory=dict)
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -48,7 +50,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
     decompose, fields = dict[str, Any](), dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
-        frame = root.worldbody.add_frame(pos=piece.pos, quat=piece.quat)
+        carrier = root.worldbody if piece.onto is None else root.body(piece.onto)
+        frame = carrier.add_frame(pos=piece.pos, quat=piece.quat)
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
         _agree(piece.spec, root)

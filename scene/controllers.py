@@ -84,9 +84,7 @@ class Controllers(EntityAccess):
         world, envs, dofs = self._of(dofs_idx_local, envs_idx)
         world.solver.set_dofs_kv(world.entries("kv", kv, envs, len(dofs)), dofs, envs)
 
-    def set_dofs_force_range(
-        self, lower: Any, upper: Any, dofs_idx_local: Any = None, envs_idx: Any = None
-    ) -> None:
+    def set_dofs_force_range(self, lower: Any, upper: Any, dofs_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set the bounds of controls' forces, (n, k) or (k,) N or N m each, which may be infinite.
 
         Raises:

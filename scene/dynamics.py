@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import torch
 
+from ..physics.kinematics.joints import is_free, is_scalar
 from ..physics.readout.derived import multiply, rotate
 from .access import EntityAccess
 from .handles import RigidLink
@@ -154,10 +155,10 @@ def _dofs_above(mj: mujoco.MjModel, body: int) -> list[int]:
 def _stretches(mj: mujoco.MjModel, joint: int, qpos: torch.Tensor, rest: torch.Tensor) -> list[torch.Tensor]:
     """Return how far the springs of a joint are stretched, (n,) m or rad each."""
     kind, q = mj.jnt_type[joint], int(mj.jnt_qposadr[joint])
-    if kind in (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE):
+    if is_scalar(kind):
         return [qpos[:, q] - rest[:, q]]
     found = []
-    if kind == mujoco.mjtJoint.mjJNT_FREE:
+    if is_free(kind):
         found, q = [(qpos[:, q : q + 3] - rest[:, q : q + 3]).norm(dim=-1)], q + 3
     back = rest[:, q : q + 4] * rest.new_tensor([1.0, -1.0, -1.0, -1.0])
     turn = multiply(back, qpos[:, q : q + 4] / qpos[:, q : q + 4].norm(dim=-1, keepdim=True))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .attaching import attach
 from .controllers import Controllers
 from .dynamics import Dynamics
 from .errors import SceneOrderError
@@ -36,25 +37,55 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching):
         morph, material, surface: what it was made of.
         links, joints: its parts.
         geoms: its geoms; empty until the scene is built.
+        visualize_contact: whether pictures show its contacts.
+        attached_to, attached_link: the entity and link that carry it; None: it is attached to none.
     """
 
     def __init__(self, scene: Any, idx: int, name: str, made_of: tuple[Any, Any, Any], outline: Outline) -> None:
         self.scene, self.idx, self.name = scene, idx, name
         self.morph, self.material, self.surface = made_of
-        self._outline = outline
         self.links = [
             RigidLink(self, link, number, parent)
             for number, (link, parent) in enumerate(zip(outline.links, outline.parents, strict=True))
         ]
-        self.joints = [
-            RigidJoint(self, self.links[joint.link], number, joint) for number, joint in enumerate(outline.joints)
-        ]
+        self._take_joints(outline)
         self.geoms: list[RigidGeom] = []
+        self.visualize_contact = False
+        self.attached_to: RigidEntity | None = None
+        self.attached_link: RigidLink | None = None
         self._world: World | None = None
         self._ranges: Ranges | None = None
 
     def __repr__(self) -> str:
         return f"RigidEntity('{self.name}', {self.n_links} links, {self.n_dofs} dofs)"
+
+    def _take_joints(self, outline: Outline) -> None:
+        self._outline = outline
+        self.joints = [
+            RigidJoint(self, self.links[joint.link], number, joint) for number, joint in enumerate(outline.joints)
+        ]
+
+    def attach(
+        self, parent_entity: Any, parent_link_name: str | None = None, pos: Any = None, quat: Any = None
+    ) -> None:
+        """Mount it on a link of another entity, before the scene is built; a free joint of its own goes.
+
+        Its number among the scene's entities stays; its parts have their numbers after those of the entity that carries
+        it.
+
+        Args:
+            parent_entity: the entity that carries it.
+            parent_link_name: the link that does, which is on its last branch; None: the first.
+            pos, quat: its place in that link's frame, (3,) m and (4,), w first; None: those of its morph.
+
+        Raises:
+            SceneOrderError: the scene is built, or it is attached already.
+            TypeError: `parent_entity` is no entity of the same scene.
+            ValueError: it has several trees, or carries the other one; the link is not on the last branch.
+            KeyError: for an unknown name of a link, with the nearest.
+        """
+        piece = self.scene.piece_of(self)
+        self._take_joints(attach(self, piece, parent_entity, parent_link_name, pos, quat))
 
     def place(self, world: World, ranges: Ranges) -> None:
         """Give it its place in a built scene."""
@@ -129,6 +160,11 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching):
     def is_built(self) -> bool:
         """True if the scene is built."""
         return self._world is not None
+
+    @property
+    def is_attached(self) -> bool:
+        """True if it is mounted on another entity."""
+        return self.attached_to is not None
 
     @property
     def is_free(self) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import trimesh
+from trimesh import Trimesh
 
 from ..physics.readout.derived import multiply
 from ..physics.shapes import MESH
@@ -128,16 +128,16 @@ class RigidGeom:
     # its shape
 
     @property
-    def trimesh(self) -> trimesh.Trimesh:
+    def trimesh(self) -> Trimesh:
         """Its surface in its own frame: `get_trimesh`."""
         return self.get_trimesh()
 
     @property
-    def mesh(self) -> trimesh.Trimesh:
+    def mesh(self) -> Trimesh:
         """Its surface in its own frame: `get_trimesh`."""
         return self.get_trimesh()
 
-    def get_trimesh(self) -> trimesh.Trimesh:
+    def get_trimesh(self) -> Trimesh:
         """Return its surface in its own frame, m: that which touches; round shapes as fine triangles.
 
         Raises:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .anchors import anchor_of
+from ..physics.readout.anchors import anchor_of
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .geoms import RigidGeom
 from .outline import JointOutline
@@ -65,7 +65,9 @@ class RigidLink:
     @property
     def geom_start(self) -> int:
         """Number of its first geom in the scene."""
-        return int(max(0, self.entity.world.model.mj.body_geomadr[self.body])) if self.n_geoms else self.entity.geom_start
+        return (
+            int(max(0, self.entity.world.model.mj.body_geomadr[self.body])) if self.n_geoms else self.entity.geom_start
+        )
 
     @property
     def geom_end(self) -> int:
@@ -127,7 +129,9 @@ class RigidLink:
 
     def get_AABB(self) -> torch.Tensor:  # noqa: N802
         """Return the bounds of its geoms, (n, 2, 3) m: lower and upper corner; ValueError if it has none."""
-        return self.entity._bounds(np.array([geom.idx for geom in self.geoms], int), None, f"geom of link '{self.name}'")
+        return self.entity._bounds(
+            np.array([geom.idx for geom in self.geoms], int), None, f"geom of link '{self.name}'"
+        )
 
     # wrenches
 
@@ -328,7 +332,10 @@ class RigidJoint:
     def get_anchor_pos(self, envs_idx: Any = None) -> torch.Tensor:
         """Return its anchor in the world, (n, 3) m; of a free joint, the origin of its link."""
         world, envs = self.entity._place(envs_idx)
-        return world.out(anchor_of(world, self.idx, envs))
+        found = anchor_of(
+            *(world.model.mj, self.idx), lambda name: world.get(name, envs), lambda name: world.parameter(name, envs)
+        )
+        return world.out(found)
 
     def get_anchor_axis(self, envs_idx: Any = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""

@@ -33,7 +33,7 @@ def mesh_of(model: Any, geom: int, label: str) -> trimesh.Trimesh:
         return create.cylinder(radius=size[0], height=2 * size[1])
     if kind == _TYPES.mjGEOM_CAPSULE:
         return create.capsule(radius=size[0], height=2 * size[1])
-    if kind not in (_TYPES.mjGEOM_MESH, _TYPES.mjGEOM_SDF):
+    if kind != _TYPES.mjGEOM_MESH and kind != _TYPES.mjGEOM_SDF:
         raise ValueError(f"{label} is a plane or a height field: it has no mesh")
     store = model.geometry
     if store.vert_end[geom] > store.vert_start[geom]:
@@ -44,4 +44,3 @@ def mesh_of(model: Any, geom: int, label: str) -> trimesh.Trimesh:
     verts = slice(model.mj.mesh_vertadr[mesh], model.mj.mesh_vertadr[mesh] + model.mj.mesh_vertnum[mesh])
     faces = slice(model.mj.mesh_faceadr[mesh], model.mj.mesh_faceadr[mesh] + model.mj.mesh_facenum[mesh])
     return trimesh.Trimesh(model.mj.mesh_vert[verts], model.mj.mesh_face[faces], process=False)
-

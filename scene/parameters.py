@@ -104,9 +104,7 @@ class PhysicalNumbers(EntityAccess):
     def _set_dofs(self, parameter: str, name: str, values: Any, dofs_idx_local: Any, envs_idx: Any) -> None:
         world, envs = self._place(envs_idx)
         dofs = self._dofs(dofs_idx_local)
-        world.solver.parameters.set_items(
-            envs, **{parameter: (dofs, world.doubles(name, values, envs, len(dofs)))}
-        )
+        world.solver.parameters.set_items(envs, **{parameter: (dofs, world.doubles(name, values, envs, len(dofs)))})
 
     def _get_dofs(self, parameter: str, dofs_idx_local: Any, envs_idx: Any) -> torch.Tensor:
         world, envs = self._place(envs_idx)

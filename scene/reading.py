@@ -152,7 +152,7 @@ class Reading(EntityAccess):
         angles about the world's or the parent's x, then y, then z axis.
         """
         world, envs = self._place(envs_idx)
-        return world.out(world.coordinates.get(world.solver, self._dofs(dofs_idx_local), envs))
+        return world.out(world.coordinates.get(world.solver.state, self._dofs(dofs_idx_local), envs))
 
     def get_dofs_velocity(self, dofs_idx_local: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Return velocities of dofs, (n, k) m/s or rad/s; turns of free joints are about the body's own axes."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.scalars import as_count
+from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
+from .attaching import in_order
 from .compose import SEPARATOR, Piece, compose
 from .entity import RigidEntity
 from .errors import SceneOrderError
@@ -80,6 +81,7 @@ class Scene:
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, *made_of, self.rigid_options)
         entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
+        entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         self._pieces.append(piece)
         self._entities.append(entity)
         return entity
@@ -114,10 +116,11 @@ class Scene:
         self._require_not_built("build")
         n_envs = as_count("n_envs", n_envs, least=0)
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
-        model = compose(self._pieces, self.sim_options, self.rigid_options)
-        ranges = ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
+        order = in_order(self._entities)
+        model = compose([self._pieces[each.idx] for each in order], self.sim_options, self.rigid_options)
+        ranges = ranges_of(model, [each.name for each in order], [each.n_links for each in order])
         self._world = World(model, n_envs, offsets)
-        for entity, own in zip(self._entities, ranges, strict=True):
+        for entity, own in zip(order, ranges, strict=True):
             entity.place(self._world, own)
 
     # life
@@ -167,6 +170,10 @@ class Scene:
             ModelWriteError: MJCF cannot hold it.
         """
         self._built("write_mjcf").model.write_mjcf(path)
+
+    def piece_of(self, entity: RigidEntity) -> Piece:
+        """Return what an entity adds to the model, which can be changed until the scene is built."""
+        return self._pieces[entity.idx]
 
     # names
 

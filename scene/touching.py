@@ -42,7 +42,9 @@ class Touching(EntityAccess):
         world.solver.forward_changed()
         found: Contacts = world.solver.contacts
         own = self._is_of(found.geom, self)
-        keep = own.any(-1) if with_entity in (None, self) else own.any(-1) & self._is_of(found.geom, with_entity).any(-1)
+        keep = (
+            own.any(-1) if with_entity in (None, self) else own.any(-1) & self._is_of(found.geom, with_entity).any(-1)
+        )
         if with_entity is self:
             keep = own.all(-1)
         elif exclude_self_contact:
@@ -167,7 +169,12 @@ def _shown(mj: Any, contacts: Contacts, keep: torch.Tensor, width: int) -> dict[
     valid = torch.nn.functional.pad(torch.gather(keep, 1, order), (0, spare))[:, :width]
     link = torch.as_tensor(mj.geom_bodyid.astype(np.int64) - 1, device=keep.device)[contacts.geom]
     push = _forces(contacts)
-    ids = {"geom_a": contacts.geom[..., 0], "geom_b": contacts.geom[..., 1], "link_a": link[..., 0], "link_b": link[..., 1]}
+    ids = {
+        "geom_a": contacts.geom[..., 0],
+        "geom_b": contacts.geom[..., 1],
+        "link_a": link[..., 0],
+        "link_b": link[..., 1],
+    }
     numbers = {"position": contacts.pos, "normal": contacts.frame[:, :, 0], "penetration": -contacts.dist}
     numbers |= {"force_a": -push, "force_b": push}
     found = {}

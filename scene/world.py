@@ -12,7 +12,7 @@ from ..physics.drivers.interface import STATE
 from ..physics.model.model import Model
 from ..physics.solver import RigidSolver
 from ..physics.user.columns import as_entries
-from .coordinates import DofCoordinates
+from ..physics.user.coordinates import DofCoordinates
 from .friction import Friction
 from .selection import environments
 

@@ -92,7 +92,7 @@ class Writing(EntityAccess):
         columns = world.coordinates.column[dofs]
         if (columns < 0).any():
             full = torch.as_tensor(given, device=world.solver.device).expand(world.how_many(envs), len(dofs))
-            columns, given = world.coordinates.entries(world.solver, dofs, full, envs)
+            columns, given = world.coordinates.entries(world.solver.state, dofs, full, envs)
         self._write(columns, given, envs, zero_velocity)
 
     def set_dofs_velocity(
@@ -115,9 +115,7 @@ class Writing(EntityAccess):
             parts["qvel"] = (np.arange(self._start("dof"), self._end("dof")), 0.0)
         self.world.solver.state.set_columns(envs, **parts)
 
-    def _write_base(
-        self, call: str, what: str, values: Any, columns: slice, envs: Any, zero_velocity: bool
-    ) -> None:
+    def _write_base(self, call: str, what: str, values: Any, columns: slice, envs: Any, zero_velocity: bool) -> None:
         if self.is_free:
             places = self._start("q") + np.arange(columns.start, columns.stop)
             self._write(places, values, envs, zero_velocity)

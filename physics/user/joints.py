@@ -119,9 +119,7 @@ class JointControl:
         names = {"mode": "dof_mode", "target": "dof_target", "velocity": "dof_target_vel"}
         return {name: self._envs.driver.read_columns(field, dofs, index) for name, field in names.items()}
 
-    def _control(
-        self, mode: int, name: str, target: Any, dofs_idx: Any, envs_idx: Any, velocity: Any = 0.0
-    ) -> None:
+    def _control(self, mode: int, name: str, target: Any, dofs_idx: Any, envs_idx: Any, velocity: Any = 0.0) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
         targets = self._fill(name, target, count, len(dofs))
         speeds = self._fill("velocity", velocity, count, len(dofs)) if mode == POSITION else None

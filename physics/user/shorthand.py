@@ -20,11 +20,13 @@ from .quantities import Quantities
 from .queries import Queries
 from .sensors import Sensors
 from .state import SolverState
+from .state_names import StateNames
+from .tensors import StateTensors
 
 _INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
-class Shorthand:
+class Shorthand(StateNames):
     """The names of a solver that its objects answer to. Shapes, units and errors are written there."""
 
     state: SolverState
@@ -34,6 +36,7 @@ class Shorthand:
     quantities: Quantities
     queries: Queries
     sensors: Sensors
+    tensors: StateTensors
 
     # state
 

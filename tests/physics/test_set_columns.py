@@ -107,7 +107,11 @@ def test_wrong_columns_are_refused_before_anything_is_written():
         (lambda: solver.state.set_columns(qpos=([-1], 0.0)), IndexError, "there is no -1; they are numbered 0 to 12"),
         (lambda: solver.state.set_columns(qpos=([0.5], 0.0)), IndexError, "expected a list of whole numbers"),
         (lambda: solver.state.set_columns(qpos=([0], 1.0), qvel=([0], np.nan)), ValueError, "qvel is nan: it must be"),
-        (lambda: solver.state.set_columns(qpos=([0], 1.0), qvel=([0, 1], [0, np.inf])), ValueError, r"qvel\[1\] is inf"),
+        (
+            lambda: solver.state.set_columns(qpos=([0], 1.0), qvel=([0, 1], [0, np.inf])),
+            ValueError,
+            r"qvel\[1\] is inf",
+        ),
         (lambda: solver.state.set_columns([1], qpos=([0, 1], [1, 2, 3])), ValueError, r"qpos: expected shape \(1, 2\)"),
         (lambda: solver.state.set_columns(place=([0], 1.0)), TypeError, "no part of the state is named 'place'"),
         (lambda: solver.state.set_columns([2], qpos=([0], 1.0)), IndexError, "there is no environment 2"),
@@ -124,7 +128,9 @@ def test_a_position_with_a_velocity_is_a_position_servo_with_a_moving_target():
     tumble.init(precision="64")
     solver, rng = RigidSolver(Model.from_mjcf(XML), COUNT), np.random.default_rng(3)
     kp, kv, target, speed = rng.uniform(0.5, 5, (4, COUNT, 2))
-    solver.state.set_columns(qpos=([0, 1], rng.uniform(-1, 1, (COUNT, 2))), qvel=([0, 1], rng.uniform(-1, 1, (COUNT, 2))))
+    solver.state.set_columns(
+        qpos=([0, 1], rng.uniform(-1, 1, (COUNT, 2))), qvel=([0, 1], rng.uniform(-1, 1, (COUNT, 2)))
+    )
     solver.set_dofs_kp(kp, [0, 1])
     solver.set_dofs_kv(kv, [0, 1])
     solver.set_dofs_force_range(-12.0, 12.0, [0, 1])

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..physics.solver import RigidSolver
+from .state import SolverState
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
@@ -20,6 +20,7 @@ class DofCoordinates:
 
     Attributes:
         column: number of qpos that is the position of each dof, (nv,); -1: an angle of a quaternion.
+        scalar: (nv,) True for dofs of hinges and slides.
     """
 
     def __init__(self, mj: mujoco.MjModel) -> None:
@@ -32,20 +33,20 @@ class DofCoordinates:
         self._axis = np.where(kind == _FREE, offset - 3, offset)
         self.scalar = (kind != _BALL) & (kind != _FREE)
 
-    def get(self, solver: RigidSolver, dofs: np.ndarray, envs: Any) -> torch.Tensor:
+    def get(self, state: SolverState, dofs: np.ndarray, envs: Any) -> torch.Tensor:
         """Return positions of dofs (n, k), m or rad."""
         columns = self.column[dofs]
         if (columns >= 0).all():
-            return solver.state.get_columns("qpos", columns, envs)
-        found = solver.state.get_columns("qpos", np.maximum(columns, 0), envs)
+            return state.get_columns("qpos", columns, envs)
+        found = state.get_columns("qpos", np.maximum(columns, 0), envs)
         for quat in np.unique(self._quat[dofs[columns < 0]]).tolist():
             mine = (columns < 0) & (self._quat[dofs] == quat)
-            angles = euler_of_quat(solver.state.get_columns("qpos", np.arange(quat, quat + 4), envs))
+            angles = euler_of_quat(state.get_columns("qpos", np.arange(quat, quat + 4), envs))
             found[:, mine.nonzero()[0]] = angles[:, self._axis[dofs[mine]]]
         return found
 
     def entries(
-        self, solver: RigidSolver, dofs: np.ndarray, positions: torch.Tensor, envs: Any
+        self, state: SolverState, dofs: np.ndarray, positions: torch.Tensor, envs: Any
     ) -> tuple[np.ndarray, torch.Tensor]:
         """Return the numbers of qpos to write, and what, for positions (n, k) of dofs; other angles stay."""
         columns = self.column[dofs]
@@ -55,7 +56,7 @@ class DofCoordinates:
         places, rows = [columns[plain]], [positions[:, plain.nonzero()[0]]]
         for quat in np.unique(self._quat[dofs[~plain]]).tolist():
             mine = (~plain & (self._quat[dofs] == quat)).nonzero()[0]
-            angles = euler_of_quat(solver.state.get_columns("qpos", np.arange(quat, quat + 4), envs))
+            angles = euler_of_quat(state.get_columns("qpos", np.arange(quat, quat + 4), envs))
             angles[:, self._axis[dofs[mine]]] = positions[:, mine]
             places.append(np.arange(quat, quat + 4))
             rows.append(quat_of_euler(angles))
