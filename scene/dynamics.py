@@ -8,7 +8,6 @@ import torch
 
 from ..physics.kinematics.joints import is_free, is_scalar
 from ..physics.readout.derived import multiply, rotate
-from .access import EntityAccess
 from .handles import RigidLink
 from .reading import LINK_ORIGIN, Reading
 

@@ -239,7 +239,7 @@ class RigidGeom:
         """
         return self.entity._vertices([self.idx], visual=False)
 
-    def get_AABB(self) -> torch.Tensor:  # noqa: N802
+    def get_AABB(self) -> torch.Tensor:
         """Return its bounds, (n, 2, 3) m: lower and upper corner; infinite for a plane."""
         return self.entity._bounds(np.array([self.idx]), None, "geom")
 

@@ -127,7 +127,7 @@ class RigidLink:
         """Return the vertices in the world of its meshes and boxes, (n, vertices, 3) m; ValueError if it has none."""
         return self.entity._vertices([geom.idx for geom in self.geoms], visual=False)
 
-    def get_AABB(self) -> torch.Tensor:  # noqa: N802
+    def get_AABB(self) -> torch.Tensor:
         """Return the bounds of its geoms, (n, 2, 3) m: lower and upper corner; ValueError if it has none."""
         return self.entity._bounds(
             np.array([geom.idx for geom in self.geoms], int), None, f"geom of link '{self.name}'"
@@ -181,7 +181,7 @@ class RigidLink:
         scaled = inertia * (wanted / masses)[..., None]
         numbers.set_items(envs, body_mass=(bodies, wanted), body_inertia=(bodies, scaled))
 
-    def set_COM(self, com: Any, envs_idx: Any = None) -> None:  # noqa: N802
+    def set_COM(self, com: Any, envs_idx: Any = None) -> None:
         """Set its centre of mass in its frame, (n, 3) or (3,) m."""
         world, envs = self.entity._place(envs_idx)
         self.entity.set_links_COM(world.doubles("com", com, envs, 3)[:, None], [self.idx_local], envs_idx)

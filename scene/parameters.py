@@ -116,7 +116,7 @@ class PhysicalNumbers(EntityAccess):
         """Return masses of links, (n, k) kg."""
         return self._get_links("body_mass", links_idx_local, envs_idx)
 
-    def get_links_COM(self, links_idx_local: Any = None, envs_idx: Any = None) -> torch.Tensor:  # noqa: N802
+    def get_links_COM(self, links_idx_local: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Return centres of mass of links in their frames, (n, k, 3) m."""
         return self._get_links("body_ipos", links_idx_local, envs_idx)
 
@@ -139,7 +139,7 @@ class PhysicalNumbers(EntityAccess):
         bodies = self._bodies(links_idx_local)
         world.solver.parameters.set_items(envs, body_mass=(bodies, world.doubles("mass", mass, envs, len(bodies))))
 
-    def set_links_COM(self, com: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:  # noqa: N802
+    def set_links_COM(self, com: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set centres of mass of links in their frames, (n, k, 3) or (k, 3) m."""
         world, envs = self._place(envs_idx)
         bodies = self._bodies(links_idx_local)

@@ -85,7 +85,7 @@ class Touching(EntityAccess):
 
     # bounds and vertices
 
-    def get_AABB(self, envs_idx: Any = None, *, allow_fast_approx: bool = False) -> torch.Tensor:  # noqa: N802
+    def get_AABB(self, envs_idx: Any = None, *, allow_fast_approx: bool = False) -> torch.Tensor:
         """Return the bounds of its geoms that touch, (n, 2, 3) m: lower and upper corner; infinite for planes.
 
         Args:
@@ -102,7 +102,7 @@ class Touching(EntityAccess):
         """Return what `get_AABB` does in all environments."""
         return self.get_AABB()
 
-    def get_vAABB(self, envs_idx: Any = None) -> torch.Tensor:  # noqa: N802
+    def get_vAABB(self, envs_idx: Any = None) -> torch.Tensor:
         """Return the bounds of its geoms that are drawn, (n, 2, 3) m: lower and upper corner; infinite for planes.
 
         Raises:
