@@ -24,7 +24,7 @@ class Piece:
         spec: its own.
         pos, quat: where its origin is put, m.
         onto: the body of another piece in whose frame that is; None: the world.
-        decompose: names of its geoms or meshes that are taken apart, with options of coacd.
+        scale: of all its lengths.
         distance_fields: names of its geoms or meshes that touch by distance fields, with their options.
     """
 
@@ -33,7 +33,7 @@ class Piece:
     pos: Sequence[float] = (0.0, 0.0, 0.0)
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
     onto: str | None = None
-    decompose: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scale: float = 1.0
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -47,19 +47,20 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
     root = mujoco.MjSpec()
     root.modelname = "scene"
     _put_options(root, sim, rigid)
-    decompose, fields = dict[str, Any](), dict[str, Any]()
+    fields = dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
         carrier = root.worldbody if piece.onto is None else root.body(piece.onto)
         frame = carrier.add_frame(pos=piece.pos, quat=piece.quat)
+        if piece.scale != 1.0:
+            frame.scale, frame.scaling = piece.scale, mujoco.mjtScaling.mjSCALING_GEOMETRY
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
         _agree(piece.spec, root)
         root.attach(piece.spec, prefix=prefix, frame=frame)
-        decompose |= {prefix + name: options for name, options in piece.decompose.items()}
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
-    return Model.from_mjspec(root, decompose=decompose or None, distance_fields=fields or None, **options)
+    return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 
 def _agree(spec: mujoco.MjSpec, root: mujoco.MjSpec) -> None:

@@ -9,7 +9,7 @@ from trimesh import Trimesh
 from ..physics.readout.derived import multiply
 from ..physics.shapes import MESH
 from .friction import ROLLING, SLIDING, TORSIONAL
-from .meshes import mesh_of
+from .trimeshes import mesh_of
 
 
 class RigidGeom:

@@ -79,7 +79,7 @@ class Scene:
         )
         idx = len(self._entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
-        piece = make_piece(name, *made_of, self.rigid_options)
+        piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         self._pieces.append(piece)
