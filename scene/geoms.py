@@ -36,6 +36,11 @@ class RigidGeom:
         return self.entity.geom_start + self.idx_local
 
     @property
+    def uid(self) -> int:
+        """Its number in the scene, of which that has no other geom."""
+        return self.idx
+
+    @property
     def solver(self) -> Any:
         """The solver of the built scene."""
         return self.entity.solver

@@ -237,6 +237,11 @@ class RigidJoint:
         return f"RigidJoint('{self.entity.name}/{self.name}', {self.type})"
 
     @property
+    def uid(self) -> str:
+        """Its name, of which its entity has no other joint."""
+        return self.name
+
+    @property
     def idx(self) -> int:
         """Number in the scene."""
         return self.entity.joint_start + self.idx_local

@@ -12,6 +12,7 @@ from . import materials, morphs, surfaces
 from .attaching import in_order
 from .compose import SEPARATOR, Piece, compose
 from .entity import RigidEntity
+from .entity_kinds import entity_class
 from .errors import SceneOrderError
 from .make import make_piece
 from .options import RigidOptions, SimOptions
@@ -80,7 +81,7 @@ class Scene:
         idx = len(self._entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
-        entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
+        entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         self._pieces.append(piece)
         self._entities.append(entity)
