@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from ..physics.model.height_fields import heights_of
+from ..physics.readout.derived import matrix, multiply, rotate
 from .entity import RigidEntity
 
 
@@ -46,8 +47,7 @@ class TerrainEntity(RigidEntity):
         if given.ndim not in (2, 3) or given.shape[-1] not in (2, 3):
             raise ValueError(f"positions: expected shape (n, k, 2) or (k, 2), got {tuple(given.shape)}")
         places = world.tensor("positions", given, envs, given.shape[-2], given.shape[-1])[..., :2]
-        pos = world.get("geom_xpos", envs)[:, geom.idx]
-        turn = world.get("geom_xmat", envs)[:, geom.idx].unflatten(-1, (3, 3))
+        pos, turn = self._field_pose(envs)
         if not bool((turn[:, 2, 2] > 1 - 1e-6).all()):
             raise ValueError(f"entity '{self.name}' is turned about x or y: it has no height over a point")
         arm = places - pos[:, None, :2]
@@ -57,6 +57,16 @@ class TerrainEntity(RigidEntity):
         found = _on_triangles(heights, (local / size + 1) / 2) + pos[:, None, 2]
         inside = (local.abs() <= size * (1 + 1e-6)).all(-1)
         return world.out(torch.where(inside, found, torch.nan))
+
+    def _field_pose(self, envs: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return position (n, 3) and rotation (n, 3, 3) of the field; nothing is evaluated for one that stands still."""
+        world, geom = self.world, self.geoms[0].idx
+        if not self.base_link.is_fixed or world.model.mj.body_parentid[self.base_link.body]:
+            return world.get("geom_xpos", envs)[:, geom], world.get("geom_xmat", envs)[:, geom].unflatten(-1, (3, 3))
+        quat, own = (world.parameter(n, envs)[:, at] for n, at in (("body_quat", self.base_link.body), ("geom_quat", geom)))
+        place = rotate(quat, world.parameter("geom_pos", envs)[:, geom])
+        pos = world.parameter("body_pos", envs)[:, self.base_link.body] + place
+        return pos, matrix(multiply(quat, own)).unflatten(-1, (3, 3))
 
 
 def _on_triangles(heights: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
