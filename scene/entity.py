@@ -12,6 +12,7 @@ from .geoms import RigidGeom
 from .handles import RigidJoint, RigidLink
 from .outline import Outline
 from .parameters import PhysicalNumbers
+from .planning import Planning
 from .ranges import Ranges
 from .records import nearest
 from .touching import Touching
@@ -19,11 +20,11 @@ from .world import World
 from .writing import Writing
 
 
-class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching):
+class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Planning):
     """An entity of a scene.
 
     Its methods read, write and control batches of environments: `reading.py`, `writing.py`, `controllers.py`,
-    `parameters.py`, `touching.py` and `dynamics.py` have them, `access.py` says what all of them take and return.
+    `parameters.py`, `touching.py`, `dynamics.py` and `planning.py` have them, `access.py` says what all of them take and return.
 
     Its links and joints are known when it is added; numbers in the scene, geoms and states follow when that is built.
     A number within the entity plus the start of its range is the number in the scene: `link_start`, `joint_start`,

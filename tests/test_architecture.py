@@ -50,8 +50,12 @@ RANKS = {
     "physics.user": 17,  # the objects of a solver
     "physics.solver": 18,
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
-    "physics": 19,  # the door: what users import
-    "scene": 20,  # entities, composed into a model; it knows no task
+    "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
+    "physics": 20,  # the door: what users import
+    "scene": 21,  # entities, composed into a model; it knows no task
+    "envs": 22,
+    "benchmarks": 23,
+    "training": 24,
     "envs": 21,
     "benchmarks": 22,
     "training": 23,

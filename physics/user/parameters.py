@@ -19,6 +19,11 @@ class Parameters:
     def __init__(self, envs: Environments) -> None:
         self._envs = envs
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of the numbers that environments have of their own."""
+        return self._envs.overrides.names()
+
     def set(self, name: str, values: Any, envs_idx: Any = None) -> None:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
 
