@@ -1,4 +1,4 @@
-"""What all methods of an entity share: its place in the built scene, and which of its parts a user means."""
+"""The place of an entity in its scene, and the parts of it that a user means: all of its methods share them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What of the API that scenes follow is not here, and what is different, each with its reason.
+"""A table of what the API that scenes follow has and is not here, and of what is different, each with its reason.
 
 `python -m tumble.scene.coverage docs/scene/coverage.md` writes the page from this table and the classes; a test goes
 through the list of all names.
@@ -63,7 +63,10 @@ ABSENT: dict[str, dict[str, str]] = {
 DIFFERENT = (
     ("`skip_forward`", "changes nothing: poses are computed when they are asked for"),
     ("`allow_fast_approx`", "changes nothing: bounds are as tight as shapes allow"),
-    ("getters after `step`", "all belong to the present state, contacts and forces too; elsewhere those are the last step's"),
+    (
+        "getters after `step`",
+        "all belong to the present state, contacts and forces too; elsewhere those are the last step's",
+    ),
     ("`set_links_mass`", "changes masses alone; `set_mass` of an entity or a link scales inertia with them"),
     ("`set_dofs_limit`, `set_dofs_frictionloss`", "refuse dofs whose file has none: no constraint is there for them"),
     ("`set_pos` of a fixed entity", "mounts it elsewhere in the environments named, by numbers of their own"),
@@ -73,7 +76,7 @@ DIFFERENT = (
     ("`attach`", "takes a link on the last branch of the carrier, so that numbers of parts stay consecutive"),
     ("setters of links, geoms and joints", "take `envs_idx` too, where numbers may differ by environment"),
 )
-"""What is here and behaves otherwise."""
+"""The names that are here and behave otherwise."""
 
 
 def names(owner: type) -> list[str]:
@@ -96,7 +99,14 @@ def page() -> str:
         "|---|---|---|",
     ]
     parts += [f"| {owner} | `{name}` | {why} |" for owner, absent in ABSENT.items() for name, why in absent.items()]
-    parts += ["", "## Different", "", "| what | how |", "|---|---|", *(f"| {what} | {how} |" for what, how in DIFFERENT)]
+    parts += [
+        "",
+        "## Different",
+        "",
+        "| what | how |",
+        "|---|---|",
+        *(f"| {what} | {how} |" for what, how in DIFFERENT),
+    ]
     parts += ["", "## Present", ""]
     for owner, kind in CLASSES.items():
         own = [name for name in names(kind) if owner != "TerrainEntity" or name not in dir(RigidEntity)]

@@ -1,4 +1,4 @@
-"""Which class of entities a morph makes."""
+"""The classes of entities, by their morphs."""
 
 from .entity import RigidEntity
 from .morphs import Morph, Terrain

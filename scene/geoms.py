@@ -102,22 +102,22 @@ class RigidGeom:
 
     @property
     def needs_coup(self) -> bool:
-        """As its material has it, for the coupler."""
+        """The number that its material has for the coupler."""
         return self.entity.material.needs_coup
 
     @property
     def coup_softness(self) -> float:
-        """As its material has it, for the coupler."""
+        """The number that its material has for the coupler."""
         return self.entity.material.coup_softness
 
     @property
     def coup_friction(self) -> float:
-        """As its material has it, for the coupler."""
+        """The number that its material has for the coupler."""
         return self.entity.material.coup_friction
 
     @property
     def coup_restitution(self) -> float:
-        """As its material has it, for the coupler."""
+        """The number that its material has for the coupler."""
         return self.entity.material.coup_restitution
 
     @property

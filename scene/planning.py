@@ -12,7 +12,6 @@ from .access import EntityAccess
 from .handles import RigidLink
 
 
-
 class Planning(EntityAccess):
     """Coordinates that bring links to poses, and ways between coordinates; nothing moves."""
 
@@ -190,21 +189,13 @@ class Planning(EntityAccess):
     ) -> Any:
         """Return a path of the entity's hinges and slides on which nothing collides, (num_waypoints, n, n_qs).
 
+        Arguments that are not explained here are those of `tumble.physics.planning.plan_path`.
+
         Args:
-            qpos_goal: where it ends, (n, n_qs) or (n_qs,).
-            qpos_start: where it begins; None: the present state.
-            max_nodes: most nodes of a tree.
-            resolution: rad or m between configurations that are looked at.
-            timeout: s; None: no limit.
-            max_retry: searches before an environment is given up.
-            smooth_path: whether paths are shortened.
-            num_waypoints: waypoints, evenly spaced.
-            ignore_collision: whether paths are straight, whatever is in the way.
-            planner: "RRTConnect" or "RRT".
+            qpos_goal, qpos_start: its ends, (n, n_qs) or (n_qs,); no start: the present state.
             envs_idx: which environments.
             return_valid_mask: whether to return, too, which environments have a path, (n,) bool; others stay.
-            ee_link_name: the link that carries `with_entity`; None: the last.
-            with_entity: a free entity that is carried, as it is held at the start.
+            ee_link_name, with_entity: the link (None: the last) that carries a free entity, as held at the start.
             kwargs: `seed` of the random numbers.
 
         Raises:

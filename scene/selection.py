@@ -1,4 +1,4 @@
-"""Which parts of an entity, and which environments, a user means."""
+"""The parts of an entity, and the environments, that a user means."""
 
 from typing import Any
 

@@ -63,7 +63,9 @@ class TerrainEntity(RigidEntity):
         world, geom = self.world, self.geoms[0].idx
         if not self.base_link.is_fixed or world.model.mj.body_parentid[self.base_link.body]:
             return world.get("geom_xpos", envs)[:, geom], world.get("geom_xmat", envs)[:, geom].unflatten(-1, (3, 3))
-        quat, own = (world.parameter(n, envs)[:, at] for n, at in (("body_quat", self.base_link.body), ("geom_quat", geom)))
+        quat, own = (
+            world.parameter(n, envs)[:, at] for n, at in (("body_quat", self.base_link.body), ("geom_quat", geom))
+        )
         place = rotate(quat, world.parameter("geom_pos", envs)[:, geom])
         pos = world.parameter("body_pos", envs)[:, self.base_link.body] + place
         return pos, matrix(multiply(quat, own)).unflatten(-1, (3, 3))

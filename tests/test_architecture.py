@@ -56,9 +56,6 @@ RANKS = {
     "envs": 22,
     "benchmarks": 23,
     "training": 24,
-    "envs": 21,
-    "benchmarks": 22,
-    "training": 23,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

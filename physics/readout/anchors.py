@@ -1,4 +1,4 @@
-"""Where joints are in the world."""
+"""The places of joints in the world."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import is_free, is_scalar, is_slide
 from .derived import multiply, rotate
 
-_TYPES = mujoco.mjtJoint
 Numbers = Callable[[str], torch.Tensor]
 
 
@@ -22,7 +22,7 @@ def anchor_of(mj: mujoco.MjModel, joint: int, quantity: Numbers, parameter: Numb
         parameter: body_pos, body_quat and qpos0 by name, (n, ...).
     """
     qpos, body = quantity("qpos"), int(mj.jnt_bodyid[joint])
-    if mj.jnt_type[joint] == _TYPES.mjJNT_FREE:
+    if is_free(mj.jnt_type[joint]):
         return quantity("xpos")[:, body]
     parent = int(mj.body_parentid[body])
     quat = quantity("xquat")[:, parent]
@@ -32,11 +32,11 @@ def anchor_of(mj: mujoco.MjModel, joint: int, quantity: Numbers, parameter: Numb
         # the joints of a link move it one after the other
         axis, arm = (quat.new_tensor(np.array(v[other])).expand(len(quat), 3) for v in (mj.jnt_axis, mj.jnt_pos))
         q = int(mj.jnt_qposadr[other])
-        if mj.jnt_type[other] == _TYPES.mjJNT_BALL:
+        if not is_scalar(mj.jnt_type[other]):
             turn = qpos[:, q : q + 4] / qpos[:, q : q + 4].norm(dim=-1, keepdim=True)
         else:
             moved = (qpos[:, q] - parameter("qpos0")[:, q])[:, None]
-            if mj.jnt_type[other] == _TYPES.mjJNT_SLIDE:
+            if is_slide(mj.jnt_type[other]):
                 pos = pos + rotate(quat, axis) * moved
                 continue
             turn = torch.cat(((moved / 2).cos(), (moved / 2).sin() * axis), -1)

@@ -6,9 +6,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import is_free, is_scalar
 from .state import SolverState
-
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 class DofCoordinates:
@@ -27,11 +26,9 @@ class DofCoordinates:
         joint = mj.dof_jntid
         offset = np.arange(mj.nv) - mj.jnt_dofadr[joint]
         kind, start = mj.jnt_type[joint], mj.jnt_qposadr[joint].astype(np.int64)
-        turns = (kind == _BALL) | ((kind == _FREE) & (offset >= 3))
-        self.column = np.where(turns, -1, start + offset)
-        self._quat = start + np.where(kind == _FREE, 3, 0)
-        self._axis = np.where(kind == _FREE, offset - 3, offset)
-        self.scalar = (kind != _BALL) & (kind != _FREE)
+        self.scalar, before = is_scalar(kind), np.where(is_free(kind), 3, 0)
+        self.column = np.where(~self.scalar & (offset >= before), -1, start + offset)
+        self._quat, self._axis = start + before, offset - before
 
     def get(self, state: SolverState, dofs: np.ndarray, envs: Any) -> torch.Tensor:
         """Return positions of dofs (n, k), m or rad."""

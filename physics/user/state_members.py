@@ -17,7 +17,7 @@ Tensor = torch.Tensor
 
 
 class Source(Protocol):
-    """What members read."""
+    """The numbers that members read."""
 
     model: Model
     joints: JointControl

@@ -15,22 +15,22 @@ class StateNames:
 
     @property
     def links_state(self) -> StateGroup:
-        """What changes of links: pose, velocity, forces."""
+        """The state of links: pose, velocity, forces."""
         return self.tensors.groups["links_state"]
 
     @property
     def joints_state(self) -> StateGroup:
-        """What changes of joints: anchors, axes."""
+        """The state of joints: anchors, axes."""
         return self.tensors.groups["joints_state"]
 
     @property
     def dofs_state(self) -> StateGroup:
-        """What changes of dofs: positions, velocities, forces, controls."""
+        """The state of dofs: positions, velocities, forces, controls."""
         return self.tensors.groups["dofs_state"]
 
     @property
     def geoms_state(self) -> StateGroup:
-        """What changes of geoms: poses, bounds."""
+        """The state of geoms: poses, bounds."""
         return self.tensors.groups["geoms_state"]
 
     @property
@@ -45,7 +45,7 @@ class StateNames:
 
     @property
     def constraints_state(self) -> StateGroup:
-        """What constraints do."""
+        """The state of constraints: forces, counts."""
         return self.tensors.groups["constraints_state"]
 
     @property
@@ -70,10 +70,10 @@ class StateNames:
 
     @property
     def vgeoms_info(self) -> StateGroup:
-        """What is drawn."""
+        """Structure of what is drawn."""
         return self.tensors.groups["vgeoms_info"]
 
     @property
     def constraints(self) -> StateGroup:
-        """What constraints do: `constraints_state`."""
+        """The state of constraints: `constraints_state`."""
         return self.tensors.groups["constraints_state"]

@@ -67,12 +67,16 @@ def test_what_is_attached_hangs_on_its_link(parts):
     mujoco.mj_kinematics(mj, data)
     tip, palm = crane.get_link("tip").body, claw.base_link.body
     turn = data.xmat[tip].reshape(3, 3)
-    place = data.xpos[tip] + turn @ (np.array([0, 0, 0.2]) + [0, -0.1, 0])  # the claw's own palm is 0.1 above its origin
+    place = data.xpos[tip] + turn @ (
+        np.array([0, 0, 0.2]) + [0, -0.1, 0]
+    )  # the claw's own palm is 0.1 above its origin
     np.testing.assert_allclose(data.xpos[palm], place, atol=1e-14)
     quat = quat_mul(data.xquat[tip], quat_of_euler((90, 0, 0)))
     np.testing.assert_allclose(data.xquat[palm] * np.sign(data.xquat[palm] @ quat), quat, atol=1e-14)
     beam, lit = crane.get_link("beam").body, lamp.base_link.body
-    np.testing.assert_allclose(data.xpos[lit], data.xpos[beam] + data.xmat[beam].reshape(3, 3) @ [0, 0.3, 0], atol=1e-14)
+    np.testing.assert_allclose(
+        data.xpos[lit], data.xpos[beam] + data.xmat[beam].reshape(3, 3) @ [0, 0.3, 0], atol=1e-14
+    )
 
 
 def test_what_cannot_be_attached_is_refused(parts):
@@ -102,7 +106,9 @@ def test_what_cannot_be_attached_is_refused(parts):
 def test_the_height_of_a_terrain_is_where_mujocos_rays_meet_it():
     scene, rng = gs.Scene(), np.random.default_rng(1)
     heights = rng.uniform(0, 40, (9, 7))
-    morph = gs.morphs.Terrain(height_field=heights, horizontal_scale=0.5, vertical_scale=0.02, pos=(1, -2, 0.3), euler=(0, 0, 25))
+    morph = gs.morphs.Terrain(
+        height_field=heights, horizontal_scale=0.5, vertical_scale=0.02, pos=(1, -2, 0.3), euler=(0, 0, 25)
+    )
     ground = scene.add_entity(morph, name="ground")
     scene.build(n_envs=2)
     mj = scene.rigid_solver.model.mj
@@ -117,7 +123,9 @@ def test_the_height_of_a_terrain_is_where_mujocos_rays_meet_it():
             distance = mujoco.mj_ray(mj, data, start, np.array([0.0, 0, -1]), None, 1, -1, geom, None)
             above += distance > 0
             if distance > 0:
-                assert found[env, k] == pytest.approx(5 - distance, abs=1e-6)  # MuJoCo keeps heights in single precision
+                assert found[env, k] == pytest.approx(
+                    5 - distance, abs=1e-6
+                )  # MuJoCo keeps heights in single precision
             else:
                 assert np.isnan(found[env, k])
     assert 60 < above < 120

@@ -42,14 +42,23 @@ def parts():
 
 def test_the_list_has_all_tables():
     counts = {owner: sum(line[0] == owner for line in listed()) for owner in (*CLASSES, "DroneEntity")}
-    assert counts == {"RigidEntity": 133, "RigidLink": 22, "RigidJoint": 29, "RigidGeom": 55, "TerrainEntity": 3, "DroneEntity": 9}
+    assert counts == {
+        "RigidEntity": 133,
+        "RigidLink": 22,
+        "RigidJoint": 29,
+        "RigidGeom": 55,
+        "TerrainEntity": 3,
+        "DroneEntity": 9,
+    }
 
 
 @pytest.mark.parametrize(("owner", "name", "arguments"), listed(), ids=lambda value: str(value)[:30])
 def test_a_name_is_present_or_absent_with_a_reason(parts, owner, name, arguments):
     why = ABSENT[owner].get(name)
     there = owner in parts and hasattr(parts[owner], name)
-    assert there == (why is None), f"{owner}.{name}: {'present, but listed as absent' if there else 'neither here nor there'}"
+    assert there == (why is None), (
+        f"{owner}.{name}: {'present, but listed as absent' if there else 'neither here nor there'}"
+    )
     if why is not None:
         assert len(why) > 5
     elif arguments is not None:
@@ -60,7 +69,9 @@ def test_a_name_is_present_or_absent_with_a_reason(parts, owner, name, arguments
         assert names[: len(asked)] == asked, (names, asked)
         for parameter, default in wanted:
             default = default.replace("link_ref_frame.link_origin", "'link_origin'").strip()
-            assert default == ("" if own[parameter].default is inspect.Parameter.empty else repr(own[parameter].default))
+            assert default == (
+                "" if own[parameter].default is inspect.Parameter.empty else repr(own[parameter].default)
+            )
         assert all(own[extra].default is not inspect.Parameter.empty for extra in names[len(asked) :])
 
 
