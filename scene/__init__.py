@@ -11,24 +11,28 @@ from ..physics.process.libraries import load_taichi, load_torch
 load_torch()
 load_taichi()
 
-from . import backend, materials, morphs, options, surfaces  # noqa: E402
+from . import backend, materials, morphs, options, renderers, surfaces, textures  # noqa: E402
 from .backend import cpu, cuda, gpu, init  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
 from .scene import Scene  # noqa: E402
+from .scene import close_all as destroy  # noqa: E402
 
 __all__ = [
     "Scene",
     "SceneOrderError",
     "cpu",
     "cuda",
+    "destroy",
     "device",
     "gpu",
     "init",
     "materials",
     "morphs",
     "options",
+    "renderers",
     "surfaces",
     "tc_float",
+    "textures",
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 
 from ..physics.model.model import Model
+from .lights import Light
 from .mjcf import OFF_GROUP
 from .options import CONES, INTEGRATORS, SOLVERS, RigidOptions, SimOptions
 
@@ -37,7 +38,7 @@ class Piece:
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Model:
+def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, lights: Sequence[Light] = ()) -> Model:
     """Return the model of a scene.
 
     Raises:
@@ -47,6 +48,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
     root = mujoco.MjSpec()
     root.modelname = "scene"
     _put_options(root, sim, rigid)
+    for number, light in enumerate(lights):
+        light.add_to(root, f"light_{number}")
     fields = dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR

@@ -5,7 +5,8 @@ from typing import Any
 
 import mujoco
 
-from .surfaces import ImageTexture, Surface
+from .surfaces import Surface
+from .textures import ImageTexture
 
 HIDDEN_GROUP = 3
 """Geoms of this group touch, and are not drawn."""

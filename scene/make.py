@@ -7,7 +7,7 @@ from .compose import Piece
 from .dress import show
 from .ground import terrain_spec
 from .materials import Rigid
-from .meshes import choose_shapes, mesh_spec
+from .mesh_file import choose_shapes, mesh_spec
 from .mjcf import mjcf_spec
 from .morphs import MJCF, PRIMITIVES, FileMorph, Mesh, Morph, Terrain
 from .options import RigidOptions

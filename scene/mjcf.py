@@ -1,11 +1,9 @@
 """Entities from MJCF files: the file's spec, with its own numbers unless a material or an option says otherwise."""
 
-from pathlib import Path
 from typing import Any
 
 import mujoco
 
-from .. import assets
 from ..physics.model.loading import open_mjcf
 from .dress import put_look
 from .materials import Rigid
@@ -33,7 +31,7 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
     Raises:
         ModelLoadError: the file is missing or broken.
     """
-    spec = open_mjcf(found(morph.file))
+    spec = open_mjcf(morph.path)
     if morph.exclude_ground_plane:
         for geom in [geom for geom in spec.worldbody.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]:
             spec.delete(geom)
@@ -52,12 +50,6 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
     for actuator in spec.actuators:
         actuator.group = OFF_GROUP
     return spec
-
-
-def found(file: str) -> str:
-    """Return the path of a file: as it is, or that of one of Tumble's own assets of this name."""
-    own = assets.FOLDER / file
-    return str(own) if not Path(file).exists() and own.is_file() else file
 
 
 def settle(spec: mujoco.MjSpec, name: str = WORLD) -> None:

@@ -4,11 +4,11 @@ A surface becomes a material of the model: its colour and opacity, how shining i
 that it sends out, and an image. Numbers that a surface leaves open are those of its class.
 """
 
-import os
 from typing import Any, ClassVar
 
 from .checks import number, numbers
 from .records import nearest, put, record
+from .textures import ColorTexture, ImageTexture
 
 METALS = {
     "iron": (0.56, 0.57, 0.58),
@@ -18,38 +18,6 @@ METALS = {
 }
 """Colours of metals: what they mirror of white light at a right angle. N. Hoffman, "Background: Physics and Math of
 Shading", SIGGRAPH 2012 course, has such numbers; these are in displayed colour."""
-
-
-@record
-class ImageTexture:
-    """An image that is laid over a surface.
-
-    Attributes:
-        image_path: of the file.
-    """
-
-    image_path: Any
-
-    def __post_init__(self) -> None:
-        """Refuse a path that is none.
-
-        Raises:
-            ValueError: with the path.
-        """
-        if not isinstance(self.image_path, str | os.PathLike) or not os.path.isfile(self.image_path):
-            raise ValueError(f"ImageTexture: image_path={self.image_path!r}: there is no such file")
-        put(self, image_path=os.path.abspath(self.image_path))
-
-
-@record
-class ColorTexture:
-    """One colour all over: the same as a surface's `color`.
-
-    Attributes:
-        color: red, green, blue and, if four, opacity, from 0 to 1.
-    """
-
-    color: Any = (1.0, 1.0, 1.0)
 
 
 @record

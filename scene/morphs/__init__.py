@@ -13,6 +13,18 @@ from .terrain import Terrain
 PRIMITIVES = (Box, Sphere, Cylinder, Capsule, Ellipsoid, Plane)
 
 __all__ = [
-    *("MJCF", "URDF", "Box", "Capsule", "Cylinder", "Drone", "Ellipsoid", "FileMorph", "Mesh", "Morph", "Plane"),
-    *("Primitive", "Sphere", "Terrain"),
+    "MJCF",
+    "URDF",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Drone",
+    "Ellipsoid",
+    "FileMorph",
+    "Mesh",
+    "Morph",
+    "Plane",
+    "Primitive",
+    "Sphere",
+    "Terrain",
 ]

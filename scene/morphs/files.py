@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
+from ... import assets
 from ...physics.scalars import as_names
 from ..checks import lengths, mask, number, numbers
 from ..records import put, record
@@ -43,6 +45,12 @@ class FileMorph(Morph):
         for name in ("decompose_object_error_threshold", "decompose_robot_error_threshold"):
             put(self, **{name: number(owner, name, getattr(self, name), least=0.0, infinite=True)})
         self._check_scale(owner)
+
+    @property
+    def path(self) -> Path:
+        """The path of the file: as it is, or that of one of Tumble's own assets of this name."""
+        own = assets.FOLDER / self.file
+        return own if not Path(self.file).exists() and own.is_file() else Path(self.file)
 
     def _check_scale(self, owner: str) -> None:
         put(self, scale=number(owner, "scale", self.scale, above=0.0))

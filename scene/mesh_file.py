@@ -7,7 +7,6 @@ where `convexify` is False it touches as it is, by a distance field.
 import importlib.util
 import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -39,7 +38,7 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
     Raises:
         ModelLoadError: the file is missing or broken.
     """
-    path = Path(morph.file)
+    path = morph.path
     spec = mujoco.MjSpec()
     mesh = spec.add_mesh(name=NAME, file=os.path.abspath(path), scale=morph.scale)
     try:
