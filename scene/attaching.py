@@ -19,7 +19,8 @@ def attach(child: Any, piece: Piece, parent: Any, link_name: str | None, pos: An
         piece: its piece of the model, which is changed.
         parent: the entity that carries it.
         link_name: the link that does; None: the first.
-        pos, quat: the child's place in that link's frame, (3,) m and (4,); None: those of its morph.
+        pos: the child's place in that link's frame, (3,) m; None: that of its morph.
+        quat: its orientation there, (4,), w first; None: that of its morph.
 
     Raises:
         SceneOrderError: the scene is built, or the child is attached already.

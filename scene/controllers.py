@@ -106,7 +106,7 @@ class Controllers(EntityAccess):
     def get_dofs_force_range(
         self, dofs_idx_local: Any = None, envs_idx: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30 where there is none."""
+        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30: there is none."""
         world, envs, dofs = self._of(dofs_idx_local, envs_idx)
         lower, upper = world.solver.get_dofs_force_range(dofs, envs)
         return world.out(lower), world.out(upper)
@@ -140,6 +140,6 @@ class Controllers(EntityAccess):
             joint = mj.joint(int(mj.dof_jntid[dof])).name
             kind = mujoco.mjtJoint(mj.jnt_type[mj.dof_jntid[dof]]).name.removeprefix("mjJNT_").lower()
             raise ValueError(
-                f"{call}: dof {dof - self._start('dof')} of entity '{self.name}' belongs to the {kind} joint '{joint}', "
-                "which has no coordinate for it; name the dofs of hinges and slides in dofs_idx_local"
+                f"{call}: dof {dof - self._start('dof')} of entity '{self.name}' belongs to the {kind} joint '{joint}',"
+                " which has no coordinate for it; name the dofs of hinges and slides in dofs_idx_local"
             )

@@ -24,7 +24,8 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
     """An entity of a scene.
 
     Its methods read, write and control batches of environments: `reading.py`, `writing.py`, `controllers.py`,
-    `parameters.py`, `touching.py`, `dynamics.py` and `planning.py` have them, `access.py` says what all of them take and return.
+    `parameters.py`, `touching.py`, `dynamics.py` and `planning.py` have them. `access.py` says what all of them take
+    and return.
 
     Its links and joints are known when it is added; numbers in the scene, geoms and states follow when that is built.
     A number within the entity plus the start of its range is the number in the scene: `link_start`, `joint_start`,
@@ -77,7 +78,8 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         Args:
             parent_entity: the entity that carries it.
             parent_link_name: the link that does, which is on its last branch; None: the first.
-            pos, quat: its place in that link's frame, (3,) m and (4,), w first; None: those of its morph.
+            pos: its place in that link's frame, (3,) m; None: that of its morph.
+            quat: its orientation there, (4,), w first; None: that of its morph.
 
         Raises:
             SceneOrderError: the scene is built, or it is attached already.

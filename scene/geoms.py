@@ -275,7 +275,7 @@ class RigidGeom:
         return float(self.entity.world.friction.base[self.idx, ROLLING])
 
     def set_sol_params(self, sol_params: Any, envs_idx: Any = None) -> None:
-        """Set how it gives way, (n, 7) or (7,): time constant (s), damping ratio, dmin, dmax, width, midpoint, power."""
+        """Set how it gives way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
         world, envs = self.entity._place(envs_idx)
         given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([self.idx])
         world.solver.parameters.set_items(

@@ -62,8 +62,8 @@ class PhysicalNumbers(EntityAccess):
         free = dofs[~(world.coordinates.scalar[dofs] & np.asarray(mj.jnt_limited, bool)[joints])]
         if len(free):
             raise ValueError(
-                f"set_dofs_limit: dof {free[0] - self._start('dof')} of entity '{self.name}' has no limits in its file: "
-                "without a constraint for them, it can have none later"
+                f"set_dofs_limit: dof {free[0] - self._start('dof')} of entity '{self.name}' has no limits in its file:"
+                " without a constraint for them, it can have none later"
             )
         bounds = [world.doubles(n, v, envs, len(dofs)) for n, v in (("lower", lower), ("upper", upper))]
         world.solver.parameters.set_items(envs, jnt_range=(joints, np.stack(bounds, -1)))
@@ -98,7 +98,7 @@ class PhysicalNumbers(EntityAccess):
         return self._get_dofs("dof_frictionloss", dofs_idx_local, envs_idx)
 
     def get_dofs_invweight(self, dofs_idx_local: Any = None, envs_idx: Any = None) -> torch.Tensor:
-        """Return the inverse inertia of dofs at the reference pose, (n, k) 1/kg or 1/(kg m2): MuJoCo's dof_invweight0."""
+        """Return the inverse inertia of dofs at the reference pose, (n, k) 1/kg or 1/(kg m2): dof_invweight0."""
         return self._get_dofs("dof_invweight0", dofs_idx_local, envs_idx)
 
     def _set_dofs(self, parameter: str, name: str, values: Any, dofs_idx_local: Any, envs_idx: Any) -> None:

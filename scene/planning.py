@@ -50,7 +50,8 @@ class Planning(EntityAccess):
             max_samples: most attempts; the first begins at `init_qpos`, the others at random.
             max_solver_iters: most steps of an attempt.
             damping: of least squares.
-            pos_tol, rot_tol: m and rad at which an attempt ends.
+            pos_tol: m at which an attempt ends.
+            rot_tol: rad at which an attempt ends.
             pos_mask: axes of the world along which the position counts.
             rot_mask: axes of the link that are aligned.
             max_step_size: rad or m, the longest change of a dof in a step.
@@ -100,23 +101,8 @@ class Planning(EntityAccess):
     ) -> Any:
         """Return coordinates of the entity that bring several links to poses at once, (n, n_qs), or near them.
 
-        Arguments, units and errors are those of `inverse_kinematics`.
-
-        Args:
-            links: m links.
-            poss, quats, local_points: one for each link, or None where it does not count; None: no one's counts.
-            init_qpos: where the search begins.
-            respect_joint_limit: whether joints stay within their limits.
-            max_samples: most attempts.
-            max_solver_iters: most steps of an attempt.
-            damping: of least squares.
-            pos_tol, rot_tol: m and rad at which an attempt ends.
-            pos_mask, rot_mask: axes that count, of all links.
-            max_step_size: the longest change of a dof in a step.
-            seed: of the random numbers.
-            dofs_idx_local: dofs that may change.
-            return_error: whether to return, too, what is left of each link, (n, m, 6).
-            envs_idx: which environments.
+        `poss`, `quats` and `local_points` have one entry for each of the m `links`, or None where it does not count;
+        masks are those of all links, and the error is (n, m, 6). All else is as of `inverse_kinematics`.
         """
         given = {"poss": poss, "quats": quats, "local_points": local_points}
         for name, values in given.items():
@@ -189,14 +175,10 @@ class Planning(EntityAccess):
     ) -> Any:
         """Return a path of the entity's hinges and slides on which nothing collides, (num_waypoints, n, n_qs).
 
-        Arguments that are not explained here are those of `tumble.physics.planning.plan_path`.
-
-        Args:
-            qpos_goal, qpos_start: its ends, (n, n_qs) or (n_qs,); no start: the present state.
-            envs_idx: which environments.
-            return_valid_mask: whether to return, too, which environments have a path, (n,) bool; others stay.
-            ee_link_name, with_entity: the link (None: the last) that carries a free entity, as held at the start.
-            kwargs: `seed` of the random numbers.
+        It goes from `qpos_start` (None: the present state) to `qpos_goal`, (n, n_qs) or (n_qs,). With
+        `return_valid_mask` the environments that have a path are returned, too, (n,) bool; others stay. A free entity
+        `with_entity` is carried by the link `ee_link_name` (None: the last), as it is held at the start. `kwargs` may
+        have the `seed` of the random numbers; all else is as of `tumble.physics.planning.plan_path`.
 
         Raises:
             TypeError: for an unknown argument.

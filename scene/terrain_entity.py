@@ -59,13 +59,12 @@ class TerrainEntity(RigidEntity):
         return world.out(torch.where(inside, found, torch.nan))
 
     def _field_pose(self, envs: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return position (n, 3) and rotation (n, 3, 3) of the field; nothing is evaluated for one that stands still."""
+        """Return position (n, 3) and rotation (n, 3, 3) of the field; none is evaluated for one that stands still."""
         world, geom = self.world, self.geoms[0].idx
         if not self.base_link.is_fixed or world.model.mj.body_parentid[self.base_link.body]:
             return world.get("geom_xpos", envs)[:, geom], world.get("geom_xmat", envs)[:, geom].unflatten(-1, (3, 3))
-        quat, own = (
-            world.parameter(n, envs)[:, at] for n, at in (("body_quat", self.base_link.body), ("geom_quat", geom))
-        )
+        quat = world.parameter("body_quat", envs)[:, self.base_link.body]
+        own = world.parameter("geom_quat", envs)[:, geom]
         place = rotate(quat, world.parameter("geom_pos", envs)[:, geom])
         pos = world.parameter("body_pos", envs)[:, self.base_link.body] + place
         return pos, matrix(multiply(quat, own)).unflatten(-1, (3, 3))

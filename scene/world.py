@@ -47,7 +47,7 @@ class World:
             self._pushed.clear()
 
     def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Any) -> None:
-        """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) until after the next step."""
+        """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) for the next step."""
         columns = (6 * bodies[:, None] + np.arange(6)).reshape(-1)
         present = self.solver.state.get_columns("xfrc_applied", columns, envs)
         self.solver.inputs.set_columns(envs, xfrc_applied=(columns, present + wrenches.reshape(len(present), -1)))

@@ -62,7 +62,8 @@ def forward_some(
 
     Args:
         arrangement: of the batch.
-        numbers, integers: its memory and counters, in the form that `read` and `write` of the arrangement take.
+        numbers: its memory, in the form that `read` and `write` of the arrangement take.
+        integers: its counters, in this form.
         places: the groups of the memory, and the rows of eval_qacc and eval_rest.
         index: the environments.
     """

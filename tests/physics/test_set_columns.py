@@ -11,7 +11,8 @@ from .starts import run_in_columns
 
 XML = """<mujoco><option timestep="0.004" integrator="implicitfast"/><worldbody>
 <body pos="0 0 1"><joint name="hinge" axis="0 1 0" damping=".1"/><geom type="capsule" size=".04 .2"/>
-  <body pos="0 0 .4"><joint name="slide" type="slide" axis="0 .2 1" armature="0.05"/><geom type="capsule" size=".04 .2"/>
+  <body pos="0 0 .4"><joint name="slide" type="slide" axis="0 .2 1" armature="0.05"/>
+    <geom type="capsule" size=".04 .2"/>
     <body pos="0 0 .3"><joint name="ball" type="ball"/><geom type="capsule" size=".04 .1"/></body></body></body>
 <body pos="2 0 1"><joint type="free"/><geom type="box" size=".1 .2 .05"/></body>
 </worldbody><actuator><motor joint="hinge"/><motor joint="slide"/></actuator></mujoco>"""

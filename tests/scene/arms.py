@@ -8,14 +8,17 @@ import tumble.scene as gs
 ARM = """<mujoco model="arm"><compiler angle="radian"/>
 <default><geom contype="0" conaffinity="0"/></default><worldbody>
 <body name="base" pos="0 0 .6"><geom type="box" size=".1 .1 .05"/>
-  <body name="upper" pos="0 0 .1"><joint name="turn" axis="0 0 1" damping=".2" armature=".01" range="-2 2" limited="true"/>
+  <body name="upper" pos="0 0 .1">
+    <joint name="turn" axis="0 0 1" damping=".2" armature=".01" range="-2 2" limited="true"/>
     <geom name="rod" type="capsule" size=".04 .2" pos=".2 0 0" euler="0 1.57 0"/>
-    <body name="fore" pos=".4 0 .1"><joint name="reach" type="slide" axis="1 0 .2" stiffness="30" springref=".1" damping="1"/>
+    <body name="fore" pos=".4 0 .1">
+      <joint name="reach" type="slide" axis="1 0 .2" stiffness="30" springref=".1" damping="1"/>
       <joint name="bend" axis="0 1 0" pos="0 .02 0" frictionloss=".3" stiffness="2" actuatorfrcrange="-3 4"/>
       <geom type="capsule" size=".03 .15" pos=".15 0 0" euler="0 1.57 0"/>
       <body name="wrist" pos=".3 0 0"><joint name="wrist" type="ball" damping=".05" stiffness=".4"/>
         <inertial pos=".05 .01 0" mass=".4" diaginertia=".003 .002 .0015" euler=".3 .2 .1"/>
-        <geom type="sphere" size=".05" pos=".05 0 0" contype="1" conaffinity="1"/><geom type="ellipsoid" size=".02 .03 .04" pos=".1 0 0"/>
+        <geom type="sphere" size=".05" pos=".05 0 0" contype="1" conaffinity="1"/>
+        <geom type="ellipsoid" size=".02 .03 .04" pos=".1 0 0"/>
       </body></body></body></body>
 </worldbody></mujoco>"""
 

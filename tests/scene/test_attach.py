@@ -14,8 +14,8 @@ CRANE = """<mujoco><worldbody><body name="mast"><joint name="turn" axis="0 0 1"/
   <body name="tip" pos="1 0 0"><geom size=".1"/></body></body></body></worldbody>
 <equality><joint joint1="turn" joint2="bend"/></equality></mujoco>"""
 CLAW = """<mujoco><worldbody><body name="palm" pos="0 0 .1"><freejoint/><geom size=".05"/>
-<body name="finger" pos="0 .1 0"><joint name="grip" type="slide" axis="0 1 0"/><geom size=".02"/></body></body></worldbody>
-</mujoco>"""
+<body name="finger" pos="0 .1 0"><joint name="grip" type="slide" axis="0 1 0"/><geom size=".02"/></body></body>
+</worldbody></mujoco>"""
 
 
 @pytest.fixture(autouse=True)
@@ -67,9 +67,7 @@ def test_what_is_attached_hangs_on_its_link(parts):
     mujoco.mj_kinematics(mj, data)
     tip, palm = crane.get_link("tip").body, claw.base_link.body
     turn = data.xmat[tip].reshape(3, 3)
-    place = data.xpos[tip] + turn @ (
-        np.array([0, 0, 0.2]) + [0, -0.1, 0]
-    )  # the claw's own palm is 0.1 above its origin
+    place = data.xpos[tip] + turn @ [0, -0.1, 0.2]  # the claw's own palm is 0.1 above its origin
     np.testing.assert_allclose(data.xpos[palm], place, atol=1e-14)
     quat = quat_mul(data.xquat[tip], quat_of_euler((90, 0, 0)))
     np.testing.assert_allclose(data.xquat[palm] * np.sign(data.xquat[palm] @ quat), quat, atol=1e-14)

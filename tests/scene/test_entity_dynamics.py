@@ -13,7 +13,7 @@ from .arms import arm_scene, scatter, twins
 EXACT = 1e-10
 """Relative to the largest number: double precision through a chain of bodies, and a solver of contacts to 1e-8."""
 SOLVED = 1e-6
-"""Of what the solver of contacts has iterated, where MuJoCo's stops as early: its tolerance is 1e-8 of a scaled cost."""
+"""Of what the solver of contacts has iterated: its tolerance is 1e-8 of a scaled cost, as MuJoCo's is."""
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def test_bounds_hold_all_vertices_and_touch_them(scene, arm):
     for found in (box.get_AABB(), box.get_aabb(), box.get_vAABB(), box.base_link.get_AABB(), box.geoms[0].get_AABB()):
         close(found, wanted)
     close(box.get_AABB([3, 1]), wanted[[3, 1]])
-    rod, (model, data) = next(geom for geom in arm.geoms if geom.name == "rod"), twins(scene)[2]
+    rod, (_, data) = next(geom for geom in arm.geoms if geom.name == "rod"), twins(scene)[2]
     axis = data.geom_xmat[rod.idx].reshape(3, 3)[:, 2]
     half = np.abs(axis) * 0.2 + 0.04
     close(rod.get_AABB()[2], [data.geom_xpos[rod.idx] - half, data.geom_xpos[rod.idx] + half])

@@ -67,48 +67,51 @@ def velocity_at(model, data, body, point):
     return found[3:] + np.cross(found[:3], point - data.xpos[body]), found[:3]
 
 
+def points_of(model, data, bodies, ref):
+    """Reference points of bodies, (k, 3)."""
+    if ref == "root_com":
+        return data.subtree_com[model.body_rootid[bodies]]
+    return (data.xpos if ref == "link_origin" else data.xipos)[bodies]
+
+
+def link_states(entity, bodies, model, data):
+    """What getters of links return in one environment, by MuJoCo, by the call."""
+    found = {"get_links_quat": data.xquat[bodies]}
+    for ref in ("link_origin", "link_com", "root_com"):
+        points = found["get_links_pos", ref] = points_of(model, data, bodies, ref)
+        speeds = [velocity_at(model, data, b, p)[0] for b, p in zip(bodies, points, strict=True)]
+        found["get_links_vel", ref] = np.array(speeds)
+    found["get_links_ang"] = np.array([velocity_at(model, data, b, data.xpos[b])[1] for b in bodies])
+    base = entity.link_start + 1
+    found |= {"get_pos": data.xpos[base], "get_quat": data.xquat[base]}
+    found["get_vel"], found["get_ang"] = velocity_at(model, data, base, data.xpos[base])
+    return found
+
+
 def test_getters_of_links_are_mujocos(scene):
     """Every getter over random links and environments."""
     scatter(scene)
     pairs, rng, batch = twins(scene), np.random.default_rng(1), scene.n_envs
     for turn in range(20):
         entity = scene.entities[turn % 4]
-        envs = drawn(rng, max(1, batch)) if batch else np.array([0])
+        envs = drawn(rng, batch) if batch else np.array([0])
         links = drawn(rng, entity.n_links)
         where = {"envs_idx": forms(rng, envs, batch)} if batch else {}
         chosen, bodies = forms(rng, links, entity.n_links), entity.link_start + 1 + links
-        roots = [pairs[0][0].body_rootid[body] for body in bodies]
-
-        def wanted(make):
-            rows = np.array([make(*pairs[env]) for env in envs])
-            return rows if batch else rows[0]
-
-        def points(data, ref):
-            return {"link_origin": data.xpos, "link_com": data.xipos, "root_com": data.subtree_com}[ref][
-                roots if ref == "root_com" else bodies
-            ]
-
-        for ref in ("link_origin", "link_com", "root_com"):
-            close(entity.get_links_pos(chosen, **where, ref=ref), wanted(lambda m, d: points(d, ref)))
-            close(
-                entity.get_links_vel(chosen, **where, ref=ref),
-                wanted(lambda m, d: [velocity_at(m, d, b, p)[0] for b, p in zip(bodies, points(d, ref), strict=True)]),
-            )
-        close(entity.get_links_quat(chosen, **where), wanted(lambda m, d: d.xquat[bodies]))
-        close(
-            entity.get_links_ang(chosen, **where),
-            wanted(lambda m, d: [velocity_at(m, d, b, d.xpos[b])[1] for b in bodies]),
-        )
-        base = entity.link_start + 1
-        close(entity.get_pos(**where), wanted(lambda m, d: d.xpos[base]))
-        close(entity.get_quat(**where), wanted(lambda m, d: d.xquat[base]))
-        close(entity.get_vel(**where), wanted(lambda m, d: velocity_at(m, d, base, d.xpos[base])[0]))
-        close(entity.get_ang(**where), wanted(lambda m, d: velocity_at(m, d, base, d.xpos[base])[1]))
-        close(entity.links[links[0]].get_pos(**where), wanted(lambda m, d: d.xpos[bodies[0]]))
+        states = [link_states(entity, bodies, *pairs[env]) for env in envs]
+        for call in states[0]:
+            wanted = np.array([state[call] for state in states])[slice(None) if batch else 0]
+            name, options = (call[0], {"ref": call[1]}) if isinstance(call, tuple) else (call, {})
+            of = [chosen] if "links" in name else []
+            close(getattr(entity, name)(*of, **where, **options), wanted)
+        poses = np.array([pairs[env][1].xpos[bodies[0]] for env in envs])
+        close(entity.links[links[0]].get_pos(**where), poses if batch else poses[0])
         geom = entity.geoms[-1]
-        close(geom.get_pos(**where), wanted(lambda m, d: d.geom_xpos[geom.idx]))
+        poses = np.array([pairs[env][1].geom_xpos[geom.idx] for env in envs])
+        close(geom.get_pos(**where), poses if batch else poses[0])
         turned = np.asarray(geom.get_quat(**where)).reshape(-1, 4)
-        close([gs_matrix(q) for q in turned], wanted(lambda m, d: d.geom_xmat[geom.idx]).reshape(-1, 9))
+        axes = np.array([pairs[env][1].geom_xmat[geom.idx] for env in envs])
+        close([gs_matrix(quat) for quat in turned], axes.reshape(-1, 9))
 
 
 def gs_matrix(quat):
@@ -138,6 +141,12 @@ def test_getters_of_dofs_and_coordinates_are_mujocos(scene):
         np.testing.assert_allclose(entity.get_dofs_force(chosen, **where), force[:, at][rows], rtol=1e-8, atol=1e-8)
 
 
+def given(rng, envs, batch, *shape):
+    """Numbers for every environment or for each of some, as users give them and as numpy's."""
+    values = rng.standard_normal(shape if rng.integers(2) or not batch else (len(envs), *shape))
+    return (values if rng.integers(2) else torch.tensor(values)), values
+
+
 def test_writes_change_what_is_named_and_nothing_else(scene):
     """Random setters in a row, each beside the same write in numpy."""
     qpos, qvel = scatter(scene, 4)
@@ -149,33 +158,28 @@ def test_writes_change_what_is_named_and_nothing_else(scene):
         rows, still = envs[:, None], bool(rng.integers(2))
         dofs = np.arange(entity.dof_start, entity.dof_end)
 
-        def given(*shape, rng=rng, envs=envs, one=rng.integers(2), batch=batch):
-            values = rng.standard_normal(shape if one or not batch else (len(envs), *shape))
-            return (values if rng.integers(2) else torch.tensor(values)), values
-
         kind = turn % 5
         if kind == 0:
             qs = drawn(rng, entity.n_qs)
-            value, numbers = given(len(qs))
+            value, numbers = given(rng, envs, batch, len(qs))
             entity.set_qpos(value, forms(rng, qs, entity.n_qs), **where, zero_velocity=still)
             qpos[rows, entity.q_start + qs] = numbers
         elif kind == 1:
             some = drawn(rng, entity.n_dofs)
-            value, numbers = given(len(some))
+            value, numbers = given(rng, envs, batch, len(some))
             entity.set_dofs_velocity(value, forms(rng, some, entity.n_dofs), **where)
             qvel[rows, entity.dof_start + some] = numbers
             still = False
         elif kind == 2:
-            scalar = [0, 1, 2] if entity.name == "arm" else [0, 1, 2]
-            some = np.array(scalar)[drawn(rng, 3)]
-            value, numbers = given(len(some))
+            some = drawn(rng, 3)  # the arm's scalar joints, or the place of what is free
+            value, numbers = given(rng, envs, batch, len(some))
             entity.set_dofs_position(value, forms(rng, some, entity.n_dofs), **where, zero_velocity=still)
             qpos[rows, entity.q_start + some] = numbers
         elif kind == 3 and entity.is_free:
-            value, numbers = given(3)
+            value, numbers = given(rng, envs, batch, 3)
             entity.set_pos(value, **where, zero_velocity=still)
             qpos[rows, entity.q_start + np.arange(3)] = numbers
-            value, numbers = given(4)
+            value, numbers = given(rng, envs, batch, 4)
             entity.set_quat(value, **where, zero_velocity=still, skip_forward=True)
             numbers = numbers / np.linalg.norm(numbers, axis=-1, keepdims=True)
             qpos[rows, entity.q_start + np.arange(3, 7)] = numbers
