@@ -39,7 +39,7 @@ class Life:
         world = self._built("step")
         for callback in self._callbacks:
             callback()
-        world.solver.step(self.substeps)
+        world.step(self.substeps)
         self._steps += 1
         self._sensors.after_step()
 
