@@ -1,0 +1,121 @@
+"""All sensors of a scene: added one by one, and read after each step."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..records import nearest
+from ..world import World
+from . import options as kinds
+from .contact import ContactForceSensor, ContactSensor
+from .imu import IMUSensor
+from .joint_torque import JointTorqueSensor
+from .look import Look
+from .options import SensorOptions
+from .raycaster import DepthCameraSensor, RaycasterSensor
+from .sensor import Sensor
+
+SENSORS: dict[type[SensorOptions], type[Sensor]] = {
+    kinds.IMU: IMUSensor,
+    kinds.Contact: ContactSensor,
+    kinds.ContactForce: ContactForceSensor,
+    kinds.JointTorque: JointTorqueSensor,
+    kinds.Raycaster: RaycasterSensor,
+    kinds.DepthCamera: DepthCameraSensor,
+}
+"""The class of a sensor by that of its options."""
+PREFIX = "sensor"
+"""Before the names of what sensors add to the state of a scene."""
+
+
+class SensorManager:
+    """The sensors of a scene."""
+
+    def __init__(self) -> None:
+        self.sensors: list[Sensor] = []
+        self._world: World | None = None
+
+    def add(self, options: Any, entities: Sequence[Any]) -> Sensor:
+        """Return a new sensor.
+
+        Raises:
+            TypeError: these are no options of a sensor.
+            IndexError: its entity, link or dof does not exist.
+            ValueError: it needs an entity.
+        """
+        kind = SENSORS.get(type(options))
+        if kind is None:
+            if isinstance(options, type) and options in SENSORS:
+                raise TypeError(f"sensor_options={options.__name__}: make one, with parentheses")
+            known = [option.__name__ for option in SENSORS]
+            raise TypeError(f"sensor_options: expected one of gs.sensors{nearest(type(options).__name__, known)}")
+        name = type(options).__name__
+        if options.entity >= len(entities):
+            raise IndexError(f"{name}: entity_idx={options.entity}: the scene has {len(entities)} entities so far")
+        if options.draw_debug:
+            warnings.warn(f"{name}: draw_debug: pictures do not show readings", UserWarning, stacklevel=3)
+        sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
+        self.sensors.append(sensor)
+        return sensor
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Quantities that the sensors need, by MuJoCo's names."""
+        return tuple(dict.fromkeys(name for sensor in self.sensors for name in sensor.reads))
+
+    def build(self, world: World, seed: int, dt: float) -> None:
+        """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
+        self._world = world
+        for sensor in self.sensors:
+            sensor.bind(world, seed, dt)
+
+    def step(self) -> None:
+        """Read all sensors after a step."""
+        if self.sensors and self._world:
+            look = Look(self._world, self.reads, None)
+            for sensor in self.sensors:
+                sensor.step(look)
+
+    def restart(self, rows: torch.Tensor) -> None:
+        """Let all sensors begin anew in environments `rows` (k,), after these were reset."""
+        if self.sensors and self._world:
+            look = Look(self._world, self.reads, rows)
+            for sensor in self.sensors:
+                sensor.restart(look, rows)
+
+    def read(self, entity_idx: int | None, envs_idx: Any, truth: bool) -> dict[str, torch.Tensor]:
+        """Return the readings of all sensors, side by side, by the names of their kinds: `Scene.read_sensors`.
+
+        Raises:
+            ValueError: sensors of one kind have histories of different lengths.
+        """
+        found: dict[str, list[Sensor]] = {}
+        for sensor in self.sensors:
+            if entity_idx is None or sensor.options.entity == entity_idx:
+                found.setdefault(type(sensor.options).__name__, []).append(sensor)
+        readings = {}
+        for name, sensors in found.items():
+            if len({sensor.options.history_length for sensor in sensors}) > 1:
+                raise ValueError(f"read_sensors: sensors of kind {name} have different history_length; read each alone")
+            flat = torch.cat([sensor.flat(envs_idx, truth) for sensor in sensors], -1)
+            assert self._world is not None
+            readings[name] = self._world.out(flat > 0.5 if name == "Contact" else flat)
+        return readings
+
+    def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
+        """Return what the future of readings in environments `rows` (k,) depends on, (k, ...) each."""
+        return {
+            f"{PREFIX}{sensor.idx}/{name}": tensor
+            for sensor in self.sensors
+            for name, tensor in sensor.state_dict(rows).items()
+        }
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
+        """Write what `state_dict` returned of as many environments, or of one, into environments `rows` (k,)."""
+        for sensor in self.sensors:
+            start = f"{PREFIX}{sensor.idx}/"
+            own = {name.removeprefix(start): tensor for name, tensor in state.items() if name.startswith(start)}
+            many = {name: tensor.expand(len(rows), *tensor.shape[1:]) for name, tensor in own.items()}
+            sensor.load_state_dict(many, rows)
