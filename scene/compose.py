@@ -7,10 +7,10 @@ from typing import Any
 import mujoco
 
 from ..physics.model.model import Model
-from ..physics.model.options import option_names
 from .mjcf import OFF_GROUP
 from .options import CONES, INTEGRATORS, SOLVERS, RigidOptions, SimOptions
 
+_VISUAL = ("global_", "headlight", "map", "quality", "rgba", "scale")
 SEPARATOR = "/"
 """Between the name of an entity and that of a part of it."""
 
@@ -51,13 +51,21 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
         frame = root.worldbody.add_frame(pos=piece.pos, quat=piece.quat)
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
-        for name in option_names():  # the scene's are in force; MuJoCo would warn of each that differs
-            setattr(piece.spec.option, name, getattr(root.option, name))
+        _agree(piece.spec, root)
         root.attach(piece.spec, prefix=prefix, frame=frame)
         decompose |= {prefix + name: options for name, options in piece.decompose.items()}
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
     return Model.from_mjspec(root, decompose=decompose or None, distance_fields=fields or None, **options)
+
+
+def _agree(spec: mujoco.MjSpec, root: mujoco.MjSpec) -> None:
+    """Give a spec the options of the scene, which are in force: MuJoCo would warn of each that differs."""
+    parts = [(spec.option, root.option), (spec.stat, root.stat)]
+    parts += [(getattr(spec.visual, part), getattr(root.visual, part)) for part in _VISUAL]
+    for mine, scenes in parts:
+        for name in (name for name in dir(scenes) if not name.startswith("_")):
+            setattr(mine, name, getattr(scenes, name))
 
 
 def exclude_all(spec: mujoco.MjSpec) -> None:

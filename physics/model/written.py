@@ -72,9 +72,20 @@ def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
             if name.startswith("_") or name.endswith(_UNLIKE) or name.startswith("name_") or "path" in name:
                 continue
             mine, theirs = getattr(first, name), getattr(second, name)
+            if name == "site_size":
+                mine, theirs = mine * _sides(first), theirs * _sides(second)
             if isinstance(mine, np.ndarray | int | float) and not _same(mine, theirs):
                 found.append(prefix + name)
     return found
+
+
+def _sides(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return 1 for those numbers of `site_size` that the type of the site has, and 0 for others, (nsite, 3)."""
+    kinds = mujoco.mjtGeom
+    count = np.full(mjm.nsite, 3)
+    count[mjm.site_type == kinds.mjGEOM_SPHERE] = 1
+    count[np.isin(mjm.site_type, (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER))] = 2
+    return np.arange(3) < count[:, None]
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -129,7 +140,10 @@ def _all_digits() -> Iterator[None]:
     Raises:
         ModelWriteError: this MuJoCo writes six digits, and cannot be told otherwise.
     """
-    libraries = [*Path(mujoco.__file__).parent.glob("*mujoco*.so*"), *Path(mujoco.__file__).parent.glob("*mujoco*.d*l*")]
+    libraries = [
+        *Path(mujoco.__file__).parent.glob("*mujoco*.so*"),
+        *Path(mujoco.__file__).parent.glob("*mujoco*.d*l*"),
+    ]
     for library in libraries:
         try:
             digits = getattr(ctypes.CDLL(os.fspath(library)), _DIGITS)
