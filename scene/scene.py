@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..physics.scalars import as_count
-from . import materials, morphs, surfaces
+from . import backend, materials, morphs, surfaces
 from .compose import SEPARATOR, Piece, compose
 from .entity import RigidEntity
 from .errors import SceneOrderError
@@ -17,6 +17,8 @@ from .options import RigidOptions, SimOptions
 from .outline import Outline
 from .ranges import ranges_of
 from .records import nearest
+from .sensors.manager import SensorManager, split
+from .sensors.sensor import Sensor
 from .world import World
 
 
@@ -37,6 +39,7 @@ class Scene:
         self._entities: list[RigidEntity] = []
         self._pieces: list[Piece] = []
         self._callbacks: list[Callable[[], None]] = []
+        self._sensors = SensorManager()
         self._world: World | None = None
 
     def __repr__(self) -> str:
@@ -91,6 +94,18 @@ class Scene:
             raise ValueError(f"name={name!r}: the scene has an entity of this name; choose another")
         return name
 
+    def add_sensor(self, sensor_options: Any) -> Sensor:
+        """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            TypeError: these are no options of a sensor.
+            IndexError: its entity, link or dof does not exist.
+            ValueError: it needs an entity.
+        """
+        self._require_not_built("add_sensor")
+        return self._sensors.add(sensor_options, self._entities)
+
     def build(
         self,
         n_envs: int = 0,
@@ -116,9 +131,10 @@ class Scene:
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = compose(self._pieces, self.sim_options, self.rigid_options)
         ranges = ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
-        self._world = World(model, n_envs, offsets)
+        self._world = World(model, n_envs, offsets, self._sensors.reads)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
+        self._sensors.build(self._world, backend.seed(), self.dt)
 
     # life
 
@@ -128,6 +144,7 @@ class Scene:
         for callback in self._callbacks:
             callback()
         world.solver.step(self.substeps)
+        self._sensors.step()
 
     def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.
@@ -140,13 +157,42 @@ class Scene:
         envs = world.envs(envs_idx)
         if state is None:
             world.solver.state.reset(envs)
+            self._sensors.restart(world.indices(envs))
         else:
-            world.solver.state.load_state_dict(state, envs)
+            of_sensors, of_solver = split(state)
+            self._sensors.check_state(of_sensors)
+            world.solver.state.load_state_dict(of_solver, envs)
+            self._sensors.load_state_dict(of_sensors, world.indices(envs))
 
     def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
         world = self._built("get_state")
-        return world.solver.state.state_dict(world.envs(envs_idx))
+        envs = world.envs(envs_idx)
+        rows = None if envs is None else world.indices(envs)
+        return world.solver.state.state_dict(envs) | self._sensors.state_dict(rows)
+
+    def read_sensors(
+        self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False
+    ) -> dict[str, torch.Tensor]:
+        """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each.
+
+        Sensors of a kind are in the order in which they were added; with a history it is (n, history, m).
+
+        Args:
+            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
+            envs_idx: which environments; None: all.
+            is_ground_truth: whether what is true is returned, not what is measured.
+
+        Raises:
+            ValueError: sensors of one kind have histories of different lengths.
+        """
+        self._built("read_sensors")
+        return self._sensors.read(entity_idx, envs_idx, is_ground_truth)
+
+    @property
+    def sensors(self) -> list[Sensor]:
+        """All sensors, in the order in which they were added."""
+        return list(self._sensors.sensors)
 
     def register_pre_step_callback(self, callback: Callable[[], None]) -> None:
         """Call a function without arguments before each step."""

@@ -1,10 +1,12 @@
 """A built scene as its entities see it: the solver, how environments are named, and the form of what is returned."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
+from ..physics.arguments import as_environments
 from ..physics.model.model import Model
 from ..physics.solver import RigidSolver
 
@@ -17,11 +19,14 @@ class World:
         solver: its environments.
         n_envs: as `Scene.build` was given: 0 stands for one environment whose tensors have no batch dimension.
         offsets: where environments are drawn side by side, (max(1, n_envs), 3) m.
+
+    Args:
+        outputs: quantities that are wanted after each step.
     """
 
-    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray) -> None:
+    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray, outputs: Sequence[str] = ()) -> None:
         self.model, self.n_envs = model, n_envs
-        self.solver = RigidSolver(model, max(1, n_envs))
+        self.solver = RigidSolver(model, max(1, n_envs), outputs)
         self.offsets = torch.as_tensor(offsets, dtype=self.solver.dtype, device=self.solver.device)
         self._evaluated = -1
 
@@ -51,6 +56,11 @@ class World:
         if isinstance(envs_idx, int | np.integer) and not isinstance(envs_idx, bool):
             envs_idx = [envs_idx]
         return envs_idx
+
+    def indices(self, envs: Any) -> torch.Tensor:
+        """Return what `envs` returned as indices (k,) int64 on the device, of all for None."""
+        found = as_environments(envs, self.count)
+        return torch.as_tensor(np.arange(self.count) if found is None else found, device=self.solver.device)
 
     def out(self, numbers: torch.Tensor) -> torch.Tensor:
         """Return numbers (k, ...) as users see them: without the first dimension if the scene has no batch."""

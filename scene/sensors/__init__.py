@@ -7,7 +7,7 @@ Lidar = Raycaster
 RaycastPattern = RayPattern
 
 
-class types:  # noqa: N801 - scripts write gs.sensors.types.IMU
+class types:
     """The names of kinds of sensors: keys of what `Scene.read_sensors` returns."""
 
     IMU = "IMU"

@@ -13,8 +13,8 @@ class _OnContacts(LinkSensor):
     """A sensor of the contacts of a link, but those with some others."""
 
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
-        require_entity(self, entity)
         super().__init__(options, idx, entity)
+        require_entity(self, entity)
 
     def place(self, world: World) -> None:
         """Look up the bodies of geoms, and the links that are not felt."""

@@ -22,12 +22,12 @@ def keys(seed: int, sensor: int, envs: torch.Tensor) -> torch.Tensor:
         sensor: number of the sensor in the scene.
         envs: numbers of the environments, (n,) int64; that of number i draws with seed + i.
     """
-    return _mix(_mix(envs + seed) + sensor * _GOLDEN)
+    return _mix(_mix(envs + _signed(seed)) + _signed(sensor * _GOLDEN))
 
 
 def at(key: torch.Tensor, tick: torch.Tensor, purpose: int) -> torch.Tensor:
     """Return the keys of a moment, (n,) int64, from keys and counts of moments (n,)."""
-    return _mix(_mix(key + tick * _GOLDEN) + purpose * _GOLDEN)
+    return _mix(_mix(key + tick * _GOLDEN) + _signed(purpose * _GOLDEN))
 
 
 def uniform(key: torch.Tensor, count: int) -> torch.Tensor:
@@ -43,6 +43,11 @@ def normal(key: torch.Tensor, count: int) -> torch.Tensor:
     radius = (-2.0 * (1.0 - both[:, :pairs]).log()).sqrt()
     angle = 2.0 * math.pi * both[:, pairs:]
     return torch.cat((radius * angle.cos(), radius * angle.sin()), 1)[:, :count]
+
+
+def _signed(x: int) -> int:
+    """Return a whole number of any size as one of 64 bits with a sign."""
+    return (x + 2**63) % 2**64 - 2**63
 
 
 def _mix(x: torch.Tensor) -> torch.Tensor:

@@ -45,7 +45,8 @@ class Flaws:
         Args:
             values: the numbers; they stay as they are.
             rows: an index into the environments.
-            key, tick: from which these environments draw, (len(rows),) each: `draws.at`.
+            key: from which these environments draw, (len(rows),).
+            tick: the moment at which they do, (len(rows),): `draws.at`.
         """
         there, width = self._there, values.shape[1]
         if there["random_walk"]:

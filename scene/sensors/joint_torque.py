@@ -22,10 +22,12 @@ class JointTorqueSensor(Sensor):
     reads = ("qfrc_actuator", "qacc", "eval_qvel")
 
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
-        require_entity(self, entity)
         super().__init__(options, idx, entity)
+        require_entity(self, entity)
         given = options.dofs_idx_local
-        dofs = range(entity.n_dofs) if given is None else [as_whole("JointTorque: dofs_idx_local", dof) for dof in given]
+        dofs = (
+            range(entity.n_dofs) if given is None else [as_whole("JointTorque: dofs_idx_local", dof) for dof in given]
+        )
         self.dofs_idx_local = list(dofs)
         if wrong := [dof for dof in self.dofs_idx_local if not 0 <= dof < entity.n_dofs]:
             raise IndexError(f"{self!r}: dofs_idx_local={wrong[0]}: entity '{entity.name}' has {entity.n_dofs} dofs")
@@ -42,9 +44,8 @@ class JointTorqueSensor(Sensor):
         values, device = world.model.values, world.solver.device
         dofs = np.array(self.dofs_idx_local) + self._entity.dof_start
         self._dofs = torch.as_tensor(dofs, device=device)
-        rows = {} if "friction_dofadr" not in values else {
-            int(dof): row for row, dof in enumerate(values["friction_dofadr"]) if values["friction_tendon"][row] < 0
-        }
+        both = zip(values["friction_dofadr"], values["friction_tendon"], strict=True)
+        rows = {int(dof): row for row, (dof, tendon) in enumerate(both) if tendon < 0}
         places = [place for place, dof in enumerate(dofs) if dof in rows]
         blocks = [int(world.model.sizes["ne"]) + rows[int(dofs[place])] for place in places]
         self._places, self._blocks = (torch.as_tensor(n, dtype=torch.int64, device=device) for n in (places, blocks))
@@ -52,8 +53,9 @@ class JointTorqueSensor(Sensor):
 
     def sense(self, look: Look) -> torch.Tensor:
         """Return the efforts, (k, number of dofs)."""
-        armature, damping, speed = self._own(look, "dof_armature"), self._own(look, "dof_damping"), self._of(look, "eval_qvel")
-        effort = self._of(look, "qfrc_actuator") - armature * self._of(look, "qacc") - damping * speed
+        armature, damping = self._own(look, "dof_armature"), self._own(look, "dof_damping")
+        taken = armature * self._of(look, "qacc") + damping * self._of(look, "eval_qvel")
+        effort = self._of(look, "qfrc_actuator") - taken
         if len(self._places):
             effort = effort.index_add(1, self._places, look["block_force"][:, self._blocks, 0])
         return effort

@@ -98,7 +98,7 @@ def require_entity(sensor: Sensor, entity: Any) -> None:
         ValueError: with what is to be given.
     """
     if entity is None:
-        raise ValueError(f"{type(sensor).__name__}: entity_idx is -1: give the idx of the entity that it is on")
+        raise ValueError(f"{type(sensor.options).__name__}: entity_idx is -1: give the idx of the entity that it is on")
 
 
 def seen_geoms(world: World, body: int) -> list[int]:

@@ -26,8 +26,14 @@ SENSORS: dict[type[SensorOptions], type[Sensor]] = {
     kinds.DepthCamera: DepthCameraSensor,
 }
 """The class of a sensor by that of its options."""
-PREFIX = "sensor"
+PREFIX = "sensors/"
 """Before the names of what sensors add to the state of a scene."""
+
+
+def split(state: Mapping[str, torch.Tensor]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """Return what is of sensors in the state of a scene, and what is not."""
+    own = {name: tensor for name, tensor in state.items() if name.startswith(PREFIX)}
+    return own, {name: tensor for name, tensor in state.items() if name not in own}
 
 
 class SensorManager:
@@ -111,6 +117,16 @@ class SensorManager:
             for sensor in self.sensors
             for name, tensor in sensor.state_dict(rows).items()
         }
+
+    def check_state(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Refuse a state that is of other sensors.
+
+        Raises:
+            ValueError: with what is there, and what is not.
+        """
+        saved = {int(name.split("/")[1]) for name in state}
+        if saved != set(range(len(self.sensors))):
+            raise ValueError(f"state: it is of {len(saved)} sensors, and the scene has {len(self.sensors)}")
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
         """Write what `state_dict` returned of as many environments, or of one, into environments `rows` (k,)."""

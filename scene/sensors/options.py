@@ -232,7 +232,7 @@ class ContactForce(ContactFilter):
 
 @record
 class JointTorque(NoisyOptions):
-    """The effort that passes from drives to joints, N m or N: what actuators give, less what armatures and friction take.
+    """The efforts that pass from drives to joints, N m or N: less than actuators give, by armature and friction.
 
     Attributes:
         dofs_idx_local: numbers of dofs within the entity; None: all.

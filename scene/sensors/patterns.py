@@ -82,7 +82,7 @@ class SphericalPattern(RayPattern):
         angles: Sequence[Sequence[float] | None] = (None, None),
     ) -> None:
         for name, given in (("fov", fov), ("n_points", n_points), ("angular_resolution", angular_resolution)):
-            if np.ndim(given) == 0 or len(given) != 2:
+            if not isinstance(given, Sequence) or len(given) != 2:
                 raise ValueError(f"SphericalPattern: {name}={given!r}: expected two, horizontal and vertical")
         both = [_angles(*each) for each in zip(fov, n_points, angular_resolution, angles, strict=True)]
         azimuth, elevation = np.meshgrid(*map(np.radians, both), indexing="ij")

@@ -39,7 +39,7 @@ class Sensor:
         self._world: World | None = None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.options.entity_idx})"
+        return f"sensor {self.idx} ({type(self.options).__name__})"
 
     # what a subclass says
 
@@ -256,8 +256,7 @@ class Sensor:
     def _times(self, name: str, values: Any, envs_idx: Any) -> torch.Tensor:
         self._require_world()
         present = self._delay[self._index(envs_idx)]
-        given = torch.as_tensor(np.asarray(values) if isinstance(values, list | tuple) else values).reshape(-1, 1)
-        return self._numbers_of(name, given, present[:, None])[:, 0] / self._dt
+        return self._numbers_of(name, values, present) / self._dt
 
     def _numbers_of(self, name: str, values: Any, like: torch.Tensor, signed: bool = False) -> torch.Tensor:
         """Return a user's numbers in the shape, precision and place of others, (k, ...).
@@ -270,8 +269,9 @@ class Sensor:
             numbers = given.to(like.device, like.dtype).expand_as(like)
         except RuntimeError:
             shape = tuple(like.shape)
-            raise ValueError(f"{self!r}: {name}: expected shape {shape}, or what can be repeated to it, "
-                             f"got {tuple(given.shape)}") from None
+            raise ValueError(
+                f"{self!r}: {name}: expected shape {shape}, or what can be repeated to it, got {tuple(given.shape)}"
+            ) from None
         if not bool(numbers.isfinite().all()):
             raise ValueError(f"{self!r}: {name}={values!r}: it must be finite")
         if name != "bias" and not signed and bool((numbers < 0.0).any()):
