@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..physics.scalars import as_count
-from . import backend, materials, morphs, surfaces
+from . import materials, morphs, surfaces
 from .compose import SEPARATOR, Piece, compose
 from .entity import RigidEntity
 from .errors import SceneOrderError
@@ -104,7 +104,7 @@ class Scene:
             ValueError: it needs an entity.
         """
         self._require_not_built("add_sensor")
-        return self._sensors.add(sensor_options, self._entities)
+        return self._sensors.add(sensor_options, self)
 
     def build(
         self,
@@ -134,7 +134,7 @@ class Scene:
         self._world = World(model, n_envs, offsets, self._sensors.reads)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
-        self._sensors.build(self._world, backend.seed(), self.dt)
+        self._sensors.build(self._world)
 
     # life
 
@@ -144,7 +144,7 @@ class Scene:
         for callback in self._callbacks:
             callback()
         world.solver.step(self.substeps)
-        self._sensors.step()
+        self._sensors.after_step()
 
     def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.
@@ -157,19 +157,18 @@ class Scene:
         envs = world.envs(envs_idx)
         if state is None:
             world.solver.state.reset(envs)
-            self._sensors.restart(world.indices(envs))
+            self._sensors.after_reset(envs)
         else:
             of_sensors, of_solver = split(state)
             self._sensors.check_state(of_sensors)
             world.solver.state.load_state_dict(of_solver, envs)
-            self._sensors.load_state_dict(of_sensors, world.indices(envs))
+            self._sensors.load_state_dict(of_sensors, envs)
 
     def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
         world = self._built("get_state")
         envs = world.envs(envs_idx)
-        rows = None if envs is None else world.indices(envs)
-        return world.solver.state.state_dict(envs) | self._sensors.state_dict(rows)
+        return world.solver.state.state_dict(envs) | self._sensors.state_dict(envs)
 
     def read_sensors(
         self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False

@@ -1,11 +1,12 @@
 """All sensors of a scene: added one by one, and read after each step."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
+from .. import backend
 from ..records import nearest
 from ..world import World
 from . import options as kinds
@@ -42,9 +43,10 @@ class SensorManager:
     def __init__(self) -> None:
         self.sensors: list[Sensor] = []
         self._world: World | None = None
+        self._dt = 0.0
 
-    def add(self, options: Any, entities: Sequence[Any]) -> Sensor:
-        """Return a new sensor.
+    def add(self, options: Any, scene: Any) -> Sensor:
+        """Return a new sensor of a scene.
 
         Raises:
             TypeError: these are no options of a sensor.
@@ -57,13 +59,14 @@ class SensorManager:
                 raise TypeError(f"sensor_options={options.__name__}: make one, with parentheses")
             known = [option.__name__ for option in SENSORS]
             raise TypeError(f"sensor_options: expected one of gs.sensors{nearest(type(options).__name__, known)}")
-        name = type(options).__name__
+        name, entities = type(options).__name__, scene.entities
         if options.entity >= len(entities):
             raise IndexError(f"{name}: entity_idx={options.entity}: the scene has {len(entities)} entities so far")
         if options.draw_debug:
             warnings.warn(f"{name}: draw_debug: pictures do not show readings", UserWarning, stacklevel=3)
         sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
         self.sensors.append(sensor)
+        self._dt = scene.dt
         return sensor
 
     @property
@@ -71,22 +74,23 @@ class SensorManager:
         """Quantities that the sensors need, by MuJoCo's names."""
         return tuple(dict.fromkeys(name for sensor in self.sensors for name in sensor.reads))
 
-    def build(self, world: World, seed: int, dt: float) -> None:
+    def build(self, world: World) -> None:
         """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
         self._world = world
         for sensor in self.sensors:
-            sensor.bind(world, seed, dt)
+            sensor.bind(world, backend.seed(), self._dt)
 
-    def step(self) -> None:
+    def after_step(self) -> None:
         """Read all sensors after a step."""
         if self.sensors and self._world:
             look = Look(self._world, self.reads, None)
             for sensor in self.sensors:
                 sensor.step(look)
 
-    def restart(self, rows: torch.Tensor) -> None:
-        """Let all sensors begin anew in environments `rows` (k,), after these were reset."""
+    def after_reset(self, envs: Any) -> None:
+        """Let all sensors begin anew in environments that were reset, in the form of `World.envs`."""
         if self.sensors and self._world:
+            rows = self._world.indices(envs)
             look = Look(self._world, self.reads, rows)
             for sensor in self.sensors:
                 sensor.restart(look, rows)
@@ -110,8 +114,9 @@ class SensorManager:
             readings[name] = self._world.out(flat > 0.5 if name == "Contact" else flat)
         return readings
 
-    def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
-        """Return what the future of readings in environments `rows` (k,) depends on, (k, ...) each."""
+    def state_dict(self, envs: Any) -> dict[str, torch.Tensor]:
+        """Return what the future of readings in environments depends on, (k, ...) each."""
+        rows = self._world.indices(envs) if self._world and envs is not None else None
         return {
             f"{PREFIX}{sensor.idx}/{name}": tensor
             for sensor in self.sensors
@@ -128,9 +133,11 @@ class SensorManager:
         if saved != set(range(len(self.sensors))):
             raise ValueError(f"state: it is of {len(saved)} sensors, and the scene has {len(self.sensors)}")
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
-        """Write what `state_dict` returned of as many environments, or of one, into environments `rows` (k,)."""
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], envs: Any) -> None:
+        """Write what `state_dict` returned of as many environments, or of one, into environments."""
         for sensor in self.sensors:
+            assert self._world is not None
+            rows = self._world.indices(envs)
             start = f"{PREFIX}{sensor.idx}/"
             own = {name.removeprefix(start): tensor for name, tensor in state.items() if name.startswith(start)}
             many = {name: tensor.expand(len(rows), *tensor.shape[1:]) for name, tensor in own.items()}

@@ -259,7 +259,7 @@ def test_environments_begin_anew_alone(scene):
     scene.reset(envs_idx=[1])
     for part, was, first in zip(late.read(), before[0], start, strict=True):
         assert torch.equal(part[[0, 2]], was[[0, 2]])
-        assert torch.equal(part[1], part[1, :1].expand(4, -1)) and first is not None
+        assert torch.equal(part[1], first[1]) and not torch.equal(was[1], first[1])
     assert torch.equal(force.read()[[0, 2]], before[1][[0, 2]])
 
 
