@@ -35,8 +35,17 @@ class Piece:
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Model:
+def compose(
+    pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, actuators: bool = False, **options: Any
+) -> Model:
     """Return the model of a scene.
+
+    Args:
+        pieces: its entities.
+        sim: time and gravity.
+        rigid: contacts, constraints, integration.
+        actuators: whether the actuators of files act; else controls of dofs alone do.
+        options: override those of the scene: `Model.from_mjcf`.
 
     Raises:
         ModelLoadError: MuJoCo cannot compile it.
@@ -45,6 +54,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
     root = mujoco.MjSpec()
     root.modelname = "scene"
     _put_options(root, sim, rigid)
+    if actuators:
+        root.option.disableactuator = 0
     decompose, fields = dict[str, Any](), dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
@@ -55,7 +66,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions) -> Mo
         root.attach(piece.spec, prefix=prefix, frame=frame)
         decompose |= {prefix + name: options for name, options in piece.decompose.items()}
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
-    options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
+    if rigid.max_contacts is not None:
+        options = {"max_contacts": rigid.max_contacts} | options
     return Model.from_mjspec(root, decompose=decompose or None, distance_fields=fields or None, **options)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..physics.model.model import Model
 from ..physics.scalars import as_count
 from . import materials, morphs, surfaces
 from .compose import SEPARATOR, Piece, compose
@@ -19,6 +20,7 @@ from .ranges import ranges_of
 from .records import nearest
 from .sensors.manager import SensorManager, split
 from .sensors.sensor import Sensor
+from .variants import Variants, variants_of
 from .world import World
 
 
@@ -28,6 +30,9 @@ class Scene:
     Args:
         sim_options: time and gravity.
         rigid_options: contacts, constraints, integration.
+
+    Attributes:
+        variants: entities whose shapes differ from environment to environment.
 
     Raises:
         TypeError: an option is of another class.
@@ -40,6 +45,7 @@ class Scene:
         self._pieces: list[Piece] = []
         self._callbacks: list[Callable[[], None]] = []
         self._sensors = SensorManager()
+        self.variants: list[Variants] = []
         self._world: World | None = None
 
     def __repr__(self) -> str:
@@ -50,7 +56,7 @@ class Scene:
 
     def add_entity(
         self,
-        morph: morphs.Morph,
+        morph: morphs.Morph | Sequence[morphs.Morph],
         material: materials.Rigid | None = None,
         surface: surfaces.Surface | None = None,
         visualize_contact: bool = False,
@@ -60,7 +66,8 @@ class Scene:
         """Add an entity.
 
         Args:
-            morph: its shape and place.
+            morph: its shape and place; or several of one kind, such as boxes, that differ in size and place: each is in
+                a share of the environments, in blocks as even as can be.
             material: what it weighs and how it touches; None: `materials.Rigid()`.
             surface: how it looks; None: `surfaces.Default()`.
             visualize_contact: whether pictures show its contacts.
@@ -74,8 +81,14 @@ class Scene:
             ModelLoadError: its file is missing or broken.
         """
         self._require_not_built("add_entity")
+        several = list(morph) if isinstance(morph, Sequence) else [morph]
+        if not several:
+            raise ValueError("morph: an empty list; give one shape at least")
+        for each in several:
+            _of_class("morph", each, morphs.Morph)
+        morph = several[0]
         made_of = (
-            _of_class("morph", morph, morphs.Morph),
+            morph,
             _of_class("material", material or materials.Rigid(), materials.Rigid),
             _of_class("surface", surface or surfaces.Default(), surfaces.Surface),
         )
@@ -83,6 +96,8 @@ class Scene:
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, *made_of, self.rigid_options)
         entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
+        if len(several) > 1:
+            self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
         self._pieces.append(piece)
         self._entities.append(entity)
         return entity
@@ -129,12 +144,28 @@ class Scene:
         self._require_not_built("build")
         n_envs = as_count("n_envs", n_envs, least=0)
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
-        model = compose(self._pieces, self.sim_options, self.rigid_options)
+        model = self.make_model()
         ranges = ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
         self._world = World(model, n_envs, offsets, self._sensors.reads)
+        for variants in self.variants:
+            variants.apply(self._world.solver)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
         self._sensors.build(self._world)
+
+    def make_model(self, *, actuators: bool = False, **options: Any) -> Model:
+        """Return the model of all entities, compiled; the scene stays as it is.
+
+        Args:
+            actuators: whether the actuators of files act; in a scene that is built, controls of dofs alone do.
+            options: override those of the scene, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
+
+        Raises:
+            ModelLoadError: MuJoCo cannot compile the model.
+            UnsupportedModelError: an entity uses what Tumble does not simulate.
+            ValueError: for an unknown option.
+        """
+        return compose(self._pieces, self.sim_options, self.rigid_options, actuators, **options)
 
     # life
 

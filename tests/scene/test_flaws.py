@@ -83,7 +83,7 @@ def test_walks_are_sums_of_their_steps(film):
 
 
 def test_biases_are_added_before_readings_are_rounded(film):
-    expected = np.round((np.array([0, 0, 0.5]) + [0, 0.1, 0.2]) / 0.3) * 0.3 - [0, 0, 0.5]
+    expected = np.round(np.array([0, 0.1, 0.7]) / 0.3) * 0.3 - [0, 0, 0.5]
     np.testing.assert_allclose(
         film["stepped"].reshape(-1, 3), np.broadcast_to(expected, (ENVS * (STEPS + 1), 3)), atol=1e-6
     )
