@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .materials import Rigid
-from .morphs import Box, Capsule, Cylinder, Ellipsoid, Morph, Sphere
+from .morphs import Box, Capsule, Cylinder, Ellipsoid, Morph, Primitive, Sphere
 from .options import RigidOptions
 from .primitives import primitive_spec
 from .surfaces import Surface
@@ -43,21 +43,26 @@ class Variants:
         chosen = shares(len(self.places), count)
         body = next(body for body in range(1, mj.nbody) if mj.body(body).name.startswith(f"{self.name}/"))
         geom, joint = int(mj.body_geomadr[body]), int(mj.body_jntadr[body])
-        parameters = {name: np.array(solver.get_parameters(name)) for name in self.numbers}
+        parameters = {name: _present(solver, name) for name in self.numbers}
         for name, values in self.numbers.items():
             parameters[name][:, body if name in _OF_BODY else geom] = values[chosen]
         if joint >= 0:
             first = int(mj.jnt_qposadr[joint])
-            parameters["qpos0"] = np.array(solver.get_parameters("qpos0"))
+            parameters["qpos0"] = _present(solver, "qpos0")
             parameters["qpos0"][:, first : first + 7] = self.places[chosen]
         else:
             for name, part in (("body_pos", slice(0, 3)), ("body_quat", slice(3, 7))):
-                parameters[name] = np.array(solver.get_parameters(name))
+                parameters[name] = _present(solver, name)
                 parameters[name][:, body] = self.places[chosen, part]
         changed = {name: rows for name, rows in parameters.items() if np.ptp(rows, axis=0).any()}
         if changed:
             solver.update_parameters(changed)
             solver.reset()  # environments begin where their own shapes do
+
+
+def _present(solver: Any, name: str) -> np.ndarray:
+    """Return numbers of the model of all environments of a solver, (num_envs, ...), a copy."""
+    return solver.get_parameters(name).cpu().numpy().copy()
 
 
 def shares(shapes: int, count: int) -> np.ndarray:
@@ -93,7 +98,8 @@ def variants_of(
             if field.name not in OWN and getattr(morph, field.name) != getattr(morphs[0], field.name):
                 said = f"{field.name}={getattr(morph, field.name)!r}, and the first {getattr(morphs[0], field.name)!r}"
                 raise ValueError(f"{where} has {said}: shapes may differ in size and place alone")
-    models = [primitive_spec(morph, material, surface, options).compile() for morph in morphs]
+    shapes = [morph for morph in morphs if isinstance(morph, Primitive)]
+    models = [primitive_spec(shape, material, surface, options).compile() for shape in shapes]
     numbers = {name: np.stack([getattr(model, name)[1] for model in models]) for name in _OF_BODY}
     numbers["geom_size"] = np.stack([model.geom_size[0] for model in models])
     return Variants(name, numbers, np.stack([np.concatenate(morph.place) for morph in morphs]))

@@ -37,7 +37,7 @@ class _OnContacts(LinkSensor):
 class ContactSensor(_OnContacts):
     """A switch: `read` returns (n, 1) bool."""
 
-    reads = ("xpos",)
+    reads: tuple[str, ...] = ("xpos",)
     shapes = ((1,),)
 
     def sense(self, look: Look) -> torch.Tensor:

@@ -27,7 +27,7 @@ class IMUData(NamedTuple):
 class IMUSensor(LinkSensor):
     """An IMU: `read` returns `IMUData`. Its nine numbers are set in the order of that."""
 
-    reads = ("xpos", "xquat", "subtree_com", "cvel", "cacc")
+    reads: tuple[str, ...] = ("xpos", "xquat", "subtree_com", "cvel", "cacc")
     data = IMUData
     shapes = ((3,), (3,), (3,))
 

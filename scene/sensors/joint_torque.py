@@ -19,7 +19,7 @@ class JointTorqueSensor(Sensor):
     damping take theirs.
     """
 
-    reads = ("qfrc_actuator", "qacc", "eval_qvel")
+    reads: tuple[str, ...] = ("qfrc_actuator", "qacc", "eval_qvel")
 
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
         super().__init__(options, idx, entity)

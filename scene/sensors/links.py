@@ -21,7 +21,7 @@ class LinkSensor(Sensor):
         link: the link; None: the sensor stands still in the world.
     """
 
-    reads = ("xpos", "xquat")
+    reads: tuple[str, ...] = ("xpos", "xquat")
 
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
         super().__init__(options, idx, entity)

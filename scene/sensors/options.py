@@ -1,4 +1,4 @@
-"""What users say of sensors: one record for each kind, for `Scene.add_sensor`.
+"""Options of sensors: one record for each kind, for `Scene.add_sensor`.
 
 All arguments are keywords. Numbers that may differ from axis to axis are one for all, or a sequence. Standard
 deviations and biases are in the unit of the reading, delays in seconds. `docs/scene/sensors.md` says what is read.
@@ -21,7 +21,7 @@ NO_ENTITY = -1
 
 @record
 class SensorOptions:
-    """What all sensors have.
+    """The options that all sensors have.
 
     Attributes:
         entity_idx: number of the entity among the scene's, `entity.idx`; -1: the sensor stands still in the world.
@@ -65,7 +65,7 @@ class SensorOptions:
 
 @record
 class LinkSensorOptions(SensorOptions):
-    """What sensors on a link have.
+    """The options of sensors on a link.
 
     Attributes:
         link_idx_local: number of the link within the entity, `link.idx_local`.
@@ -91,7 +91,7 @@ class LinkSensorOptions(SensorOptions):
 
 @record
 class NoisyOptions(LinkSensorOptions):
-    """What sensors have whose readings are one kind of number.
+    """The options of sensors whose readings are one kind of number.
 
     Attributes:
         resolution: readings are whole multiples of it; 0: any number.
@@ -171,7 +171,7 @@ class IMU(LinkSensorOptions):
 
 @record
 class ContactFilter(NoisyOptions):
-    """What contact sensors have.
+    """The options of contact sensors.
 
     Attributes:
         filter_link_idx: numbers of links in the scene, `link.idx`: contacts with them are not felt.

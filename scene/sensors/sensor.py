@@ -29,7 +29,7 @@ class Sensor:
         idx: number among the scene's sensors.
     """
 
-    reads: ClassVar[tuple[str, ...]] = ()
+    reads: tuple[str, ...] = ()
     """Quantities that it needs, by MuJoCo's names."""
     data: ClassVar[Any] = None
     """The named tuple that `read` returns; None: a tensor."""

@@ -18,7 +18,7 @@ class Timeline:
 
     @property
     def depth(self) -> int:
-        """How many readings are kept."""
+        """The number of readings that are kept."""
         return len(self._ring)
 
     def push(self, readings: torch.Tensor) -> None:
