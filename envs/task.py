@@ -282,7 +282,7 @@ class Task(ABC):
         from ..physics import Model
 
         if (scene := self._scene()) is not None:
-            return scene.make_model(actuators=True, **options)
+            return scene.compile(actuators=True, **options)
         if not self.xml_file:
             raise ValueError(f"{type(self).__name__}: give it an xml_file, or define build_scene()")
         return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
@@ -370,7 +370,7 @@ def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Varia
     scene = task._scene() if type(task).load_model is Task.load_model else None
     if scene is None:
         return task.load_model(**options), ()
-    return scene.make_model(actuators=True, **options), scene.variants
+    return scene.compile(actuators=True, **options), scene.variants
 
 
 def options_of(kind: type[Task]) -> list[str]:

@@ -11,25 +11,29 @@ from ..physics.process.libraries import load_taichi, load_torch
 load_torch()
 load_taichi()
 
-from . import backend, materials, morphs, options, sensors, surfaces  # noqa: E402
+from . import backend, materials, morphs, options, renderers, sensors, surfaces, textures  # noqa: E402
 from .backend import cpu, cuda, gpu, init  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
 from .scene import Scene  # noqa: E402
+from .scene import close_all as destroy  # noqa: E402
 
 __all__ = [
     "Scene",
     "SceneOrderError",
     "cpu",
     "cuda",
+    "destroy",
     "device",
     "gpu",
     "init",
     "materials",
     "morphs",
     "options",
+    "renderers",
     "sensors",
     "surfaces",
     "tc_float",
+    "textures",
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 
 from ..physics.model.model import Model
+from .lights import Light
 from .mjcf import OFF_GROUP
 from .options import CONES, INTEGRATORS, SOLVERS, RigidOptions, SimOptions
 
@@ -23,7 +24,7 @@ class Piece:
         name: of the entity.
         spec: its own.
         pos, quat: where its origin is put, m.
-        decompose: names of its geoms or meshes that are taken apart, with options of coacd.
+        scale: of all its lengths.
         distance_fields: names of its geoms or meshes that touch by distance fields, with their options.
     """
 
@@ -31,12 +32,17 @@ class Piece:
     spec: mujoco.MjSpec
     pos: Sequence[float] = (0.0, 0.0, 0.0)
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
-    decompose: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scale: float = 1.0
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def compose(
-    pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, actuators: bool = False, **options: Any
+    pieces: Sequence[Piece],
+    sim: SimOptions,
+    rigid: RigidOptions,
+    lights: Sequence[Light] = (),
+    actuators: bool = False,
+    **options: Any,
 ) -> Model:
     """Return the model of a scene.
 
@@ -44,6 +50,7 @@ def compose(
         pieces: its entities.
         sim: time and gravity.
         rigid: contacts, constraints, integration.
+        lights: of the whole scene.
         actuators: whether the actuators of files act; else controls of dofs alone do.
         options: override those of the scene: `Model.from_mjcf`.
 
@@ -56,19 +63,22 @@ def compose(
     _put_options(root, sim, rigid)
     if actuators:
         root.option.disableactuator = 0
-    decompose, fields = dict[str, Any](), dict[str, Any]()
+    for number, light in enumerate(lights):
+        light.add_to(root, f"light_{number}")
+    fields = dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
         frame = root.worldbody.add_frame(pos=piece.pos, quat=piece.quat)
+        if piece.scale != 1.0:
+            frame.scale, frame.scaling = piece.scale, mujoco.mjtScaling.mjSCALING_GEOMETRY
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
         _agree(piece.spec, root)
         root.attach(piece.spec, prefix=prefix, frame=frame)
-        decompose |= {prefix + name: options for name, options in piece.decompose.items()}
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     if rigid.max_contacts is not None:
         options = {"max_contacts": rigid.max_contacts} | options
-    return Model.from_mjspec(root, decompose=decompose or None, distance_fields=fields or None, **options)
+    return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 
 def _agree(spec: mujoco.MjSpec, root: mujoco.MjSpec) -> None:

@@ -1,18 +1,16 @@
 """Entities from MJCF files: the file's spec, with its own numbers unless a material or an option says otherwise."""
 
-from pathlib import Path
 from typing import Any
 
 import mujoco
 
-from .. import assets
 from ..physics.model.loading import open_mjcf
 from .dress import put_look
 from .materials import Rigid
 from .morphs import MJCF
 from .options import RigidOptions
 from .primitives import put_touch
-from .surfaces import Default, Surface
+from .surfaces import Surface, says_nothing
 
 WORLD = "world_link"
 """Name of the link that has the geoms of a file's world."""
@@ -33,7 +31,7 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
     Raises:
         ModelLoadError: the file is missing or broken.
     """
-    spec = open_mjcf(found(morph.file))
+    spec = open_mjcf(morph.path)
     if morph.exclude_ground_plane:
         for geom in [geom for geom in spec.worldbody.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]:
             spec.delete(geom)
@@ -42,7 +40,7 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
         put_touch(geom, material, options, density=None)
         if not morph.collision:
             geom.contype = geom.conaffinity = 0
-    if type(surface) is not Default or surface != Default() or not morph.visualization:
+    if not (says_nothing(surface) and morph.visualization):
         put_look(spec, list(spec.geoms), surface, visible=morph.visualization)
     for body in spec.bodies[1:] if material.gravity_compensation else []:
         body.gravcomp = material.gravity_compensation
@@ -54,14 +52,10 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
     return spec
 
 
-def found(file: str) -> str:
-    """Return the path of a file: as it is, or that of one of Tumble's own assets of this name."""
-    own = assets.FOLDER / file
-    return str(own) if not Path(file).exists() and own.is_file() else file
-
-
-def settle(spec: mujoco.MjSpec) -> None:
+def settle(spec: mujoco.MjSpec, name: str = WORLD) -> None:
     """Move the geoms of a file's world to a body of their own, which stands still, so that they are one entity's.
+
+    The body is the last of the entity, and has this name, or one that is not taken.
 
     The physics is the same: geoms of still bodies touch as those of the world.
     """
@@ -71,11 +65,13 @@ def settle(spec: mujoco.MjSpec) -> None:
     for place, frame in enumerate(spec.frames):
         frame.name = frame.name or f"{WORLD}: {place}"  # frames are told apart by name alone
     taken = {body.name for body in spec.bodies[1:]}
-    body = spec.worldbody.add_body(name=WORLD if WORLD not in taken else f"{WORLD}_")
+    while name in taken:
+        name += "_"
+    body = spec.worldbody.add_body(name=name)
     frames: dict[str, Any] = {}
     for geom in geoms:
-        name, geom.name = geom.name, f"{geom.name}: moved" if geom.name else ""
-        moved = body.add_geom(name=name)
+        own, geom.name = geom.name, f"{geom.name}: moved" if geom.name else ""
+        moved = body.add_geom(name=own)
         for attribute in _GEOM:
             setattr(moved, attribute, getattr(geom, attribute))
         _put_orientation(moved.alt, geom.alt)

@@ -15,6 +15,7 @@ INTEGRATORS = {
 }
 """MuJoCo's integrator by a user's name for it."""
 SOLVERS = {"Newton": "newton", "CG": "cg"}
+LEVELS = ("geom", "link", "entity")
 CONES = {"pyramidal": "pyramidal", "elliptic": "elliptic"}
 
 
@@ -118,3 +119,97 @@ class RigidOptions:
                 put(self, **{name: number("RigidOptions", name, getattr(self, name), above=0.0)})
         if self.max_contacts is not None:
             put(self, max_contacts=as_count("RigidOptions: max_contacts", self.max_contacts))
+
+
+@record
+class VisOptions:
+    """Pictures of a scene.
+
+    Attributes:
+        segmentation_level: "link", "entity" or "geom": what the numbers of a segmented picture stand for.
+        background_color, ambient_light: red, green and blue of the sky and of its light, from 0 to 1; None: the
+            renderer's own.
+        shadow: whether there are shadows.
+        plane_reflection: whether planes mirror.
+        show_world_frame, world_frame_size: whether the world's axes are drawn, and how long, m.
+        show_link_frame, link_frame_size, show_cameras, rendered_envs_idx, contact_force_scale, lights: for viewers.
+    """
+
+    segmentation_level: str = "link"
+    background_color: Any = None
+    ambient_light: Any = None
+    shadow: bool = True
+    plane_reflection: bool = False
+    show_world_frame: bool = False
+    world_frame_size: float = 1.0
+    show_link_frame: bool = False
+    link_frame_size: float = 0.2
+    show_cameras: bool = False
+    rendered_envs_idx: Any = None
+    contact_force_scale: float = 0.01
+    lights: Any = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no picture has.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        if self.segmentation_level not in LEVELS:
+            raise ValueError(
+                f"VisOptions: segmentation_level={self.segmentation_level!r}{nearest(self.segmentation_level, LEVELS)}"
+            )
+        for name in ("background_color", "ambient_light"):
+            if getattr(self, name) is not None:
+                put(self, **{name: numbers("VisOptions", name, getattr(self, name), 3)})
+        for name in ("world_frame_size", "link_frame_size", "contact_force_scale"):
+            put(self, **{name: number("VisOptions", name, getattr(self, name), above=0.0)})
+
+
+@record
+class ViewerOptions:
+    """The viewer of a scene, kept for it.
+
+    Attributes:
+        res: width and height, pixels.
+        camera_pos, camera_lookat, camera_up: where its camera stands and looks at, (3,) m.
+        camera_fov: degrees from the lower to the upper edge.
+        refresh_rate, max_FPS: pictures a second.
+        realtime_factor: simulated seconds in one of the viewer.
+        run_in_thread, enable_help_text, enable_default_keybinds, enable_gui: kept.
+    """
+
+    res: Any = None
+    camera_pos: Any = (3.5, 0.5, 2.5)
+    camera_lookat: Any = (0.0, 0.0, 0.5)
+    camera_up: Any = (0.0, 0.0, 1.0)
+    camera_fov: float = 40.0
+    refresh_rate: int = 60
+    max_FPS: int | None = None
+    realtime_factor: float | None = 1.0
+    run_in_thread: bool | None = None
+    enable_help_text: bool = True
+    enable_default_keybinds: bool = True
+    enable_gui: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no viewer has.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        for name in ("camera_pos", "camera_lookat", "camera_up"):
+            put(self, **{name: numbers("ViewerOptions", name, getattr(self, name), 3)})
+        put(self, camera_fov=number("ViewerOptions", "camera_fov", self.camera_fov, above=0.0, most=179.0))
+
+
+@record
+class ProfilingOptions:
+    """Measurements of a scene's speed.
+
+    Attributes:
+        show_FPS, FPS_tracker_alpha: kept; `tumble bench` measures.
+    """
+
+    show_FPS: bool = False
+    FPS_tracker_alpha: float = 0.95

@@ -1,35 +1,49 @@
 """Scene: entities are added, `build` makes one model of them, `step` moves all environments."""
 
-import os
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
-import torch
 
 from ..physics.model.model import Model
 from ..physics.scalars import as_count
 from . import materials, morphs, surfaces
+from .camera import Camera
 from .compose import SEPARATOR, Piece, compose
+from .drawing import Drawing
 from .entity import RigidEntity
-from .errors import SceneOrderError
+from .life import Life
+from .lights import Light
 from .make import make_piece
-from .options import RigidOptions, SimOptions
+from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
 from .outline import Outline
-from .ranges import ranges_of
+from .ranges import Ranges, ranges_of
 from .records import nearest
-from .sensors.manager import SensorManager, split
+from .renderers import Renderer
+from .segmentation import Segmentation
+from .sensors.manager import SensorManager
 from .sensors.sensor import Sensor
 from .variants import Variants, variants_of
 from .world import World
 
+_alive: WeakSet["Scene"] = WeakSet()
 
-class Scene:
+
+class Scene(Life, Drawing):
     """Entities, and what happens to them.
 
     Args:
         sim_options: time and gravity.
         rigid_options: contacts, constraints, integration.
+        vis_options: pictures.
+        viewer_options: the viewer, kept for it.
+        profiling_options: kept.
+        renderer: one of `renderers`.
+        show_viewer: True warns that there is no viewer yet.
+        show_FPS: kept.
 
     Attributes:
         variants: entities whose shapes differ from environment to environment.
@@ -38,15 +52,34 @@ class Scene:
         TypeError: an option is of another class.
     """
 
-    def __init__(self, sim_options: SimOptions | None = None, rigid_options: RigidOptions | None = None) -> None:
+    def __init__(
+        self,
+        sim_options: SimOptions | None = None,
+        rigid_options: RigidOptions | None = None,
+        vis_options: VisOptions | None = None,
+        viewer_options: ViewerOptions | None = None,
+        profiling_options: ProfilingOptions | None = None,
+        renderer: Renderer | None = None,
+        show_viewer: bool | None = None,
+        show_FPS: bool | None = None,
+    ) -> None:
+        super().__init__()
         self.sim_options = _option("sim_options", sim_options, SimOptions)
         self.rigid_options = _option("rigid_options", rigid_options, RigidOptions)
+        self.vis_options = _option("vis_options", vis_options, VisOptions)
+        self.viewer_options = _option("viewer_options", viewer_options, ViewerOptions)
+        self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)
+        self.renderer = _option("renderer", renderer, Renderer)
+        self.show_FPS = bool(show_FPS)
+        if show_viewer:
+            warnings.warn("show_viewer=True: there is no viewer yet; look through scene.add_camera", stacklevel=2)
         self._entities: list[RigidEntity] = []
         self._pieces: list[Piece] = []
-        self._callbacks: list[Callable[[], None]] = []
+        self._lights: list[Light] = []
+        self._cameras: list[Camera] = []
         self._sensors = SensorManager()
         self.variants: list[Variants] = []
-        self._world: World | None = None
+        _alive.add(self)
 
     def __repr__(self) -> str:
         state = f"{self.n_envs} environments" if self.is_built else "not built"
@@ -94,7 +127,7 @@ class Scene:
         )
         idx = len(self._entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
-        piece = make_piece(name, *made_of, self.rigid_options)
+        piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
         if len(several) > 1:
             self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
@@ -108,18 +141,6 @@ class Scene:
         if name in self.entity_names:
             raise ValueError(f"name={name!r}: the scene has an entity of this name; choose another")
         return name
-
-    def add_sensor(self, sensor_options: Any) -> Sensor:
-        """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
-
-        Raises:
-            SceneOrderError: the scene is built.
-            TypeError: these are no options of a sensor.
-            IndexError: its entity, link or dof does not exist.
-            ValueError: it needs an entity.
-        """
-        self._require_not_built("add_sensor")
-        return self._sensors.add(sensor_options, self)
 
     def build(
         self,
@@ -144,105 +165,128 @@ class Scene:
         self._require_not_built("build")
         n_envs = as_count("n_envs", n_envs, least=0)
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
-        model = self.make_model()
-        ranges = ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
+        model = self.compile()
+        ranges = self.ranges(model)
         self._world = World(model, n_envs, offsets, self._sensors.reads)
         for variants in self.variants:
             variants.apply(self._world.solver)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
+        for camera in self._cameras:
+            camera.build(self._world)
         self._sensors.build(self._world)
 
-    def make_model(self, *, actuators: bool = False, **options: Any) -> Model:
-        """Return the model of all entities, compiled; the scene stays as it is.
+    def compile(self, *, actuators: bool = False, **options: Any) -> Model:
+        """Return the model of all entities, as `build` simulates it, without environments.
 
         Args:
             actuators: whether the actuators of files act; in a scene that is built, controls of dofs alone do.
             options: override those of the scene, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
 
         Raises:
-            ModelLoadError: MuJoCo cannot compile the model.
+            ModelLoadError: MuJoCo cannot compile it.
             UnsupportedModelError: an entity uses what Tumble does not simulate.
             ValueError: for an unknown option.
         """
-        return compose(self._pieces, self.sim_options, self.rigid_options, actuators, **options)
+        return compose(self._pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
 
-    # life
+    def ranges(self, model: Model) -> list[Ranges]:
+        """Return the ranges of all entities in a model that `compile` returned."""
+        return ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
 
-    def step(self, update_visualizer: bool = True, refresh_visualizer: bool = True) -> None:
-        """Simulate `dt` seconds in all environments, after the callbacks of `register_pre_step_callback`."""
-        world = self._built("step")
-        for callback in self._callbacks:
-            callback()
-        world.solver.step(self.substeps)
-        self._sensors.after_step()
-
-    def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
-        """Put environments into the state in which they were built, or into one of `get_state`.
-
-        Args:
-            state: of all environments that are named, or of one; None: the state after `build`.
-            envs_idx: which environments; None: all.
-        """
-        world = self._built("reset")
-        envs = world.envs(envs_idx)
-        if state is None:
-            world.solver.state.reset(envs)
-            self._sensors.after_reset(envs)
-        else:
-            of_sensors, of_solver = split(state)
-            self._sensors.check_state(of_sensors)
-            world.solver.state.load_state_dict(of_solver, envs)
-            self._sensors.load_state_dict(of_sensors, envs)
-
-    def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
-        world = self._built("get_state")
-        envs = world.envs(envs_idx)
-        return world.solver.state.state_dict(envs) | self._sensors.state_dict(envs)
-
-    def read_sensors(
-        self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False
-    ) -> dict[str, torch.Tensor]:
-        """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each.
-
-        Sensors of a kind are in the order in which they were added; with a history it is (n, history, m).
+    def add_camera(
+        self,
+        model: str = "pinhole",
+        res: Sequence[int] = (320, 320),
+        pos: Any = (0.5, 2.5, 3.5),
+        lookat: Any = (0.5, 0.5, 0.5),
+        up: Any = (0.0, 0.0, 1.0),
+        fov: float = 30.0,
+        aperture: float = 2.0,
+        focus_dist: float | None = None,
+        GUI: bool = False,
+        spp: int = 256,
+        denoise: bool | None = None,
+        near: float = 0.1,
+        far: float = 20.0,
+        env_idx: int | None = None,
+        debug: bool = False,
+    ) -> Camera:
+        """Add a camera.
 
         Args:
-            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
-            envs_idx: which environments; None: all.
-            is_ground_truth: whether what is true is returned, not what is measured.
+            model: "pinhole" or "thinlens", for path tracing.
+            res: width and height, pixels.
+            pos: where it stands, (3,) m.
+            lookat: the point that it looks at, (3,) m.
+            up: direction that is up in the picture, (3,).
+            fov: degrees from the lower to the upper edge.
+            aperture: of a thin lens, for path tracing.
+            focus_dist: distance that is sharp, m, for path tracing.
+            GUI: kept; no window is opened.
+            spp: samples a pixel, for path tracing.
+            denoise: whether pictures of path tracing are denoised.
+            near: kept: the renderer has a near plane of its own, m.
+            far: kept: the renderer sees as far as there is something, m.
+            env_idx: the only environment that it sees; None: all.
+            debug: kept.
 
         Raises:
-            ValueError: sensors of one kind have histories of different lengths.
+            ValueError: an argument is impossible.
         """
-        self._built("read_sensors")
-        return self._sensors.read(entity_idx, envs_idx, is_ground_truth)
+        options = {name: value for name, value in locals().items() if name != "self"}
+        camera = Camera(len(self._cameras), self, options)
+        self._cameras.append(camera)
+        if self._world is not None:
+            camera.build(self._world)
+        return camera
+
+    def add_light(
+        self,
+        pos: Any,
+        dir: Any,
+        color: Any = (1.0, 1.0, 1.0),
+        intensity: float = 1.0,
+        directional: bool = False,
+        castshadow: bool = True,
+        cutoff: float = 45.0,
+        attenuation: float = 0.0,
+    ) -> None:
+        """Add a light, which becomes one of the model's.
+
+        Args:
+            pos: where it stands, (3,) m.
+            dir: direction in which it shines, (3,).
+            color: red, green and blue, from 0 on.
+            intensity: factor of its colour.
+            directional: whether its rays are parallel, as the sun's; else it is a lamp.
+            castshadow: whether it casts shadows.
+            cutoff: degrees from its direction up to which a lamp shines.
+            attenuation: share by which it is weaker for each metre.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            ValueError: an argument is impossible.
+        """
+        self._require_not_built("add_light")
+        self._lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
+
+    def add_sensor(self, sensor_options: Any) -> Sensor:
+        """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            TypeError: these are no options of a sensor.
+            IndexError: its entity, link or dof does not exist.
+            ValueError: it needs an entity.
+        """
+        self._require_not_built("add_sensor")
+        return self._sensors.add(sensor_options, self)
 
     @property
     def sensors(self) -> list[Sensor]:
         """All sensors, in the order in which they were added."""
         return list(self._sensors.sensors)
-
-    def register_pre_step_callback(self, callback: Callable[[], None]) -> None:
-        """Call a function without arguments before each step."""
-        if not callable(callback):
-            raise TypeError(f"callback={callback!r}: expected a function without arguments")
-        self._callbacks.append(callback)
-
-    def get_time(self, envs_idx: Any = None) -> torch.Tensor:
-        """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""
-        world = self._built("get_time")
-        time, envs = world.solver.state.time, world.envs(envs_idx)
-        return world.out(time if envs is None else time[torch.as_tensor(envs)])
-
-    def write_mjcf(self, path: str | os.PathLike) -> None:
-        """Write the compiled scene as an MJCF file, which MuJoCo opens: `tumble.physics.Model.write_mjcf`.
-
-        Raises:
-            ModelWriteError: MJCF cannot hold it.
-        """
-        self._built("write_mjcf").model.write_mjcf(path)
 
     # names
 
@@ -268,43 +312,30 @@ class Scene:
         return [entity.name for entity in self._entities]
 
     @property
-    def world(self) -> World:
-        """The built scene, as its entities see it."""
-        return self._built("world")
+    def cameras(self) -> list[Camera]:
+        """All cameras, in the order in which they were added."""
+        return list(self._cameras)
+
+    def render_all_cameras(self, **outputs: bool) -> list[tuple[Any, Any, Any, Any]]:
+        """Return what `Camera.render` does of each camera, with its arguments."""
+        return [camera.render(**outputs) for camera in self._cameras]
+
+    @cached_property
+    def segmentation(self) -> Segmentation:
+        """The meaning of segmented pictures."""
+        self._built("segmentation")
+        return Segmentation(self._entities, self.vis_options.segmentation_level)
 
     @property
-    def rigid_solver(self) -> Any:
-        """The solver of the built scene: a `tumble.physics.RigidSolver`."""
-        return self._built("rigid_solver").solver
+    def segmentation_idx_dict(self) -> dict[int, Any]:
+        """By number in a segmented picture, the part that it stands for: `Segmentation.idx_dict`."""
+        return self.segmentation.idx_dict
 
-    @property
-    def is_built(self) -> bool:
-        """True after `build`."""
-        return self._world is not None
 
-    @property
-    def n_envs(self) -> int:
-        """Number of environments, as `build` was given."""
-        return self._built("n_envs").n_envs
-
-    @property
-    def dt(self) -> float:
-        """Seconds that a step simulates."""
-        return self.sim_options.dt
-
-    @property
-    def substeps(self) -> int:
-        """Physics steps in a step."""
-        return self.sim_options.substeps
-
-    def _built(self, call: str) -> World:
-        if self._world is None:
-            raise SceneOrderError(f"{call}: call scene.build() first")
-        return self._world
-
-    def _require_not_built(self, call: str) -> None:
-        if self._world is not None:
-            raise SceneOrderError(f"{call}: the scene is built already; make a new Scene")
+def close_all() -> None:
+    """Close all scenes of this process, and give their memory back."""
+    for scene in list(_alive):
+        scene.close()
 
 
 def _option(name: str, given: Any, kind: type) -> Any:

@@ -88,7 +88,16 @@ class World:
 
     def get(self, name: str, envs: Any = None) -> torch.Tensor:
         """Return a quantity by MuJoCo's name at the present state, (k, ...): `RigidSolver.get` after `forward`."""
+        self.to_present()
+        return self.solver.get(name, envs)
+
+    def get_many(self, names: Sequence[str], envs: Any = None) -> dict[str, torch.Tensor]:
+        """Return several quantities by MuJoCo's names at the present state."""
+        self.to_present()
+        return self.solver.get_many(names, envs)
+
+    def to_present(self) -> None:
+        """Let derived quantities be those of the present state: a step leaves those of its beginning."""
         if self._evaluated != self.solver.edits:
             self.solver.forward()
             self._evaluated = self.solver.edits
-        return self.solver.get(name, envs)

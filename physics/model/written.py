@@ -1,4 +1,4 @@
-"""A compiled model as an MJCF file, with all digits of its numbers, and the files of its meshes and images beside it."""
+"""A compiled model as an MJCF file, with all digits of its numbers, and its meshes and images beside it."""
 
 import contextlib
 import ctypes
@@ -19,7 +19,9 @@ _DIGITS = "_mjPRIVATE__set_xml_precision"
 _USUAL_DIGITS, _ALL_DIGITS = 6, 17
 _TOLERANCE = 1e-12  # text has all digits; quaternions are normalised anew, and meshes centred anew
 _UNLIKE = ("_map", "names", "paths", "signature", "text_data", "nbuffer", "nnames", "npaths")
-"""Fields of a model that may differ: they name files, or the model."""
+"""Ends of names of fields that may differ: they name files, or the model."""
+_ITS_OWN = ("name_", "oct_", "mesh_oct", "noct")
+"""Beginnings of names of fields that may differ: names, and MuJoCo's distance fields, whose depth MJCF cannot say."""
 
 
 class ModelWriteError(ValueError):
@@ -69,7 +71,7 @@ def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
     for part, prefix in ((lambda model: model, ""), (lambda model: model.opt, "opt.")):
         first, second = part(one), part(other)
         for name in dir(first):
-            if name.startswith("_") or name.endswith(_UNLIKE) or name.startswith("name_") or "path" in name:
+            if name.startswith(("_", *_ITS_OWN)) or name.endswith(_UNLIKE) or "path" in name:
                 continue
             mine, theirs = getattr(first, name), getattr(second, name)
             if name == "site_size":

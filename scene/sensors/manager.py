@@ -95,6 +95,12 @@ class SensorManager:
             for sensor in self.sensors:
                 sensor.restart(look, rows)
 
+    def close(self) -> None:
+        """Let all sensors refuse to read on: their scene is closed."""
+        self._world = None
+        for sensor in self.sensors:
+            sensor.close()
+
     def read(self, entity_idx: int | None, envs_idx: Any, truth: bool) -> dict[str, torch.Tensor]:
         """Return the readings of all sensors, side by side, by the names of their kinds: `Scene.read_sensors`.
 

@@ -37,6 +37,7 @@ class Sensor:
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
         self.options, self.idx, self._entity = options, idx, entity
         self._world: World | None = None
+        self._closed = False
 
     def __repr__(self) -> str:
         return f"sensor {self.idx} ({type(self.options).__name__})"
@@ -280,9 +281,14 @@ class Sensor:
 
     # helpers
 
+    def close(self) -> None:
+        """Refuse to read from now on."""
+        self._world, self._closed = None, True
+
     def _require_world(self) -> World:
         if self._world is None:
-            raise SceneOrderError(f"{self!r}: call scene.build() first")
+            reason = "its scene is closed; make a new one" if self._closed else "call scene.build() first"
+            raise SceneOrderError(f"{self!r}: {reason}")
         return self._world
 
     def _rows(self, envs_idx: Any) -> torch.Tensor | None:

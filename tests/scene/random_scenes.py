@@ -42,7 +42,8 @@ def _morph(rng: np.random.Generator, kind: str, number: int) -> gs.morphs.Morph:
         ground = bool(rng.integers(2))
         return gs.morphs.MJCF(file=file, pos=(0, aside, 0), euler=euler, exclude_ground_plane=ground)
     height = 0.2 + (0.3 * number if kind in STACKED else 0.0)
-    at = {"pos": (*rng.uniform(-0.05, 0.05, 2) + (aside, 0), height), "euler": rng.uniform(-180, 180, 3)}
+    x, y = rng.uniform(-0.05, 0.05, 2)
+    at = {"pos": (x + aside, y, height), "euler": rng.uniform(-180, 180, 3)}
     if kind == "Sphere":
         return gs.morphs.Sphere(radius=rng.uniform(0.1, 0.2), **at)
     if kind in ("Capsule", "Cylinder"):

@@ -213,7 +213,7 @@ def alone(index):
     boxes, posts = [gs.morphs.Box(size=(edge, 0.2, 0.1), pos=(edge, 0, 0.3)) for edge in SizesTask().sizes], (0.05, 0.1)
     scene.add_entity(boxes[index[0]], gs.materials.Rigid(rho=500), name="box")
     scene.add_entity(gs.morphs.Capsule(radius=posts[index[1]], height=0.4, pos=(0, 1, 0.2), fixed=True), name="post")
-    return scene.make_model().mj
+    return scene.compile().mj
 
 
 SHAPES = [(0, 0), (0, 0), (1, 0), (1, 1), (2, 1)]  # five environments: 2, 2 and 1 of the boxes, 3 and 2 of the posts
