@@ -263,20 +263,22 @@ def test_environments_begin_anew_alone(scene):
     assert torch.equal(force.read()[[0, 2]], before[1][[0, 2]])
 
 
-def test_a_saved_state_reads_on_to_the_bit(scene):
+def test_a_saved_state_reads_on_to_the_bit(scene, tmp_path):
     def readings():
         return [*scene.named["late"].read(), scene.named["bounded"].read(), *scene.named["lidar"].read()]
 
     for _ in range(4):
         scene.step()
     kept = scene.get_state()
+    scene.save_checkpoint(tmp_path / "kept")
     at = readings()
     scene.step(), scene.step()
     after = readings()
-    scene.reset(kept)
-    assert all(torch.equal(a, b) for a, b in zip(readings(), at, strict=True))
-    scene.step(), scene.step()
-    assert all(torch.equal(a, b) for a, b in zip(readings(), after, strict=True))
+    for go_back in (lambda: scene.reset(kept), lambda: scene.load_checkpoint(tmp_path / "kept")):
+        go_back()
+        assert all(torch.equal(a, b) for a, b in zip(readings(), at, strict=True))
+        scene.step(), scene.step()
+        assert all(torch.equal(a, b) for a, b in zip(readings(), after, strict=True))
     scene.reset({name: part[:1] for name, part in kept.items()}, envs_idx=[2])
     assert torch.equal(scene.named["late"].read().ang_vel[2], at[1][0])
     with pytest.raises(ValueError, match="it is of 0 sensors, and the scene has 13"):
@@ -336,6 +338,14 @@ WRONG = {
         r"call scene\.build\(\) first",
     ),
 }
+
+
+def test_sensors_of_a_closed_scene_read_nothing():
+    scene = gs.Scene()
+    imu = scene.add_sensor(gs.sensors.IMU())
+    scene.close()
+    with pytest.raises(gs.SceneOrderError, match=r"sensor 0 \(IMU\): its scene is closed; make a new one"):
+        imu.read()
 
 
 @pytest.mark.parametrize("what", WRONG)
