@@ -110,6 +110,11 @@ BENCHMARKS = {
         "lanes",
         {"widths": (1, 4, 8, 16), "precisions": ("32", "64"), "rounds": 5},
     ),
+    "setters": Benchmark(
+        "setters and getters of entities: a few columns of a few environments",
+        "setters",
+        {"num_envs": 4096, "rounds": 5},
+    ),
     "profile": Benchmark(
         "where the time of a physics step goes",
         "stages",
@@ -130,6 +135,11 @@ BENCHMARKS = {
             "steps": 20,
             "rounds": 7,
         },
+    ),
+    "ik": Benchmark(
+        "inverse kinematics of an arm against numpy on MuJoCo's kinematics, and mink where it is installed",
+        "inverse",
+        {"targets": 10_000, "peer_targets": 200, "rounds": 3, "threads": usable_cores()},
     ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
@@ -162,6 +172,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "num_envs": {"type": int, "help": "environments in a batch"},
     "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
+    "targets": {"type": int, "help": "poses to be reached"},
+    "peer_targets": {"type": int, "help": "poses to be reached by peers, which take one after the other"},
     "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
     "steps": {"type": int, "help": "steps of one timed stretch"},
     "rounds": {"type": int, "help": "timed rounds, of which medians are taken"},

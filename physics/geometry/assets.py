@@ -214,3 +214,25 @@ def _locate(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> 
         file = PurePath(file.replace("\\", "/")).name
     candidates = [folder / below / file for folder in folders] or [Path(below, file)]
     return next((path for path in candidates if os.path.lexists(path)), candidates[0])
+
+
+def place_files(spec: mujoco.MjSpec, folders: Iterable[Path]) -> None:
+    """Name the files of a spec's meshes, images, fields and skins by their whole paths, where they are found.
+
+    Afterwards the spec may be attached to another, whose folder is a different one.
+    """
+    folders = list(folders)
+    for kind, setting in (("meshes", "meshdir"), *((f"{kind}s", setting) for kind, setting in _NEED.items())):
+        for element in getattr(spec, kind):
+            element.file = _placed(spec, element.file, getattr(element.compiler, setting), folders)
+            if kind == "textures" and any(element.cubefiles):
+                below = element.compiler.texturedir
+                element.cubefiles = [_placed(spec, file, below, folders) for file in element.cubefiles]
+
+
+def _placed(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> str:
+    """Return the whole path of a file, or its name as it is if there is none."""
+    if not file or _asset(spec, file, below) is not None:
+        return file
+    path = _locate(spec, file, below, folders)
+    return os.path.abspath(path) if path.exists() else file

@@ -21,6 +21,7 @@ from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_stiffness
 from .urdf_loading import load_urdf, take_urdf_options
+from .written import write_mjcf
 
 
 class Model:
@@ -104,6 +105,17 @@ class Model:
         for body in spec.bodies[1:]:
             body.simple = 0
         return spec.compile()
+
+    def write_mjcf(self, path: str | os.PathLike) -> None:
+        """Write the model as an MJCF file, with all digits, and its meshes and images into "<name>_assets" beside it.
+
+        MuJoCo compiles the same model from it, which is verified. Options of Tumble's own (`convex` and the like) are
+        not in it.
+
+        Raises:
+            ModelWriteError: the model came compiled, or MJCF cannot hold it.
+        """
+        write_mjcf(self._spec, path)
 
     @classmethod
     def from_mjcf(
