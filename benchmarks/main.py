@@ -110,6 +110,11 @@ BENCHMARKS = {
         "lanes",
         {"widths": (1, 4, 8, 16), "precisions": ("32", "64"), "rounds": 5},
     ),
+    "setters": Benchmark(
+        "setters and getters of entities: a few columns of a few environments",
+        "setters",
+        {"num_envs": 4096, "rounds": 5},
+    ),
     "profile": Benchmark(
         "where the time of a physics step goes",
         "stages",

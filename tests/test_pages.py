@@ -25,6 +25,7 @@ ELSEWHERE = {
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
+    "docs/scene/task.md",  # tests/scene/test_task_page.py
     "docs/policies.md",  # tests/training/test_policies_page.py
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }
