@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training", "viewer")
 
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
@@ -53,6 +53,7 @@ RANKS = {
     "physics": 19,  # the door: what users import
     "envs": 20,
     "benchmarks": 21,
+    "viewer": 21,  # shows a batch of environments; beside benchmarks, which know no viewer
     "training": 22,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
