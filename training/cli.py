@@ -15,6 +15,7 @@ from .errors import TumbleUserError, explain
 from .export_command import export
 from .printing import print_outcome, print_scores, print_table
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
+from .view_command import view
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -258,8 +259,9 @@ def evaluate(
     trust: Trust = False,
     option: Options = None,
     video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4.")] = None,
+    viewed: Annotated[bool, typer.Option("--view", help="Show the policy in a browser, in Tumble.")] = False,
     replay: Annotated[Path | None, typer.Option(help="Record an episode as a page for browsers: FILE.html.")] = None,
-    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in film and replay, side by side.")] = 1,
+    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in film, replay and view.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of film and replay.")] = 20.0,
 ) -> None:
     """Score a trained policy, in Tumble or unchanged in MuJoCo; writes JSON into the run folder."""
@@ -269,8 +271,8 @@ def evaluate(
         require_place(video, ".mp4")
     if replay is not None:
         require_place(replay, ".html")
-    if num_envs > 1 and video is None and replay is None:
-        raise TumbleUserError("--num-envs counts environments in pictures; give --video FILE.mp4 or --replay FILE.html")
+    if num_envs > 1 and video is None and replay is None and not viewed:
+        raise TumbleUserError("--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view")
     from .arguments import check_options, parse_options, require_trust
 
     options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
@@ -296,6 +298,10 @@ def evaluate(
         from .replays import replay_policy
 
         print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options).save(replay))
+    if viewed:
+        from .view_command import view_policy
+
+        view_policy(opened, found, num_envs, seed, options)
 
 
 @app.command()
@@ -357,6 +363,7 @@ def report(
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
+app.command()(view)
 app.command()(check)
 app.command()(export)
 

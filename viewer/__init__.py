@@ -12,12 +12,14 @@ from ..physics.process.libraries import load_torch
 
 if TYPE_CHECKING:
     from .errors import ViewerError
+    from .live import Viewer, view
     from .recorder import Recorder, record
     from .replay import Replay
 
-__all__ = ["Recorder", "Replay", "ViewerError", "record"]
+__all__ = ["Recorder", "Replay", "Viewer", "ViewerError", "record", "view"]
 
 _HOMES = {"Recorder": "recorder", "record": "recorder", "Replay": "replay", "ViewerError": "errors"}
+_HOMES |= {"Viewer": "live", "view": "live"}
 
 
 def __getattr__(name: str) -> Any:

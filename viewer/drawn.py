@@ -119,7 +119,7 @@ def _checker(mj: mujoco.MjModel, g: int) -> list[np.ndarray]:
     color = _color(mj, g)[:3]
     hue = color / max(color.max(), 1e-6)
     tint = 0.78 + 0.22 * hue if color.max() > 0.02 else np.ones(3)
-    return [tint * 0.86, tint * 0.72]
+    return [tint * 0.86, tint * 0.70]
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,17 @@ def start_camera(mj: mujoco.MjModel, centers: np.ndarray) -> StartCamera:
     azimuth = float(mj.vis.global_.azimuth)
     distance = 1.25 * reach / math.tan(math.radians(22.5))
     return StartCamera(tuple(map(float, center)), max(distance, 1e-3), azimuth if azimuth != 90 else 125.0, -18.0)
+
+
+def followed(mj: mujoco.MjModel, drawn: Drawn) -> int:
+    """Return the row of the geom that a camera follows: one of the first body, if that can go places; -1 for none."""
+    walks = (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    first = next((b for b in range(1, mj.nbody) if mj.body_weldid[b] != 0), -1)
+    joints = slice(mj.body_jntadr[first], mj.body_jntadr[first] + mj.body_jntnum[first]) if first > 0 else slice(0)
+    if not np.isin(mj.jnt_type[joints], walks).any():
+        return -1
+    geoms = np.flatnonzero(drawn.body >= first)
+    return int(geoms[0]) if len(geoms) else -1
 
 
 def body_name(mj: mujoco.MjModel, body: int) -> str:

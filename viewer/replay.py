@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .drawn import Drawn, StartCamera, body_name
+from .drawn import Drawn, StartCamera, body_name, followed
 from .packing import pack, unpack
 
 PAGE = Path(__file__).parent / "page"
@@ -53,7 +53,7 @@ class Replay:
         self.pos, self.quat = pos[:, :, rows], quat[:, :, rows]
         self._drawn, self._camera = drawn, camera
         self._bodies = [body_name(mj, int(mj.geom_bodyid[g])) for g in rows]
-        self._follows = _first_moving(mj, drawn)
+        self._follows = followed(mj, drawn)
 
     @property
     def frames(self) -> int:
@@ -162,13 +162,3 @@ def read_page(page: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     about = json.loads(parts["about"].group(1))
     return about, unpack(about["arrays"], parts["numbers"].group(1))
 
-
-def _first_moving(mj: mujoco.MjModel, drawn: Drawn) -> int:
-    """Return which geom the camera follows at first: one of the first body that can go places; -1 for none."""
-    walks = (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-    first = next((b for b in range(1, mj.nbody) if mj.body_weldid[b] != 0), -1)
-    joints = slice(mj.body_jntadr[first], mj.body_jntadr[first] + mj.body_jntnum[first]) if first > 0 else slice(0)
-    if not np.isin(mj.jnt_type[joints], walks).any():
-        return -1
-    geoms = np.flatnonzero(drawn.body >= first)
-    return int(geoms[0]) if len(geoms) else -1

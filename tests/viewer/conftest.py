@@ -19,7 +19,8 @@ SLIDER = """
       <joint name="turn" type="hinge" axis="0 0 1"/>
       <geom name="flag" type="box" pos=".3 0 0" size=".3 .05 .2" rgba="0 0 1 1" mass="1"/>
     </body>
-    <body name="pole"><geom name="pole" type="cylinder" size=".03 .6" pos="0 0 .6" rgba=".1 .1 .1 1"/></body>
+    <body name="pole"><geom name="pole" type="cylinder" size=".03 .6" pos="0 0 .6" rgba=".1 .1 .1 1"
+      contype="0" conaffinity="0"/></body>
   </worldbody>
   <actuator>
     <velocity name="push" joint="slide" kv="20" ctrlrange="-2 2"/>
