@@ -149,7 +149,8 @@ def start_camera(mj: mujoco.MjModel, centers: np.ndarray) -> StartCamera:
         center, reach = (low + high) / 2, float(np.linalg.norm(high - low)) / 2
     azimuth = float(mj.vis.global_.azimuth)
     distance = 1.25 * reach / math.tan(math.radians(22.5))
-    return StartCamera(tuple(map(float, center)), max(distance, 1e-3), azimuth if azimuth != 90 else 125.0, -18.0)
+    x, y, z = map(float, center)
+    return StartCamera((x, y, z), max(distance, 1e-3), azimuth if azimuth != 90 else 125.0, -18.0)
 
 
 def followed(mj: mujoco.MjModel, drawn: Drawn) -> int:

@@ -44,6 +44,7 @@ class Viewer:
         host: address to listen at; "0.0.0.0" lets other machines connect.
         play: False: paused at first.
         title: of the page.
+        shadows: False spares browsers without a graphics card.
         seed: of resets and random actions.
 
     Attributes:
@@ -65,6 +66,7 @@ class Viewer:
         host: str = "127.0.0.1",
         play: bool = True,
         title: str = "Tumble",
+        shadows: bool = True,
         seed: int | None = 0,
     ) -> None:
         viser = _viser()
@@ -79,7 +81,7 @@ class Viewer:
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
-        self._stage = Stage(self._server, session.mj, self._dragged)
+        self._stage = Stage(self._server, session.mj, self._dragged, shadows)
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
@@ -100,6 +102,7 @@ class Viewer:
 
         if stage.walker >= 0:
             toggle("follow", stage.follows, lambda on: setattr(stage, "follows", on))
+        toggle("shadows", stage.shadows, stage.set_shadows)
         toggle("contacts", False, lambda on: setattr(overlays, "contacts", on))
         toggle("contact forces", False, lambda on: setattr(overlays, "forces", on))
         toggle("frames of bodies", False, lambda on: setattr(overlays, "frames", on))

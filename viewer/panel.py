@@ -50,7 +50,7 @@ class Panel:
             names = [ALL, *(f"environment {i}" for i in range(self._session.num_envs))]
             choice = gui.add_dropdown("show", names, initial_value=ALL)
             choice.on_update(lambda _: self._do(lambda: self._choose(names.index(choice.value) - 1)))
-        self._way = None
+        self._way: Any = None
         if len(self._session.ways) > 1:
             self._way = gui.add_dropdown("actions", self._session.ways, initial_value=self._session.way)
             self._way.on_update(lambda _: self._do(self._set_way))

@@ -46,7 +46,7 @@ class Plots:
         if self._chart is not None:
             self._chart.data = data
             return
-        series = [{}] + [
+        series: list[dict[str, object]] = [{}] + [
             {"label": name.replace("_", " "), "stroke": INKS[i % len(INKS)], "width": 2}
             for i, name in enumerate(self._names)
         ]

@@ -35,11 +35,12 @@ class Stage:
         shown: numbers of the environments.
         offsets: (len(shown), 3) where each of them is put, m.
         follows: True while the scene is shifted so that the body that goes places stays where it is.
+        shadows: True while the sun throws shadows, which cost the browser the most.
         walker: the geom that is followed, -1 for none.
     """
 
-    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab) -> None:
-        self._server, self._mj, self._grab = server, mj, grab
+    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True) -> None:
+        self._server, self._mj, self._grab, self.shadows = server, mj, grab, shadows
         self._drawn = drawn(mj, collision=True)
         self._parts = self._make_parts()
         self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
@@ -63,8 +64,9 @@ class Stage:
         scene.set_background_image(_sky(), format="png")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(environment_intensity=0.3)
-        sun = _turn_to(np.array([-0.36, -0.48, 0.80]))
-        scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, cast_shadow=True, wxyz=sun)
+        turn = _turn_to(np.array([-0.36, -0.48, 0.80]))
+        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, wxyz=turn)
+        self._sun.cast_shadow = self.shadows
         scene.add_light_hemisphere(
             "/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=0.9
         )
@@ -139,6 +141,10 @@ class Stage:
         geoms = self._drawn.geom[part.geoms]
         place = pos[np.ix_(self.shown, geoms)] + self.offsets[:, None]
         return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(np.float32)
+
+    def set_shadows(self, on: bool) -> None:
+        """Let the sun throw shadows, or not."""
+        self.shadows = self._sun.cast_shadow = on
 
     def set_visible(self, collision: bool, visible: bool) -> None:
         """Show or hide the geoms that are there for contacts, or the others."""

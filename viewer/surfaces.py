@@ -57,7 +57,9 @@ def cylinder(size: np.ndarray) -> Surface:
 
 def box(size: np.ndarray) -> Surface:
     """Return the surface of a box with half sides `size`."""
-    vertices, normals, faces = [], [], []
+    vertices: list = []
+    normals: list = []
+    faces: list = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
             normal, right, up = np.zeros(3), np.zeros(3), np.zeros(3)

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND"
-PATIENCE = 120.0  # s: machines of tests draw in software, and do other things
+PATIENCE = 300.0  # s: machines of tests draw in software, and do other things
 
 
 class Browser:
@@ -29,7 +29,10 @@ class Browser:
         requests: addresses that the page asked for.
     """
 
-    def __init__(self, folder: Path, *flags: str, size: tuple[int, int] = (640, 480)) -> None:
+    def __init__(
+        self, folder: Path, *flags: str, size: tuple[int, int] = (640, 480), scale: float = 1.0
+    ) -> None:
+        """Start it with a page of some size, whose pictures have `scale` pixels for one of its own."""
         self.problems: list[str] = []
         self.requests: list[str] = []
         self._ids = itertools.count(1)
@@ -53,7 +56,7 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call(
-            "Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=scale, mobile=False
         )
 
     def _page(self, folder: Path) -> str:

@@ -13,21 +13,22 @@ from .browser import OFFLINE, PATIENCE, Browser, needs_chromium
 
 pytest.importorskip("viser")
 pytestmark = [needs_chromium, pytest.mark.slow]
-WIDTH, HEIGHT = 900, 600
+WIDTH, HEIGHT = 900, 500
+SCALE = 0.5  # fewer pixels: machines of tests draw in software
 
 
 @pytest.fixture(scope="module")
 def shown(slider, tmp_path_factory):
     """A started viewer of the first environment, and a browser that shows it."""
     slider.reset()
-    viewer = Viewer(slider, envs=[0], play=False).start()
-    browser = Browser(tmp_path_factory.mktemp("profile"), OFFLINE + ", EXCLUDE localhost", size=(WIDTH, HEIGHT))
+    viewer = Viewer(slider, envs=[0], play=False, shadows=False).start()
+    browser = Browser(tmp_path_factory.mktemp("profile"), OFFLINE + ", EXCLUDE localhost", size=(WIDTH, HEIGHT), scale=SCALE)
     browser.open(viewer.url)
     browser.until("[...document.querySelectorAll('[role=tab]')].length >= 4")
     browser.until("document.querySelector('canvas') !== null")
     viewer.do(lambda: setattr(viewer.panel, "side_by_side", False))
     viewer.do(viewer._arrange)
-    wait(lambda: red(browser) is not None and browser.picture()[20, 20].max() < 240)
+    wait(lambda: red(browser) is not None)
     yield viewer, browser
     browser.close()
     viewer.close()
@@ -37,14 +38,14 @@ def wait(condition) -> None:
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it never happened"
-        time.sleep(0.3)
+        time.sleep(0.5)
 
 
 def red(browser: Browser) -> np.ndarray | None:
     """Mean place (column, row) of the red ball; None where nothing is red, as while the page fades in."""
-    pixels = browser.picture().astype(int)[:, : WIDTH // 2 + 120]
+    pixels = browser.picture().astype(int)[:, : int(SCALE * (WIDTH // 2 + 110))]  # the rest is under the panel
     rows, columns = np.nonzero(pixels[..., 0] > pixels[..., 1:].max(axis=2) + 90)
-    return np.array([columns.mean(), rows.mean()]) if len(rows) > 200 else None
+    return np.array([columns.mean(), rows.mean()]) / SCALE if len(rows) > 50 else None
 
 
 def place(viewer: Viewer) -> float:
@@ -79,7 +80,7 @@ def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown
     stage = viewer._stage
     stage.follows = False
     found = []
-    for along in (0.0, 0.8):
+    for along in (0.0, -0.7):
         viewer.do(lambda along=along: viewer.session.set_joint(0, 0, along))
         wanted = projected(viewer, np.array([0.0, along, 0.5]))
         wait(lambda wanted=wanted: (seen := red(browser)) is not None and np.abs(seen - wanted).max() < 12)
@@ -109,14 +110,14 @@ def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     solver = viewer.session.solver
     viewer.do(lambda: viewer.panel.play(True))
     start = projected(viewer, np.array([0.0, 0.0, 0.5]))
-    end = projected(viewer, np.array([0.0, 1.0, 0.5]))
+    end = projected(viewer, np.array([0.0, -1.0, 0.5]))
     wait(lambda: (seen := red(browser)) is not None and np.abs(seen - start).max() < 12)
     browser.mouse("mouseMoved", *start, buttons=0)
     browser.mouse("mousePressed", *start)
     for share in np.linspace(0.1, 1, 10):
         browser.mouse("mouseMoved", *(start + share * (end - start)))
         time.sleep(0.1)
-    wait(lambda: viewer._spring.line is not None and place(viewer) > 0.1)
+    wait(lambda: viewer._spring.line is not None and place(viewer) < -0.1)
     browser.mouse("mouseReleased", *end)
     wait(lambda: viewer._spring.line is None)
     viewer.do(lambda: viewer.panel.play(False))
