@@ -46,7 +46,7 @@ class Browser:
                     "--use-angle=swiftshader",
                 ),
                 *("--enable-unsafe-swiftshader", "--remote-debugging-port=0", f"--user-data-dir={folder}"),
-                *(f"--window-size={size[0]},{size[1]}", "--hide-scrollbars", *flags, "about:blank"),
+                *(f"--window-size={size[0]},{size[1]}", "--hide-scrollbars", "--disable-gpu-watchdog", *flags, "about:blank"),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
