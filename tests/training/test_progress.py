@@ -61,6 +61,32 @@ def test_what_the_task_tells_is_in_the_curve(tmp_path, pendulums, small_ppo):
     assert "info/table" not in curve[-1] and "info/_level" not in curve[-1]
 
 
+def test_where_the_time_goes_is_in_the_curve(tmp_path, pendulums, small_ppo):
+    """Environments that sleep for 5 ms of a step, and whose solver does for 5 ms more, have most of it."""
+
+    class Solver:
+        def step(self, count):
+            time.sleep(0.005 * count)
+
+    class Slow(pendulums):
+        solver = Solver()
+
+        def step(self, actions):
+            self.solver.step(1)
+            time.sleep(0.005)
+            return super().step(actions)
+
+    envs = Slow(8)
+    outcome = train(small_ppo, tmp_path / "run", progress=False, envs=envs)
+    row = callbacks.read_curve(outcome.run.folder / "progress.jsonl")[-1]
+    shares = {name: row[f"time/{name}"] for name in ("physics", "task", "copies", "acting", "updating")}
+    assert set(shares) == set(outcome.spent) and sum(shares.values()) <= 1
+    slept = 0.005 * (small_ppo.total_steps // 8)
+    assert shares["physics"] * row["seconds"] >= slept and shares["task"] * row["seconds"] >= slept
+    assert shares["updating"] > 0 and shares["acting"] > 0 and shares["copies"] > 0
+    assert "step" not in vars(envs) and "step" not in vars(Slow.solver)
+
+
 def test_on_a_terminal_there_is_a_bar(tmp_path, capsys, monkeypatch, pendulums, small_ppo):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     train(small_ppo, tmp_path / "run", envs=pendulums(8))
