@@ -272,7 +272,9 @@ def evaluate(
     if replay is not None:
         require_place(replay, ".html")
     if num_envs > 1 and video is None and replay is None and not viewed:
-        raise TumbleUserError("--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view")
+        raise TumbleUserError(
+            "--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view"
+        )
     from .arguments import check_options, parse_options, require_trust
 
     options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]

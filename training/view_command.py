@@ -20,7 +20,9 @@ def view(
         str, typer.Argument(metavar="TASK|MODEL.xml|RUN", help="A task, an MJCF file, or a run folder with a policy.")
     ],
     num_envs: Annotated[int, typer.Option(min=1, max=MOST_ENVS, help="Environments, side by side.")] = 1,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Default: the first free one from 8080 on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Default: the first free one from 8080 on.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines connect.")] = "127.0.0.1",
     paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
     seed: Annotated[int, typer.Option(min=0)] = 0,
@@ -29,10 +31,12 @@ def view(
         typer.Option("--option", metavar="NAME=VALUE", help="An option of the task, as in TOML; may be repeated."),
     ] = None,
     checkpoint: Annotated[str, typer.Option(help="Of a run: latest, best, a step, or a folder.")] = "latest",
-    task: Annotated[str | None, typer.Option(help="The module or file of a run's task, which is then imported.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The module or file of a run's task, which is then imported.")
+    ] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Import the module or file of a run's task.")] = False,
 ) -> None:
-    """Move and show a task, a model or a policy in a browser: play, pause, drag bodies, turn sliders. Ctrl-C ends it."""
+    """Move and show a task, a model or a policy in a browser: play, drag bodies, turn sliders. Ctrl-C ends it."""
     from .arguments import check_options, parse_options, require_trust
 
     options, settings = parse_options(option), {"port": port, "host": host, "play": not paused, "seed": seed}

@@ -1,4 +1,4 @@
-"""The panel: what a person wants of the loop. Callbacks of the browser leave jobs, which the loop does between frames."""
+"""The panel: what a person wants of the loop. Callbacks leave jobs, which the loop does between two frames."""
 
 from collections.abc import Callable
 from typing import Any

@@ -73,7 +73,7 @@ class Perturbation:
         self._write(env, body, np.concatenate([force, np.cross(point - middle, force)]))
 
     def _felt(self, env: int, body: int, point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the least mass (kg) that a force at a point of a body moves, 0 if nothing, and the point's velocity."""
+        """Return the least mass (kg) that a force at a point moves, 0 if nothing, and the point's velocity."""
         mj, data = self._mj, self._data
         data.qpos[:] = self._read("qpos", env)
         for stage in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_makeM, mujoco.mj_factorM):

@@ -161,4 +161,3 @@ def read_page(page: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise ValueError("this is no page of a replay")
     about = json.loads(parts["about"].group(1))
     return about, unpack(about["arrays"], parts["numbers"].group(1))
-

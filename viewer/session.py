@@ -1,4 +1,4 @@
-"""A batch that a viewer moves: a solver under its controls, or environments under actions; nothing here knows browsers."""
+"""A batch that a viewer moves: a solver under its controls, or environments under actions. It knows no browser."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

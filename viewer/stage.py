@@ -1,4 +1,4 @@
-"""The bodies of a batch in a scene of viser: every surface once, with all its geoms in all environments as instances."""
+"""The bodies of a batch in a scene of viser: every surface once, its geoms in all environments as instances."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -67,9 +67,7 @@ class Stage:
         turn = _turn_to(np.array([-0.36, -0.48, 0.80]))
         self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, wxyz=turn)
         self._sun.cast_shadow = self.shadows
-        scene.add_light_hemisphere(
-            "/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=0.9
-        )
+        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=0.9)
         camera = start_camera(self._mj, pos)
         reach = camera.distance
         scene.configure_fog(5 * reach, 16 * reach, color=HORIZON)
@@ -140,7 +138,9 @@ class Stage:
     def _instances(self, part: _Part, pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         geoms = self._drawn.geom[part.geoms]
         place = pos[np.ix_(self.shown, geoms)] + self.offsets[:, None]
-        return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(np.float32)
+        return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(
+            np.float32
+        )
 
     def set_shadows(self, on: bool) -> None:
         """Let the sun throw shadows, or not."""
@@ -194,7 +194,7 @@ def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     flat = (cell * (corner[:, None] + square)).reshape(-1, 2)
     first = 4 * np.arange(len(corner))[:, None]
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
+    faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
     return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
 
 

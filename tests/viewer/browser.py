@@ -29,9 +29,7 @@ class Browser:
         requests: addresses that the page asked for.
     """
 
-    def __init__(
-        self, folder: Path, *flags: str, size: tuple[int, int] = (640, 480), scale: float = 1.0
-    ) -> None:
+    def __init__(self, folder: Path, *flags: str, size: tuple[int, int] = (640, 480), scale: float = 1.0) -> None:
         """Start it with a page of some size, whose pictures have `scale` pixels for one of its own."""
         self.problems: list[str] = []
         self.requests: list[str] = []
@@ -46,7 +44,13 @@ class Browser:
                     "--use-angle=swiftshader",
                 ),
                 *("--enable-unsafe-swiftshader", "--remote-debugging-port=0", f"--user-data-dir={folder}"),
-                *(f"--window-size={size[0]},{size[1]}", "--hide-scrollbars", "--disable-gpu-watchdog", *flags, "about:blank"),
+                *(
+                    f"--window-size={size[0]},{size[1]}",
+                    "--hide-scrollbars",
+                    "--disable-gpu-watchdog",
+                    *flags,
+                    "about:blank",
+                ),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

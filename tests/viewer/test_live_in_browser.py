@@ -22,7 +22,9 @@ def shown(slider, tmp_path_factory):
     """A started viewer of the first environment, and a browser that shows it."""
     slider.reset()
     viewer = Viewer(slider, envs=[0], play=False, shadows=False).start()
-    browser = Browser(tmp_path_factory.mktemp("profile"), OFFLINE + ", EXCLUDE localhost", size=(WIDTH, HEIGHT), scale=SCALE)
+    browser = Browser(
+        tmp_path_factory.mktemp("profile"), OFFLINE + ", EXCLUDE localhost", size=(WIDTH, HEIGHT), scale=SCALE
+    )
     browser.open(viewer.url)
     browser.until("[...document.querySelectorAll('[role=tab]')].length >= 4")
     browser.until("document.querySelector('canvas') !== null")
@@ -97,7 +99,9 @@ def test_a_slider_acts_on_the_control(shown):
     browser.ask("document.querySelector('[role=slider]').focus()")
     for _ in range(5):
         for kind in ("keyDown", "keyUp"):
-            browser.call("Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+            browser.call(
+                "Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39
+            )
     wait(lambda: viewer.session.wanted[0, 0] > 0)
     viewer.do(lambda: viewer.panel.play(True))
     wait(lambda: viewer.do(lambda: float(viewer.session.solver.ctrl[0, 0])) > 0 and place(viewer) > -0.45)

@@ -55,7 +55,7 @@ def projected(page, geom: int) -> np.ndarray:
         page.ask(f"""(() => {{
         const r = replay, o = r.orbit, place = r.motion.position(r.now, 0, {geom});
         const look = lookAt(o.eye(), o.target, [0, 0, 1]), f = 1 / Math.tan(o.fovy / 2);
-        const at = [0, 1, 2].map((k) => look[k] * place[0] + look[4 + k] * place[1] + look[8 + k] * place[2] + look[12 + k]);
+        const at = [0, 1, 2].map((k) => dot([look[k], look[4 + k], look[8 + k]], place) + look[12 + k]);
         const {{ width, height }} = r.canvas;
         return [width / 2 + at[0] / -at[2] * f * height / 2, height / 2 * (1 + r.lift() + at[1] / -at[2] * f)];
     }})()""")
