@@ -60,6 +60,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, light
         root.attach(piece.spec, prefix=prefix, frame=frame)
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
+    if rigid.use_gjk_collision is not None and not rigid.use_gjk_collision:
+        options["convex"] = "mpr"
     return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 
@@ -104,6 +106,7 @@ def _put_options(spec: mujoco.MjSpec, sim: SimOptions, rigid: RigidOptions) -> N
         bits.mjDSBL_FILTERPARENT: rigid.enable_adjacent_collision,
     }
     option.disableflags = sum(int(bit) for bit, asked in off.items() if asked)
+    option.enableflags = int(mujoco.mjtEnableBit.mjENBL_SLEEP) if rigid.use_hibernation else 0
     option.disableactuator = 1 << OFF_GROUP
 
 

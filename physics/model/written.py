@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from ..geometry.assets import place_files
+from ..shapes import of_kinds
 
 _DIGITS = "_mjPRIVATE__set_xml_precision"
 _USUAL_DIGITS, _ALL_DIGITS = 6, 17
@@ -84,10 +85,8 @@ def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
 
 def _sides(mjm: mujoco.MjModel) -> np.ndarray:
     """Return 1 for those numbers of `site_size` that the type of the site has, and 0 for others, (nsite, 3)."""
-    kinds = mujoco.mjtGeom
-    count = np.full(mjm.nsite, 3)
-    count[mjm.site_type == kinds.mjGEOM_SPHERE] = 1
-    count[np.isin(mjm.site_type, (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER))] = 2
+    numbers = of_kinds("NUMBERS")
+    count = np.array([len(numbers[kind]) if kind in numbers else 3 for kind in mjm.site_type.tolist()], int)
     return np.arange(3) < count[:, None]
 
 

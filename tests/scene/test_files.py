@@ -134,7 +134,7 @@ def test_meshes_weigh_what_they_enclose_and_stand_as_their_format_has_it(folder)
 
 
 def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
-    """The hulls of a ring and of an L are much larger than they are. A box without a lid encloses nothing: it weighs as its hull."""
+    """The hulls of a ring and an L are much larger than they are. A box without a lid weighs as its hull."""
     hull = gs.morphs.Mesh(file=folder / "ring.stl", decompose_object_error_threshold=float("inf"))
     apart = gs.morphs.Mesh(file=folder / "l.ply", coacd_options=QUICK)
     field = gs.morphs.Mesh(file=folder / "ring.stl", convexify=False)
