@@ -11,7 +11,7 @@ from ..physics.process.libraries import load_taichi, load_torch
 load_torch()
 load_taichi()
 
-from . import backend, materials, morphs, options, renderers, surfaces, textures  # noqa: E402
+from . import backend, materials, morphs, options, renderers, sensors, surfaces, textures  # noqa: E402
 from .backend import cpu, cuda, gpu, init  # noqa: E402
 from .choices import constraint_solver, friction_cone, integrator  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
@@ -34,6 +34,7 @@ __all__ = [
     "morphs",
     "options",
     "renderers",
+    "sensors",
     "surfaces",
     "tc_float",
     "textures",

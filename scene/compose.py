@@ -24,6 +24,7 @@ class Piece:
         name: of the entity.
         spec: its own.
         pos, quat: where its origin is put, m.
+        onto: the body of another piece in whose frame that is; None: the world.
         scale: of all its lengths.
         distance_fields: names of its geoms or meshes that touch by distance fields, with their options.
     """
@@ -32,12 +33,28 @@ class Piece:
     spec: mujoco.MjSpec
     pos: Sequence[float] = (0.0, 0.0, 0.0)
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
+    onto: str | None = None
     scale: float = 1.0
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, lights: Sequence[Light] = ()) -> Model:
+def compose(
+    pieces: Sequence[Piece],
+    sim: SimOptions,
+    rigid: RigidOptions,
+    lights: Sequence[Light] = (),
+    actuators: bool = False,
+    **options: Any,
+) -> Model:
     """Return the model of a scene.
+
+    Args:
+        pieces: its entities.
+        sim: time and gravity.
+        rigid: contacts, constraints, integration.
+        lights: of the whole scene.
+        actuators: whether the actuators of files act; else controls of dofs alone do.
+        options: override those of the scene: `Model.from_mjcf`.
 
     Raises:
         ModelLoadError: MuJoCo cannot compile it.
@@ -46,12 +63,15 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, light
     root = mujoco.MjSpec()
     root.modelname = "scene"
     _put_options(root, sim, rigid)
+    if actuators:
+        root.option.disableactuator = 0
     for number, light in enumerate(lights):
         light.add_to(root, f"light_{number}")
     fields = dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
-        frame = root.worldbody.add_frame(pos=piece.pos, quat=piece.quat)
+        carrier = root.worldbody if piece.onto is None else root.body(piece.onto)
+        frame = carrier.add_frame(pos=piece.pos, quat=piece.quat)
         if piece.scale != 1.0:
             frame.scale, frame.scaling = piece.scale, mujoco.mjtScaling.mjSCALING_GEOMETRY
         if not rigid.enable_self_collision:
@@ -59,9 +79,10 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, light
         _agree(piece.spec, root)
         root.attach(piece.spec, prefix=prefix, frame=frame)
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
-    options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
+    if rigid.max_contacts is not None:
+        options = {"max_contacts": rigid.max_contacts} | options
     if rigid.use_gjk_collision is not None and not rigid.use_gjk_collision:
-        options["convex"] = "mpr"
+        options = {"convex": "mpr"} | options
     return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 

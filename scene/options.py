@@ -151,7 +151,7 @@ class RigidOptions:
         if self.enable_neutral_collision is not None and not self.enable_neutral_collision:
             raise ValueError(
                 "RigidOptions: enable_neutral_collision=False: links that overlap at first touch here; leave pairs out "
-                "by the file's <exclude>, by contype and conaffinity, or all of an entity's by enable_self_collision=False"
+                "by the file's <exclude>, by contype, or all of an entity's by enable_self_collision=False"
             )
 
 

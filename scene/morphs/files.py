@@ -122,6 +122,7 @@ class URDF(FileMorph):
         merge_fixed_links: whether links that fixed joints hold together become one; their frames remain as sites.
         links_to_keep: names of links that stay links of their own all the same.
         default_armature: armature of all joints, kg m2 or kg; None: 0.
+        balance_inertia: whether a link whose inertia no body can have gets the mean of its moments; else an error.
         prioritize_urdf_material: whether colours of the URDF are in force over those of its mesh files.
         packages: folders of packages by name, or folders in which packages lie; ROS_PACKAGE_PATH counts as well.
     """
@@ -130,6 +131,7 @@ class URDF(FileMorph):
     merge_fixed_links: bool = True
     links_to_keep: Any = ()
     default_armature: float | None = None
+    balance_inertia: bool = False
     prioritize_urdf_material: bool = False
     packages: Any = None
     NAME: ClassVar[str] = "urdf"
