@@ -28,7 +28,7 @@ from .stage import Stage
 
 FIRST_PORT, PORTS = 8080, 50
 FRAMES, READINGS = 30.0, 4.0
-"""How often a second bodies are drawn, and numbers, curves and pictures."""
+"""Times a second that bodies are drawn, and that numbers, curves and pictures are."""
 LATE = 0.1
 """Seconds of a frame that the loop may lag behind the clock before it gives up catching up."""
 

@@ -1,4 +1,4 @@
-"""What is drawn over the bodies on request: contacts with their forces, frames of bodies, and the mouse's spring."""
+"""Drawings over the bodies, on request: contacts with their forces, frames of bodies, and the mouse's spring."""
 
 from typing import Any
 

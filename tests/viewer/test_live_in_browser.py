@@ -14,6 +14,7 @@ from .browser import OFFLINE, PATIENCE, Browser, needs_chromium
 pytest.importorskip("viser")
 pytestmark = [needs_chromium, pytest.mark.slow]
 WIDTH, HEIGHT = 800, 450
+NEAR = 30  # pixels: half of the ball's radius, as its dark side is not counted as red
 SCALE = 0.4  # fewer pixels: machines of tests draw in software
 
 
@@ -86,9 +87,9 @@ def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown
     for along in (-0.5, -1.0):
         viewer.do(lambda along=along: viewer.session.set_joint(0, 0, along))
         wanted = projected(viewer, np.array([0.0, along, 0.5]))
-        wait(lambda wanted=wanted: (seen := red(browser)) is not None and np.abs(seen - wanted).max() < 12)
+        wait(lambda wanted=wanted: (seen := red(browser)) is not None and np.abs(seen - wanted).max() < NEAR)
         found.append(wanted)
-    assert np.linalg.norm(found[1] - found[0]) > 40  # pixels
+    assert np.linalg.norm(found[1] - found[0]) > 2 * NEAR
 
 
 def test_a_slider_acts_on_the_control(shown):
@@ -116,7 +117,7 @@ def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     viewer.do(lambda: viewer.panel.play(True))
     start = projected(viewer, np.array([0.0, -0.5, 0.5]))
     end = projected(viewer, np.array([0.0, -1.1, 0.5]))
-    wait(lambda: (seen := red(browser)) is not None and np.abs(seen - start).max() < 12)
+    wait(lambda: (seen := red(browser)) is not None and np.abs(seen - start).max() < NEAR)
     browser.mouse("mouseMoved", *start, buttons=0)
     browser.mouse("mousePressed", *start)
     for share in np.linspace(0.1, 1, 10):
