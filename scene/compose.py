@@ -24,6 +24,7 @@ class Piece:
         name: of the entity.
         spec: its own.
         pos, quat: where its origin is put, m.
+        onto: the body of another piece in whose frame that is; None: the world.
         scale: of all its lengths.
         distance_fields: names of its geoms or meshes that touch by distance fields, with their options.
     """
@@ -32,6 +33,7 @@ class Piece:
     spec: mujoco.MjSpec
     pos: Sequence[float] = (0.0, 0.0, 0.0)
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
+    onto: str | None = None
     scale: float = 1.0
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -68,7 +70,8 @@ def compose(
     fields = dict[str, Any]()
     for piece in pieces:
         prefix = piece.name + SEPARATOR
-        frame = root.worldbody.add_frame(pos=piece.pos, quat=piece.quat)
+        carrier = root.worldbody if piece.onto is None else root.body(piece.onto)
+        frame = carrier.add_frame(pos=piece.pos, quat=piece.quat)
         if piece.scale != 1.0:
             frame.scale, frame.scaling = piece.scale, mujoco.mjtScaling.mjSCALING_GEOMETRY
         if not rigid.enable_self_collision:

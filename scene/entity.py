@@ -2,18 +2,30 @@
 
 from typing import Any
 
-import torch
+import numpy as np
 
+from .attaching import attach
+from .controllers import Controllers
+from .dynamics import Dynamics
 from .errors import SceneOrderError
-from .handles import RigidGeom, RigidJoint, RigidLink
+from .geoms import RigidGeom
+from .handles import RigidJoint, RigidLink
 from .outline import Outline
+from .parameters import PhysicalNumbers
+from .planning import Planning
 from .ranges import Ranges
 from .records import nearest
+from .touching import Touching
 from .world import World
+from .writing import Writing
 
 
-class RigidEntity:
+class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Planning):
     """An entity of a scene.
+
+    Its methods read, write and control batches of environments: `reading.py`, `writing.py`, `controllers.py`,
+    `parameters.py`, `touching.py`, `dynamics.py` and `planning.py` have them. `access.py` says what all of them take
+    and return.
 
     Its links and joints are known when it is added; numbers in the scene, geoms and states follow when that is built.
     A number within the entity plus the start of its range is the number in the scene: `link_start`, `joint_start`,
@@ -27,25 +39,56 @@ class RigidEntity:
         morph, material, surface: what it was made of.
         links, joints: its parts.
         geoms: its geoms; empty until the scene is built.
+        visualize_contact: whether pictures show its contacts.
+        attached_to, attached_link: the entity and link that carry it; None: it is attached to none.
     """
 
     def __init__(self, scene: Any, idx: int, name: str, made_of: tuple[Any, Any, Any], outline: Outline) -> None:
         self.scene, self.idx, self.name = scene, idx, name
         self.morph, self.material, self.surface = made_of
-        self._outline = outline
         self.links = [
             RigidLink(self, link, number, parent)
             for number, (link, parent) in enumerate(zip(outline.links, outline.parents, strict=True))
         ]
-        self.joints = [
-            RigidJoint(self, self.links[joint.link], number, joint) for number, joint in enumerate(outline.joints)
-        ]
+        self._take_joints(outline)
         self.geoms: list[RigidGeom] = []
+        self.visualize_contact = False
+        self.attached_to: RigidEntity | None = None
+        self.attached_link: RigidLink | None = None
         self._world: World | None = None
         self._ranges: Ranges | None = None
 
     def __repr__(self) -> str:
         return f"RigidEntity('{self.name}', {self.n_links} links, {self.n_dofs} dofs)"
+
+    def _take_joints(self, outline: Outline) -> None:
+        self._outline = outline
+        self.joints = [
+            RigidJoint(self, self.links[joint.link], number, joint) for number, joint in enumerate(outline.joints)
+        ]
+
+    def attach(
+        self, parent_entity: Any, parent_link_name: str | None = None, pos: Any = None, quat: Any = None
+    ) -> None:
+        """Mount it on a link of another entity, before the scene is built; a free joint of its own goes.
+
+        Its number among the scene's entities stays; its parts have their numbers after those of the entity that carries
+        it.
+
+        Args:
+            parent_entity: the entity that carries it.
+            parent_link_name: the link that does, which is on its last branch; None: the first.
+            pos: its place in that link's frame, (3,) m; None: that of its morph.
+            quat: its orientation there, (4,), w first; None: that of its morph.
+
+        Raises:
+            SceneOrderError: the scene is built, or it is attached already.
+            TypeError: `parent_entity` is no entity of the same scene.
+            ValueError: it has several trees, or carries the other one; the link is not on the last branch.
+            KeyError: for an unknown name of a link, with the nearest.
+        """
+        piece = self.scene.piece_of(self)
+        self._take_joints(attach(self, piece, parent_entity, parent_link_name, pos, quat))
 
     def place(self, world: World, ranges: Ranges) -> None:
         """Give it its place in a built scene."""
@@ -54,17 +97,6 @@ class RigidEntity:
         for number, geom in enumerate(range(ranges.start["geom"], ranges.end["geom"])):
             link = self.links[int(mj.geom_bodyid[geom]) - 1 - ranges.start["link"]]
             self.geoms.append(RigidGeom(self, link, number, mj.geom(geom).name.removeprefix(f"{self.name}/")))
-
-    @property
-    def world(self) -> World:
-        """The built scene.
-
-        Raises:
-            SceneOrderError: it is not built yet.
-        """
-        if self._world is None:
-            raise SceneOrderError(f"entity '{self.name}': call scene.build() first")
-        return self._world
 
     def __getattr__(self, name: str) -> Any:
         """Return the start or end of a range, such as `link_start`, or how much there is of a kind, such as `n_geoms`.
@@ -85,23 +117,23 @@ class RigidEntity:
 
     # parts
 
-    def get_link(self, name: str) -> RigidLink:
-        """Return a link by its name.
+    def get_link(self, name: str | None = None, uid: str | None = None) -> RigidLink:
+        """Return a link by its name, or its `uid`, which is its name.
 
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        return self._part("link", name, self.links)
+        return self._part("link", name if name is not None else uid, self.links)
 
-    def get_joint(self, name: str) -> RigidJoint:
-        """Return a joint by its name.
+    def get_joint(self, name: str | None = None, uid: str | None = None) -> RigidJoint:
+        """Return a joint by its name, or its `uid`, which is its name.
 
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        return self._part("joint", name, self.joints)
+        return self._part("joint", name if name is not None else uid, self.joints)
 
-    def _part(self, kind: str, name: str, parts: list) -> Any:
+    def _part(self, kind: str, name: str | None, parts: list) -> Any:
         for part in parts:
             if part.name == name:
                 return part
@@ -133,6 +165,11 @@ class RigidEntity:
         return self._world is not None
 
     @property
+    def is_attached(self) -> bool:
+        """True if it is mounted on another entity."""
+        return self.attached_to is not None
+
+    @property
     def is_free(self) -> bool:
         """True if its first link is free to move."""
         return self.base_link.is_free
@@ -162,55 +199,78 @@ class RigidEntity:
         """Number of geoms."""
         return self.geom_end - self.geom_start
 
-    # state
+    @property
+    def n_vgeoms(self) -> int:
+        """Number of geoms that are drawn."""
+        return self.vgeom_end - self.vgeom_start
 
-    def get_pos(self, envs_idx: Any = None) -> torch.Tensor:
-        """Return the position of its first link, (n, 3) m; (3,) without a batch."""
-        return self.world.out(self.world.get("xpos", self.world.envs(envs_idx))[:, self.base_link.body])
+    @property
+    def n_verts(self) -> int:
+        """Number of vertices of its meshes that touch."""
+        return self.vert_end - self.vert_start
 
-    def get_quat(self, envs_idx: Any = None) -> torch.Tensor:
-        """Return the orientation of its first link, (n, 4), w first; (4,) without a batch."""
-        return self.world.out(self.world.get("xquat", self.world.envs(envs_idx))[:, self.base_link.body])
+    @property
+    def n_faces(self) -> int:
+        """Number of triangles of its meshes that touch."""
+        return self.face_end - self.face_start
 
-    def get_qpos(self, envs_idx: Any = None) -> torch.Tensor:
-        """Return its coordinates, (n, n_qs) m or rad; (n_qs,) without a batch."""
-        return self.world.out(self.world.get("qpos", self.world.envs(envs_idx))[:, self.q_start : self.q_end])
+    @property
+    def n_edges(self) -> int:
+        """Number of edges of its meshes that touch."""
+        return self.edge_end - self.edge_start
 
-    def set_pos(self, pos: Any, envs_idx: Any = None, *, zero_velocity: bool = True) -> None:
-        """Put its first link, which must be free, to a position.
+    @property
+    def n_vverts(self) -> int:
+        """Number of vertices of its meshes that are drawn."""
+        return self.vvert_end - self.vvert_start
 
-        Args:
-            pos: (n, 3) or (3,) m.
-            envs_idx: of n environments; None for all.
-            zero_velocity: whether the entity stops.
+    @property
+    def n_vfaces(self) -> int:
+        """Number of triangles of its meshes that are drawn."""
+        return self.vface_end - self.vface_start
 
-        Raises:
-            ValueError: for a wrong shape, and for an entity that is not free.
-        """
-        self._write_base("set_pos", pos, slice(0, 3), envs_idx, zero_velocity)
+    @property
+    def vgeoms(self) -> list[RigidGeom]:
+        """Its geoms that are drawn."""
+        drawn = set(self._drawn().tolist())
+        return [geom for geom in self.geoms if geom.idx in drawn]
 
-    def set_quat(self, quat: Any, envs_idx: Any = None, *, zero_velocity: bool = True) -> None:
-        """Turn its first link, which must be free, to a quaternion, (n, 4) or (4,), as `set_pos` moves it."""
-        self._write_base("set_quat", quat, slice(3, 7), envs_idx, zero_velocity)
+    # what it was made of
 
-    def set_qpos(self, qpos: Any, envs_idx: Any = None, *, zero_velocity: bool = True) -> None:
-        """Write its coordinates, (n, n_qs) or (n_qs,) m or rad, as `set_pos` moves its base."""
-        self._write_qpos("qpos", qpos, slice(0, self.n_qs), envs_idx, zero_velocity)
+    @property
+    def uid(self) -> str:
+        """Its name, of which the scene has no other."""
+        return self.name
 
-    def _write_base(self, call: str, values: Any, columns: slice, envs_idx: Any, zero_velocity: bool) -> None:
-        if not self.is_free:
-            raise ValueError(f"{call}: entity '{self.name}' is not free to move")
-        self._write_qpos(call.removeprefix("set_"), values, columns, envs_idx, zero_velocity)
+    @property
+    def main_morph(self) -> Any:
+        """Its morph."""
+        return self.morph
 
-    def _write_qpos(self, name: str, values: Any, columns: slice, envs_idx: Any, zero_velocity: bool) -> None:
-        world = self.world
-        envs = world.envs(envs_idx)
-        qpos = world.solver.get("qpos", envs)
-        start = self.q_start
-        rows = world.rows(name, values, len(qpos), columns.stop - columns.start)
-        qpos[:, start + columns.start : start + columns.stop] = rows
-        changed = {"qpos": qpos}
-        if zero_velocity:
-            changed["qvel"] = world.solver.get("qvel", envs)
-            changed["qvel"][:, self.dof_start : self.dof_end] = 0.0
-        world.solver.state.set(envs, **changed)
+    @property
+    def morphs(self) -> list:
+        """Its morph, in a list."""
+        return [self.morph]
+
+    @property
+    def gravity_compensation(self) -> float:
+        """Share of its weight that is taken off, as its material has it."""
+        return self.material.gravity_compensation
+
+    @property
+    def init_qpos(self) -> np.ndarray:
+        """Its coordinates in the model's reference state, (n_qs,) m or rad."""
+        return self.world.model.mj.qpos0[self._start("q") : self._end("q")].copy()
+
+    # equalities
+
+    @property
+    def equalities(self) -> list[str]:
+        """Names in the scene of the equalities among its parts, in order; "" for one without a name."""
+        mj = self.world.model.mj
+        return [mj.equality(i).name for i in range(self.equality_start, self.equality_end)]
+
+    @property
+    def n_equalities(self) -> int:
+        """Number of the equalities among its parts."""
+        return self.equality_end - self.equality_start

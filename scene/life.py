@@ -38,7 +38,7 @@ class Life:
         world = self._built("step")
         for callback in self._callbacks:
             callback()
-        world.solver.step(self.substeps)
+        world.step(self.substeps)
         self._steps += 1
         self._sensors.after_step()
 
@@ -78,7 +78,7 @@ class Life:
         """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""
         world = self._built("get_time")
         time, envs = world.solver.state.time, world.envs(envs_idx)
-        return world.out(time if envs is None else time[torch.as_tensor(getattr(envs, "index", envs))])
+        return world.out(time if envs is None else time[world.indices(envs)])
 
     def read_sensors(
         self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False

@@ -4,6 +4,7 @@ They are known as soon as the entity is added; the numbers of the whole scene fo
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 
@@ -53,12 +54,12 @@ class Outline:
     parents: tuple[int, ...]
     joints: tuple[JointOutline, ...]
 
-    @property
+    @cached_property
     def n_qs(self) -> int:
         """Number of coordinates."""
         return sum(joint.n_qs for joint in self.joints)
 
-    @property
+    @cached_property
     def n_dofs(self) -> int:
         """Number of dofs."""
         return sum(joint.n_dofs for joint in self.joints)

@@ -7,11 +7,12 @@ body of MuJoCo without the world: link 0 is body 1.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from ..physics.model.model import Model
 
-KINDS = ("link", "joint", "q", "dof", "geom", "vgeom", "vert", "face", "edge", "vvert", "vface")
+KINDS = ("link", "joint", "q", "dof", "geom", "vgeom", "vert", "face", "edge", "vvert", "vface", "equality")
 """The kinds of parts that an entity has ranges of."""
 
 
@@ -53,6 +54,7 @@ def ranges_of(model: Model, names: Sequence[str], link_counts: Sequence[int]) ->
     owners = {"link": owner, "joint": joints, "q": coordinates, "dof": dofs, "geom": geoms}
     owners["vgeom"] = geoms[model.geometry.vgeoms.geom]
     start, end = dict[str, np.ndarray](), dict[str, np.ndarray]()
+    owners["equality"] = _of_equalities(mj, names, owner)
     for kind, of in owners.items():
         if np.any(np.diff(of) < 0):
             raise ScatteredEntityError(f"the {kind}s of the entities are not in the entities' order")
@@ -71,6 +73,21 @@ def ranges_of(model: Model, names: Sequence[str], link_counts: Sequence[int]) ->
         Ranges({k: int(start[k][entity]) for k in KINDS}, {k: int(end[k][entity]) for k in KINDS})
         for entity in range(len(names))
     ]
+
+
+def _of_equalities(mj: mujoco.MjModel, names: Sequence[str], owner: np.ndarray) -> np.ndarray:
+    """Return the entity of each equality: that of its first body, site, joint or tendon."""
+    found = []
+    for kind, objects, first in zip(mj.eq_type, mj.eq_objtype, mj.eq_obj1id.tolist(), strict=True):
+        if kind == mujoco.mjtEq.mjEQ_TENDON:
+            found.append(names.index(mj.tendon(first).name.split("/")[0]))
+            continue
+        if kind == mujoco.mjtEq.mjEQ_JOINT:
+            body = mj.jnt_bodyid[first]
+        else:
+            body = mj.site_bodyid[first] if objects == mujoco.mjtObj.mjOBJ_SITE else first
+        found.append(int(owner[body - 1]))
+    return np.array(found, int)
 
 
 def _of_meshes(

@@ -9,12 +9,14 @@ from weakref import WeakSet
 import numpy as np
 
 from ..physics.model.model import Model
-from ..physics.scalars import as_count
+from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
+from .attaching import in_order
 from .camera import Camera
 from .compose import SEPARATOR, Piece, compose
 from .drawing import Drawing
 from .entity import RigidEntity
+from .entity_kinds import entity_class
 from .life import Life
 from .lights import Light
 from .make import make_piece
@@ -128,7 +130,8 @@ class Scene(Life, Drawing):
         idx = len(self._entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
-        entity = RigidEntity(self, idx, name, made_of, Outline.of(piece.spec))
+        entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
+        entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         if len(several) > 1:
             self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
         self._pieces.append(piece)
@@ -188,11 +191,14 @@ class Scene(Life, Drawing):
             UnsupportedModelError: an entity uses what Tumble does not simulate.
             ValueError: for an unknown option.
         """
-        return compose(self._pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
+        pieces = [self._pieces[entity.idx] for entity in in_order(self._entities)]
+        return compose(pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
 
     def ranges(self, model: Model) -> list[Ranges]:
         """Return the ranges of all entities in a model that `compile` returned."""
-        return ranges_of(model, self.entity_names, [entity.n_links for entity in self._entities])
+        order = in_order(self._entities)
+        found = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
+        return [found[order.index(entity)] for entity in self._entities]
 
     def add_camera(
         self,
@@ -282,6 +288,10 @@ class Scene(Life, Drawing):
         """
         self._require_not_built("add_sensor")
         return self._sensors.add(sensor_options, self)
+
+    def piece_of(self, entity: RigidEntity) -> Piece:
+        """Return what an entity adds to the model, which can be changed until the scene is built."""
+        return self._pieces[entity.idx]
 
     @property
     def sensors(self) -> list[Sensor]:

@@ -30,6 +30,7 @@ RANKS = {
     "physics.hooks": 2,
     "physics.mjmodel": 3,  # what a compiled MjModel says: of mujoco, numpy and the kinds of geoms
     "physics.kinematics": 4,
+    "physics.urdf": 5,  # of mujoco, the names of joint types, and meshes: XML in, an MjSpec out
     "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
     "physics.parts": 6,
     "physics.model": 7,
@@ -50,11 +51,12 @@ RANKS = {
     "physics.user": 17,  # the objects of a solver
     "physics.solver": 18,
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
-    "physics": 19,  # the door: what users import
-    "scene": 20,  # entities, composed into a model; it knows no task
-    "envs": 21,
-    "benchmarks": 22,
-    "training": 23,
+    "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
+    "physics": 20,  # the door: what users import
+    "scene": 21,  # entities, composed into a model; it knows no task
+    "envs": 22,
+    "benchmarks": 23,
+    "training": 24,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

@@ -257,6 +257,7 @@ def evaluate(
         str | None, typer.Option(help="The module or file of the run's task, which is then imported.")
     ] = None,
     trust: Trust = False,
+    option: Options = None,
     video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4.")] = None,
     num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in the film, side by side.")] = 1,
     seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of the film.")] = 20.0,
@@ -268,15 +269,16 @@ def evaluate(
         require_place(video, ".mp4")
     elif num_envs > 1:
         raise TumbleUserError("--num-envs counts the environments in a film; give --video FILE.mp4")
-    from .arguments import require_trust
+    from .arguments import check_options, parse_options, require_trust
 
-    opened, chosen = Run.find(run), simulators or ["tumble"]
+    options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
+    check_options(opened.config.task, options)
     with LIBRARIES:
         from . import evaluate as evaluation
         from .policy import newest_policy
     found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
-    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found)
+    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found, options=options)
     scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen)]
     print_scores(scores)
     if len(scores) == 2:
@@ -286,7 +288,7 @@ def evaluate(
         from ..physics.rendering import write_video
         from . import video as films
 
-        film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs)
+        film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs, options)
         print(write_video(video, film.frames, film.fps))
 
 

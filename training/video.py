@@ -38,11 +38,12 @@ def film_policy(
     seconds: float = 20.0,
     checkpoint: Path | None = None,
     num_envs: int = 1,
+    options: dict[str, Any] | None = None,
 ) -> Film:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
-    MuJoCo's motion is drawn by Tumble, too. An environment whose episode has ended keeps its last picture until all
-    have.
+    Options of the task replace the run's. MuJoCo's motion is drawn by Tumble, too. An environment whose episode has
+    ended keeps its last picture until all have.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there.
@@ -50,6 +51,7 @@ def film_policy(
         CheckpointError: The run has no intact checkpoint.
     """
     config, checkpoint = run.config, checkpoint or newest_policy(run)
+    config = config.replace(env=config.env | (options or {}))
     twin, drawn = twin_of(config, simulator), {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
     canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
     stage = make_envs(config, simulator, num_envs) if twin else canvas

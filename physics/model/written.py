@@ -20,8 +20,9 @@ _USUAL_DIGITS, _ALL_DIGITS = 6, 17
 _TOLERANCE = 1e-12  # text has all digits; quaternions are normalised anew, and meshes centred anew
 _UNLIKE = ("_map", "names", "paths", "signature", "text_data", "nbuffer", "nnames", "npaths")
 """Ends of names of fields that may differ: they name files, or the model."""
-_ITS_OWN = ("name_", "oct_", "mesh_oct", "noct")
-"""Beginnings of names of fields that may differ: names, and MuJoCo's distance fields, whose depth MJCF cannot say."""
+_ITS_OWN = ("name_", "bvh_", "oct_", "mesh_oct", "noct")
+"""Beginnings of names of fields that may differ: names, bounds that speed up MuJoCo's search, and MuJoCo's distance
+fields, whose depth MJCF cannot say."""
 
 
 class ModelWriteError(ValueError):

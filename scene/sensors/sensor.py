@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from ...physics.arguments import as_environments
 from ..errors import SceneOrderError
 from ..world import World
 from . import draws
@@ -294,8 +293,8 @@ class Sensor:
     def _rows(self, envs_idx: Any) -> torch.Tensor | None:
         """Return environments as indices (k,) int64 on the device, None for all; errors are those of `read`."""
         world = self._require_world()
-        found = as_environments(world.envs(envs_idx), world.count)
-        return None if found is None else torch.as_tensor(found, device=world.solver.device)
+        envs = world.envs(envs_idx)
+        return None if envs is None else world.indices(envs)
 
     def _index(self, envs_idx: Any) -> Any:
         rows = self._rows(envs_idx)

@@ -10,6 +10,8 @@ import tumble.scene as gs
 from tumble.physics.model.written import ModelWriteError, differences
 from tumble.terrain import Terrain
 
+from ..physics.geometry.test_decomposition import QUICK, bracket
+
 ROBOT = """
 <mujoco>
   <compiler meshdir="shapes" texturedir="images"/>
@@ -49,6 +51,7 @@ def folder(tmp_path_factory):
     (folder / "robot.xml").write_text(ROBOT)
     trimesh.creation.box((0.1, 0.2, 0.3)).export(folder / "box.glb")
     trimesh.creation.annulus(0.1, 0.2, 0.1).export(folder / "ring.stl")
+    bracket().export(folder / "l.ply")
     open_box = trimesh.creation.box((0.2, 0.2, 0.2))
     open_box.update_faces(np.arange(len(open_box.faces)) > 1)
     open_box.export(folder / "open.stl")
@@ -131,14 +134,15 @@ def test_meshes_weigh_what_they_enclose_and_stand_as_their_format_has_it(folder)
 
 
 def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
-    """A ring's hull is a third larger than the ring; an open box encloses nothing for certain, and weighs as its hull."""
+    """The hulls of a ring and of an L are much larger than they are. A box without a lid encloses nothing: it weighs as its hull."""
     hull = gs.morphs.Mesh(file=folder / "ring.stl", decompose_object_error_threshold=float("inf"))
-    apart = gs.morphs.Mesh(file=folder / "ring.stl")
+    apart = gs.morphs.Mesh(file=folder / "l.ply", coacd_options=QUICK)
     field = gs.morphs.Mesh(file=folder / "ring.stl", convexify=False)
-    model, scene = compiled(hull, apart, field, gs.morphs.Mesh(file=folder / "open.stl"), gs.morphs.Sphere())
+    lidless = gs.morphs.Mesh(file=folder / "open.stl", decompose_object_error_threshold=float("inf"))
+    model, scene = compiled(hull, apart, field, lidless, gs.morphs.Sphere())
     mj, kinds = model.mj, mujoco.mjtGeom
     of = [mj.geom_type[mj.geom_bodyid == body] for body in range(1, mj.nbody)]
-    assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 4 and of[2].tolist() == [kinds.mjGEOM_SDF]
+    assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 2 and of[2].tolist() == [kinds.mjGEOM_SDF]
     assert mj.body_mass[4] == pytest.approx(200 * 0.2**3, rel=1e-5)
     assert (np.diff(mj.geom_bodyid) >= 0).all()  # pieces lie among their entity's geoms
     ranges = scene.ranges(model)
@@ -166,7 +170,7 @@ def test_sub_terrains_are_those_of_the_terrain_room():
         subterrain_parameters={"wave_terrain": {"amplitude": 0.3}},
     )
     ground = morph.ground()
-    assert ground.heights.shape == (25, 9) and not ground.heights[12:].any() and np.ptp(ground.heights) > 0.2
+    assert ground.heights.shape == (25, 9) and not ground.heights[13:].any() and np.ptp(ground.heights) > 0.2
     assert isinstance(ground, Terrain) and np.array_equal(ground.heights, morph.ground().heights)
     with pytest.raises(ValueError, match="no kind of ground 'wavy_terrain'"):
         gs.morphs.Terrain(subterrain_types="wavy_terrain")

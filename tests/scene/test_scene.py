@@ -129,7 +129,7 @@ WRONG = {
     "a joint": (lambda s: s.get_entity("ant").get_joint("hp_1"), KeyError, "entity 'ant' has no joint 'hp_1'; nearest"),
     "a shape": (lambda s: s.get_entity("box").set_pos((1, 2)), ValueError, r"pos: expected shape \(3, 3\) or \(3,\)"),
     "an environment": (lambda s: s.get_entity("box").get_pos([3]), IndexError, "3"),
-    "a fixed entity": (lambda s: s.get_entity("plane_0").set_pos((0, 0, 1)), ValueError, "'plane_0' is not free"),
+    "a coordinate": (lambda s: s.get_entity("ant").get_qpos([15]), IndexError, "'ant': qs_idx_local: there is no 15"),
     "an entity too late": (lambda s: s.add_entity(gs.morphs.Plane()), gs.SceneOrderError, "built already"),
     "a second build": (lambda s: s.build(), gs.SceneOrderError, "built already"),
 }

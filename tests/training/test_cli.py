@@ -114,6 +114,17 @@ def test_the_tasks_own_code_is_judged_in_mujoco_from_the_same_starts(run_folder)
     assert ours["lengths"] == theirs["lengths"] and theirs["environment"] == ""
 
 
+def test_evaluate_a_variant_of_the_task(run_folder):
+    """Without noise all start alike; the file of the run's own task is not touched."""
+    invoke("evaluate", run_folder, "--episodes", 3)
+    before = (run_folder / "evaluation-tumble.json").read_text()
+    printed = invoke("evaluate", run_folder, "--episodes", 3, "--option", "reset_noise_scale=0.0")
+    path = run_folder / "evaluation-tumble-reset_noise_scale=0.0.json"
+    score = json.loads(path.read_text())
+    assert str(path) in printed and score["options"] == {"reset_noise_scale": 0.0}
+    assert len(set(score["returns"])) == 1 and (run_folder / "evaluation-tumble.json").read_text() == before
+
+
 @pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
 def test_evaluate_films(run_folder, tmp_path, simulator):
     film = tmp_path / "film.mp4"
@@ -154,6 +165,7 @@ def test_render_a_task_and_a_model(tmp_path):
         (["train", "Ant", "--resume", "runs/none"], "leave out TASK"),
         (["evaluate", "runs/none"], "no run folder"),
         (["evaluate", "runs/none", "--video", "film.avi"], "must end in .mp4"),
+        (["evaluate", "runs/none", "--option", "friction"], "write NAME=VALUE"),
         (["render", "Ant", "--out", "picture.bmp"], "must end in .png or .mp4"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),
