@@ -78,7 +78,8 @@ def run(targets: int, peer_targets: int, rounds: int, threads: int) -> Result:
 def random_poses(model: Model, count: int) -> np.ndarray:
     """Poses (n, 7) of the grip in random configurations within the limits."""
     asked = np.tile(model.mj.key_qpos[0], (count, 1))
-    asked[:, :ARM] = np.random.default_rng(0).uniform(*model.mj.jnt_range[:ARM].T, (count, ARM))
+    low, high = model.mj.jnt_range[:ARM].T
+    asked[:, :ARM] = np.random.default_rng(0).uniform(low, high, (count, ARM))
     data, site, poses = mujoco.MjData(model.mj), model.mj.site(SITE).id, np.zeros((count, 7))
     for row, qpos in zip(poses, asked, strict=True):
         data.qpos[:] = qpos
@@ -90,12 +91,12 @@ def random_poses(model: Model, count: int) -> np.ndarray:
 
 def share_solved(mj: mujoco.MjModel, qpos: np.ndarray, poses: np.ndarray) -> float:
     """Share of configurations (n, nq) that are within the limits, and have their poses (n, 7)."""
-    data, good = mujoco.MjData(mj), 0
+    data, good, (low, high) = mujoco.MjData(mj), 0, mj.jnt_range[:ARM].T
     for row, pose in zip(qpos, poses, strict=True):
         error = _error(mj, data, row, pose)
-        inside = (row[:ARM] >= mj.jnt_range[:ARM, 0] - 1e-6).all() and (row[:ARM] <= mj.jnt_range[:ARM, 1] + 1e-6).all()
-        good += inside and np.linalg.norm(error[:3]) <= PROMISED[0] and np.linalg.norm(error[3:]) <= PROMISED[1]
-    return float(good) / len(qpos)
+        inside = ((row[:ARM] >= low - 1e-6) & (row[:ARM] <= high + 1e-6)).all()
+        good += bool(inside and np.linalg.norm(error[:3]) <= PROMISED[0] and np.linalg.norm(error[3:]) <= PROMISED[1])
+    return good / len(qpos)
 
 
 def tumble_side(model: Model, threads: int) -> Solve:

@@ -81,6 +81,8 @@ def compose(
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     if rigid.max_contacts is not None:
         options = {"max_contacts": rigid.max_contacts} | options
+    if rigid.use_gjk_collision is not None and not rigid.use_gjk_collision:
+        options = {"convex": "mpr"} | options
     return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 
@@ -125,6 +127,7 @@ def _put_options(spec: mujoco.MjSpec, sim: SimOptions, rigid: RigidOptions) -> N
         bits.mjDSBL_FILTERPARENT: rigid.enable_adjacent_collision,
     }
     option.disableflags = sum(int(bit) for bit, asked in off.items() if asked)
+    option.enableflags = int(mujoco.mjtEnableBit.mjENBL_SLEEP) if rigid.use_hibernation else 0
     option.disableactuator = 1 << OFF_GROUP
 
 

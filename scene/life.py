@@ -15,7 +15,7 @@ from .world import World
 
 
 class Life:
-    """What a scene does once it is built."""
+    """The calls of a scene that is built."""
 
     sim_options: SimOptions
     _sensors: SensorManager

@@ -66,8 +66,8 @@ class Scene(Life, Drawing):
         show_FPS: bool | None = None,
     ) -> None:
         super().__init__()
-        self.sim_options = _option("sim_options", sim_options, SimOptions)
-        self.rigid_options = _option("rigid_options", rigid_options, RigidOptions)
+        self.rigid_options: RigidOptions = _option("rigid_options", rigid_options, RigidOptions)
+        self.sim_options: SimOptions = _option("sim_options", sim_options, SimOptions).under(self.rigid_options)
         self.vis_options = _option("vis_options", vis_options, VisOptions)
         self.viewer_options = _option("viewer_options", viewer_options, ViewerOptions)
         self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)

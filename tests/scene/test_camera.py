@@ -17,13 +17,18 @@ RADIUS, PLACE = 0.25, np.array([0.5, -0.25, 1.0])
 GREEN = (0.0, 1.0, 0.0, 1.0)
 
 
+def beside(*shift):
+    """A place, by its distance from the ball's."""
+    return PLACE + np.array(shift)
+
+
 def make(n_envs):
     scene = gs.Scene(vis_options=gs.options.VisOptions(segmentation_level="entity"))
     scene.add_light(pos=(0, 0, 5), dir=(0, 0, -2), intensity=0.5, directional=True)
     scene.add_entity(gs.morphs.Plane(), name="floor")
     ball = gs.morphs.Sphere(radius=RADIUS, pos=PLACE)
     scene.add_entity(ball, surface=gs.surfaces.Rough(color=(1, 0, 0)), name="ball")
-    eye = PLACE + (2.0, 0, 0)
+    eye = beside(2.0, 0, 0)
     scene.add_camera(res=(65, 49), pos=eye, lookat=PLACE, fov=40)
     scene.build(n_envs)
     return scene
@@ -42,7 +47,7 @@ def camera(scene):
     yield camera
     camera.detach()
     camera.unfollow_entity()
-    camera.set_pose(pos=PLACE + (2.0, 0, 0), lookat=PLACE, up=(0, 0, 1))
+    camera.set_pose(pos=beside(2.0, 0, 0), lookat=PLACE, up=(0, 0, 1))
     scene.clear_debug_objects()
     scene.reset()
 
@@ -66,7 +71,7 @@ def test_points_lie_on_what_is_seen(camera):
 
 def test_a_point_is_drawn_where_the_camera_matrices_have_it(scene, camera):
     """Oracle: OpenCV's projection, x = K (R p + t)."""
-    point = PLACE + (0.6, 0.3, 0.2)
+    point = beside(0.6, 0.3, 0.2)
     scene.draw_debug_sphere(point, 0.03, GREEN)
     image = camera.render()[0][0].int()
     drawn = (image[..., 1] > 100) & (image[..., 0] < 60)
@@ -81,12 +86,12 @@ def test_what_is_drawn_is_hidden_by_what_is_nearer_and_can_be_taken_away(scene, 
     assert torch.equal(camera.render()[0], plain)
     scene.clear_debug_object(hidden)
     shown = [
-        scene.draw_debug_line(PLACE + (1, -1, 0), PLACE + (1, 1, 0), 0.05, GREEN),
-        scene.draw_debug_arrow(PLACE + (1, 0, 0), (0, 0.3, 0), 0.05, GREEN),
-        scene.draw_debug_box([PLACE + (0.9, -0.1, -0.1), PLACE + (1, 0.1, 0.1)], GREEN, wireframe=False),
-        scene.draw_debug_frame(look_at(PLACE + (1, 0, 0), PLACE, (0, 0, 1)), 0.2, 0.1, 0.05, GREEN),
-        scene.draw_debug_points([PLACE + (1.8, 0, 0)], GREEN),
-        scene.draw_debug_trajectory([PLACE + (1, -1, 0), PLACE + (1, 1, 0)], 0.05, GREEN),
+        scene.draw_debug_line(beside(1, -1, 0), beside(1, 1, 0), 0.05, GREEN),
+        scene.draw_debug_arrow(beside(1, 0, 0), (0, 0.3, 0), 0.05, GREEN),
+        scene.draw_debug_box([beside(0.9, -0.1, -0.1), beside(1, 0.1, 0.1)], GREEN, wireframe=False),
+        scene.draw_debug_frame(look_at(beside(1, 0, 0), PLACE, (0, 0, 1)), 0.2, 0.1, 0.05, GREEN),
+        scene.draw_debug_points([beside(1.8, 0, 0)], GREEN),
+        scene.draw_debug_trajectory([beside(1, -1, 0), beside(1, 1, 0)], 0.05, GREEN),
     ]
     for drawn in shown:
         scene.clear_debug_objects()
@@ -100,16 +105,16 @@ def test_what_is_drawn_is_hidden_by_what_is_nearer_and_can_be_taken_away(scene, 
 def test_drawings_move(scene, camera):
     drawn = scene.draw_debug_sphere((0, 0, 0), 0.1, GREEN)
     pose = np.eye(4)
-    pose[:3, 3] = PLACE + (1, 0, 0)
+    pose[:3, 3] = beside(1, 0, 0)
     scene.update_debug_objects([drawn], [pose])
     assert camera.render()[0][0, 24, 32, 1] > 120
 
 
 def test_a_camera_has_a_pose_of_its_own_in_each_environment(camera):
-    camera.set_pose(pos=PLACE + (3.0, 0, 0), lookat=PLACE, envs_idx=[1])
+    camera.set_pose(pos=beside(3.0, 0, 0), lookat=PLACE, envs_idx=[1])
     depth = camera.render(rgb=False, depth=True)[1]
     assert depth[:, 24, 32].tolist() == pytest.approx([2 - RADIUS, 3 - RADIUS], abs=1e-5)
-    np.testing.assert_allclose(camera.get_pos()[1], PLACE + (3.0, 0, 0), atol=1e-6)
+    np.testing.assert_allclose(camera.get_pos()[1], beside(3.0, 0, 0), atol=1e-6)
     np.testing.assert_allclose(camera.get_lookat()[0], PLACE, atol=1e-6)
     np.testing.assert_allclose(camera.get_up(), [[0, 0, 1]] * 2, atol=1e-6)
     np.testing.assert_allclose(mat_of_quat(camera.get_quat()), camera.get_transform()[:, :3, :3], atol=1e-6)
@@ -129,10 +134,10 @@ def test_an_attached_camera_moves_with_its_link(scene, camera):
 def test_a_following_camera_keeps_its_distance(scene, camera):
     camera.follow_entity(scene.get_entity("ball"), fixed_axis=(None, None, 1.0))
     camera.render()
-    scene.get_entity("ball").set_pos(PLACE + (4, 5, 0))
+    scene.get_entity("ball").set_pos(beside(4, 5, 0))
     depth = camera.render(rgb=False, depth=True)[1]
     assert depth[:, 24, 32].tolist() == pytest.approx([2 - RADIUS] * 2, abs=1e-4)
-    np.testing.assert_allclose(camera.get_pos(), [PLACE + (6, 5, 0)] * 2, atol=1e-5)
+    np.testing.assert_allclose(camera.get_pos(), [beside(6, 5, 0)] * 2, atol=1e-5)
 
 
 def test_a_film_has_a_picture_for_each_render(scene, camera, tmp_path):

@@ -148,8 +148,14 @@ def test_several_targets_at_once(tree):
             assert np.abs(place - pos[env, t].numpy()).max() <= POS_TOL
         _, turn, _ = poses_by_mujoco(tree.mj, data, of.targets[2])
         assert angle_between(turn, matrix(quat[env, 2].numpy())) <= ROT_TOL
-    swing = tree.mj.joint("swing").qposadr[0]
-    assert torch.equal(found.qpos[:, : swing + 5], torch.tensor(start[:, : swing + 5]))
+    trunk = tree.mj.joint("trunk").qposadr[0]
+    assert torch.equal(found.qpos[:, :trunk], torch.tensor(start[:, :trunk]))
+    legs = range(*tree.mj.jnt_dofadr[[tree.mj.joint("trunk").id + 1, -1]])
+    held = InverseKinematics(tree, targets[:2], dofs_idx=legs).solve(
+        [pos[:, 0], pos[:, 1]], [None, None], init_qpos=start, seed=3
+    )
+    assert torch.equal(held.qpos[:, : trunk + 7], torch.tensor(start[:, : trunk + 7]))
+    assert (held.qpos[:, trunk + 7 :] != torch.tensor(start[:, trunk + 7 :])).any()
 
 
 def test_masks_leave_axes_free(arm):

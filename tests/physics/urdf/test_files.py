@@ -197,6 +197,10 @@ def test_colours_and_groups():
     assert np.allclose(mjm.geom_rgba[:2], [[1, 0, 0, 1], [0, 0.5, 1, 1]])
     assert mjm.geom_group.tolist() == [2, 2, 3] and mjm.geom_contype.tolist() == [0, 0, 1]
     assert np.allclose(mjm.geom_size[2], [1, 1.5, 0]) and mjm.body_mass[1] == 1.0
+    twice = text.replace("</link>", shapes + "</link>", 1)  # names that stand twice get a number
+    with pytest.warns(UrdfWarning):
+        named = urdf_spec(twice).geoms
+    assert [geom.name for geom in named][2:] == ["a_visual_2", "seen_2", "a_collision", "a_collision_2"]
     with pytest.warns(UrdfWarning):
         assert urdf_spec(text, visuals=False).compile().geom_group.tolist() == [0]
     with pytest.warns(UrdfWarning):
