@@ -246,6 +246,7 @@ def test_tasks_have_the_shapes_of_their_scenes(sizes, simulator):
     assert seen[:, 2].tolist() == pytest.approx([0.05] * 5, abs=2e-3)  # they lie flat
 
 
+@pytest.mark.slow
 def test_shapes_of_environments_own_fall_as_in_mujoco(sizes):
     start, turned = torch.tensor([0, 0, 0.25]), torch.tensor([0.9, 0.3, 0.2, 0.1])
     sizes.set_state(qpos=torch.cat((start, turned / turned.norm())).double().repeat(5, 1))
