@@ -46,6 +46,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
     def __init__(self, scene: Any, idx: int, name: str, made_of: tuple[Any, Any, Any], outline: Outline) -> None:
         self.scene, self.idx, self.name = scene, idx, name
         self.morph, self.material, self.surface = made_of
+        self.shapes: list[Any] = [self.morph]
         self.links = [
             RigidLink(self, link, number, parent)
             for number, (link, parent) in enumerate(zip(outline.links, outline.parents, strict=True))
@@ -249,8 +250,8 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
 
     @property
     def morphs(self) -> list:
-        """Its morph, in a list."""
-        return [self.morph]
+        """Its morphs: one, or those of shares of the environments."""
+        return list(self.shapes)
 
     @property
     def gravity_compensation(self) -> float:

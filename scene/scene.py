@@ -134,6 +134,7 @@ class Scene(Life, Drawing):
         entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         if len(several) > 1:
+            entity.shapes = several
             self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
         self._pieces.append(piece)
         self._entities.append(entity)

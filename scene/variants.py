@@ -46,18 +46,23 @@ class Variants:
         parameters = {name: _present(solver, name) for name in self.numbers}
         for name, values in self.numbers.items():
             parameters[name][:, body if name in _OF_BODY else geom] = values[chosen]
-        if joint >= 0:
-            first = int(mj.jnt_qposadr[joint])
-            parameters["qpos0"] = _present(solver, "qpos0")
-            parameters["qpos0"][:, first : first + 7] = self.places[chosen]
-        else:
-            for name, part in (("body_pos", slice(0, 3)), ("body_quat", slice(3, 7))):
-                parameters[name] = _present(solver, name)
-                parameters[name][:, body] = self.places[chosen, part]
+        if np.ptp(self.places, axis=0).any():  # else all begin where the first one does
+            parameters |= self._starts(solver, body, joint, chosen)
         changed = {name: rows for name, rows in parameters.items() if np.ptp(rows, axis=0).any()}
         if changed:
             solver.update_parameters(changed)
             solver.reset()  # environments begin where their own shapes do
+
+    def _starts(self, solver: Any, body: int, joint: int, chosen: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the numbers of the model by which environments begin where their shapes are put."""
+        if joint >= 0:
+            first = int(solver.model.mj.jnt_qposadr[joint])
+            qpos0 = _present(solver, "qpos0")
+            qpos0[:, first : first + 7] = self.places[chosen]
+            return {"qpos0": qpos0}
+        found = {name: _present(solver, name) for name in ("body_pos", "body_quat")}
+        found["body_pos"][:, body], found["body_quat"][:, body] = self.places[chosen, :3], self.places[chosen, 3:]
+        return found
 
 
 def _present(solver: Any, name: str) -> np.ndarray:
