@@ -11,8 +11,9 @@ from ..physics.process.libraries import load_taichi, load_torch
 load_torch()
 load_taichi()
 
-from . import backend, materials, morphs, options, renderers, surfaces, textures  # noqa: E402
+from . import backend, materials, morphs, options, renderers, sensors, surfaces, textures  # noqa: E402
 from .backend import cpu, cuda, gpu, init  # noqa: E402
+from .choices import constraint_solver, friction_cone, integrator  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
 from .scene import Scene  # noqa: E402
 from .scene import close_all as destroy  # noqa: E402
@@ -20,16 +21,20 @@ from .scene import close_all as destroy  # noqa: E402
 __all__ = [
     "Scene",
     "SceneOrderError",
+    "constraint_solver",
     "cpu",
     "cuda",
     "destroy",
     "device",
+    "friction_cone",
     "gpu",
     "init",
+    "integrator",
     "materials",
     "morphs",
     "options",
     "renderers",
+    "sensors",
     "surfaces",
     "tc_float",
     "textures",

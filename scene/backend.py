@@ -8,11 +8,13 @@ import numpy as np
 import torch
 
 from ..physics.process import runtime
+from ..physics.scalars import as_whole
 from .records import nearest
 
 cpu = "cpu"
 gpu = "gpu"
 cuda = "cuda"
+_chosen = {"seed": 0}
 _IGNORED = (
     *("logging_level", "debug", "eps", "theme", "logger_verbose_time", "performance_mode"),
     "use_deterministic_algorithms",
@@ -26,7 +28,8 @@ def init(backend: str | None = None, precision: str = "32", seed: int | None = N
     Args:
         backend: `cpu`, `cuda`, or `gpu`: the GPU if there is one, else the CPU with a warning; None: the CPU.
         precision: "32" or "64" bits.
-        seed: of the random numbers of Python, numpy and torch; physics has none.
+        seed: of the random numbers of Python, numpy and torch, and of sensors; physics has none. None: those of Python,
+            numpy and torch stay as they are, and sensors draw with 0.
         others: `logging_level`, `theme` and the like, which change nothing.
 
     Raises:
@@ -44,11 +47,18 @@ def init(backend: str | None = None, precision: str = "32", seed: int | None = N
         device = "cuda" if torch.cuda.is_available() else "cpu"
         if device == "cpu":
             warnings.warn("gs.gpu: torch finds no GPU; scenes run on the CPU", RuntimeWarning, stacklevel=2)
+    global _seed
     runtime.init(device, precision)
+    _chosen["seed"] = 0 if seed is None else as_whole("seed", seed)
     if seed is not None:
         random.seed(seed)
         np.random.seed(seed)
         torch.manual_seed(seed)
+
+
+def seed() -> int:
+    """Return the seed from which sensors of scenes draw, as `init` was given; 0 by default."""
+    return _chosen["seed"]
 
 
 def device() -> torch.device:

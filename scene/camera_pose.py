@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..physics.batch_numbers import Known
 from .checks import number, numbers
 from .errors import SceneOrderError
 from .poses import look_at, mat_of_quat, quat_of_mat
@@ -31,6 +32,7 @@ class CameraPose:
         self._world: World | None = None
         self._closed = False
         self._pose = torch.zeros(0)  # (envs, 4, 4)
+        self._distances = torch.zeros(0)  # (envs,) m to the point looked at
         self._link: Any = None
         self._offset = torch.zeros(0)
         self._followed: Any = None
@@ -41,6 +43,7 @@ class CameraPose:
         self._world = world
         first = torch.as_tensor(self._first, dtype=world.solver.dtype, device=world.solver.device)
         self._pose = first.repeat(world.count, 1, 1)
+        self._distances = self._pose.new_full((world.count,), self._distance)
 
     @property
     def is_built(self) -> bool:
@@ -88,7 +91,7 @@ class CameraPose:
         over = self._rows("up", up, torch.as_tensor(self._up).to(self._pose).expand(count, 3))
         poses = [look_at(*(part[k].cpu().numpy() for part in (place, aim, over))) for k in range(count)]
         self._pose[index] = torch.as_tensor(np.array(poses)).to(self._pose)
-        self._distance = float((aim - place).norm(dim=-1).mean())
+        self._distances[index] = (aim - place).norm(dim=-1)
         if up is not None and np.ndim(up) == 1:
             self._up = np.asarray(up, float)
 
@@ -96,7 +99,7 @@ class CameraPose:
         envs = self._built().envs(envs_idx)
         if envs is None:
             return slice(None)
-        return torch.as_tensor(getattr(envs, "index", envs), device=self._pose.device)
+        return torch.as_tensor(envs.index if isinstance(envs, Known) else envs, device=self._pose.device)
 
     def _rows(self, name: str, given: Any, now: torch.Tensor) -> torch.Tensor:
         if given is None:
@@ -108,7 +111,7 @@ class CameraPose:
 
     def _aim(self, index: Any) -> torch.Tensor:
         pose = self._pose[index]
-        return pose[:, :3, 3] - self._distance * pose[:, :3, 2]
+        return pose[:, :3, 3] - self._distances[index, None] * pose[:, :3, 2]
 
     def attach(self, rigid_link: Any, offset_T: Any) -> None:
         """Fix it to a link: it moves along, with the pose (4, 4) in the link's frame."""

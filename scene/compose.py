@@ -38,8 +38,23 @@ class Piece:
     distance_fields: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, lights: Sequence[Light] = ()) -> Model:
+def compose(
+    pieces: Sequence[Piece],
+    sim: SimOptions,
+    rigid: RigidOptions,
+    lights: Sequence[Light] = (),
+    actuators: bool = False,
+    **options: Any,
+) -> Model:
     """Return the model of a scene.
+
+    Args:
+        pieces: its entities.
+        sim: time and gravity.
+        rigid: contacts, constraints, integration.
+        lights: of the whole scene.
+        actuators: whether the actuators of files act; else controls of dofs alone do.
+        options: override those of the scene: `Model.from_mjcf`.
 
     Raises:
         ModelLoadError: MuJoCo cannot compile it.
@@ -48,6 +63,8 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, light
     root = mujoco.MjSpec()
     root.modelname = "scene"
     _put_options(root, sim, rigid)
+    if actuators:
+        root.option.disableactuator = 0
     for number, light in enumerate(lights):
         light.add_to(root, f"light_{number}")
     fields = dict[str, Any]()
@@ -62,7 +79,10 @@ def compose(pieces: Sequence[Piece], sim: SimOptions, rigid: RigidOptions, light
         _agree(piece.spec, root)
         root.attach(piece.spec, prefix=prefix, frame=frame)
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
-    options: dict[str, Any] = {} if rigid.max_contacts is None else {"max_contacts": rigid.max_contacts}
+    if rigid.max_contacts is not None:
+        options = {"max_contacts": rigid.max_contacts} | options
+    if rigid.use_gjk_collision is not None and not rigid.use_gjk_collision:
+        options = {"convex": "mpr"} | options
     return Model.from_mjspec(root, distance_fields=fields or None, **options)
 
 
@@ -107,6 +127,7 @@ def _put_options(spec: mujoco.MjSpec, sim: SimOptions, rigid: RigidOptions) -> N
         bits.mjDSBL_FILTERPARENT: rigid.enable_adjacent_collision,
     }
     option.disableflags = sum(int(bit) for bit, asked in off.items() if asked)
+    option.enableflags = int(mujoco.mjtEnableBit.mjENBL_SLEEP) if rigid.use_hibernation else 0
     option.disableactuator = 1 << OFF_GROUP
 
 

@@ -8,6 +8,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from .drone_entity import DroneEntity
 from .entity import RigidEntity
 from .geoms import RigidGeom
 from .handles import RigidJoint, RigidLink
@@ -19,6 +20,7 @@ CLASSES: dict[str, type] = {
     "RigidJoint": RigidJoint,
     "RigidGeom": RigidGeom,
     "TerrainEntity": TerrainEntity,
+    "DroneEntity": DroneEntity,
 }
 """The classes by name; methods of kinematic entities, of which there are none, are those of rigid ones."""
 
@@ -49,13 +51,9 @@ ABSENT: dict[str, dict[str, str]] = {
         "verts_state_start": "vertices in the world are computed where they are asked for: `get_verts`",
         "verts_state_end": "vertices in the world are computed where they are asked for: `get_verts`",
     },
-    "DroneEntity": dict.fromkeys(
-        (
-            *("set_propellers_rpm", "update_propeller_vgeoms", "model", "KF", "KM", "n_propellers", "COM_link_idx"),
-            *("propellers_idx", "propellers_spin"),
-        ),
-        "not yet: there is no Drone morph",
-    ),
+    "DroneEntity": {
+        "update_propeller_vgeoms": "propellers are drawn as they stand: their turning is not simulated",
+    },
     "TerrainEntity": {},
 }
 """Names that are not here, by class, with the reason."""
@@ -108,7 +106,11 @@ def page() -> str:
     ]
     parts += ["", "## Present", ""]
     for owner, kind in CLASSES.items():
-        own = [name for name in names(kind) if owner != "TerrainEntity" or name not in dir(RigidEntity)]
+        own = [
+            name
+            for name in names(kind)
+            if not issubclass(kind, RigidEntity) or kind is RigidEntity or name not in dir(RigidEntity)
+        ]
         calls = [f"`{name}`" for name in own if inspect.isfunction(inspect.getattr_static(kind, name))]
         others = [f"`{name}`" for name in own if not inspect.isfunction(inspect.getattr_static(kind, name))]
         parts += [f"**{owner}**: {', '.join(calls)}; properties {', '.join(others)}.", ""]

@@ -10,7 +10,7 @@ from .debug import RED, DebugObject
 
 
 class Drawing:
-    """What is drawn into the pictures of a scene's cameras besides its entities. It touches nothing.
+    """The shapes that are drawn into the pictures of a scene's cameras besides its entities. It touches nothing.
 
     Each call returns what it drew; `clear_debug_object` takes that away. Colours are red, green, blue and opacity, from
     0 to 1; places are in the world's frame, the same in all environments, m.

@@ -1,10 +1,11 @@
 """The classes of entities, by their morphs."""
 
+from .drone_entity import DroneEntity
 from .entity import RigidEntity
-from .morphs import Morph, Terrain
+from .morphs import Drone, Morph, Terrain
 from .terrain_entity import TerrainEntity
 
-KINDS: dict[type[Morph], type[RigidEntity]] = {Terrain: TerrainEntity}
+KINDS: dict[type[Morph], type[RigidEntity]] = {Terrain: TerrainEntity, Drone: DroneEntity}
 """The class of entities by that of the morph; others are `RigidEntity`."""
 
 

@@ -10,15 +10,15 @@ from . import saving
 from .camera import Camera
 from .errors import SceneOrderError
 from .options import SimOptions
-from .sensing import Sensors
+from .sensors.manager import SensorManager, split
 from .world import World
 
 
 class Life:
-    """What a scene does once it is built."""
+    """The calls of a scene that is built."""
 
     sim_options: SimOptions
-    _sensors: Sensors
+    _sensors: SensorManager
     _cameras: list[Camera]
 
     @property
@@ -53,16 +53,20 @@ class Life:
         envs = world.envs(envs_idx)
         if state is None:
             world.solver.state.reset(envs)
+            self._sensors.after_reset(envs)
         else:
-            world.solver.state.load_state_dict(state, envs)
+            of_sensors, of_solver = split(state)
+            self._sensors.check_state(of_sensors)
+            world.solver.state.load_state_dict(of_solver, envs)
+            self._sensors.load_state_dict(of_sensors, envs)
         if envs is None:
             self._steps = 0
-        self._sensors.after_reset(envs)
 
     def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
         world = self._built("get_state")
-        return world.solver.state.state_dict(world.envs(envs_idx))
+        envs = world.envs(envs_idx)
+        return world.solver.state.state_dict(envs) | self._sensors.state_dict(envs)
 
     def register_pre_step_callback(self, callback: Callable[[], None]) -> None:
         """Call a function without arguments before each step."""
@@ -74,16 +78,29 @@ class Life:
         """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""
         world = self._built("get_time")
         time, envs = world.solver.state.time, world.envs(envs_idx)
-        return world.out(time if envs is None else time[torch.as_tensor(getattr(envs, "index", envs))])
+        return world.out(time if envs is None else time[world.indices(envs)])
 
-    def read_sensors(self, envs_idx: Any = None) -> list[torch.Tensor]:
-        """Return the readings of all sensors, in the order in which they were added."""
+    def read_sensors(
+        self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False
+    ) -> dict[str, torch.Tensor]:
+        """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each.
+
+        Sensors of a kind are in the order in which they were added; with a history it is (n, history, m).
+
+        Args:
+            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
+            envs_idx: which environments; None: all.
+            is_ground_truth: whether what is true is returned, not what is measured.
+
+        Raises:
+            ValueError: sensors of one kind have histories of different lengths.
+        """
         self._built("read_sensors")
-        return self._sensors.read(envs_idx)
+        return self._sensors.read(entity_idx, envs_idx, is_ground_truth)
 
     def save_checkpoint(self, path: str | os.PathLike) -> None:
         """Write all that the future of the scene depends on into a file; `load_checkpoint` goes on to the last bit."""
-        saving.save(path, self._built("save_checkpoint"), self.entity_names)
+        saving.save(path, self._built("save_checkpoint"), self.entity_names, self._sensors)
 
     def load_checkpoint(self, path: str | os.PathLike) -> None:
         """Go on where `save_checkpoint` left off, in a scene that was built alike.
@@ -92,7 +109,7 @@ class Life:
             FileNotFoundError: there is no such file.
             ValueError: it is no such file, or of another scene, precision or number of environments.
         """
-        saving.load(path, self._built("load_checkpoint"), self.entity_names)
+        saving.load(path, self._built("load_checkpoint"), self.entity_names, self._sensors)
 
     save = save_checkpoint
     load = load_checkpoint
@@ -102,6 +119,7 @@ class Life:
         if self._world is not None:
             self._world.solver.close()
         self._world, self._closed = None, True
+        self._sensors.close()
         for camera in self._cameras:
             camera.close()
 

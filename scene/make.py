@@ -9,15 +9,18 @@ from .ground import terrain_spec
 from .materials import Rigid
 from .mesh_file import choose_shapes, mesh_spec
 from .mjcf import mjcf_spec
-from .morphs import MJCF, PRIMITIVES, FileMorph, Mesh, Morph, Terrain
+from .morphs import MJCF, PRIMITIVES, URDF, Drone, FileMorph, Mesh, Morph, Terrain
 from .options import RigidOptions
 from .primitives import primitive_spec
 from .surfaces import Surface
+from .urdf import urdf_entity_spec
 
 MAKERS: dict[type, Callable[..., Any]] = {
     **{kind: primitive_spec for kind in PRIMITIVES},
     Mesh: mesh_spec,
     MJCF: mjcf_spec,
+    URDF: urdf_entity_spec,
+    Drone: urdf_entity_spec,
     Terrain: terrain_spec,
 }
 """The function that makes a spec, by the kind of the morph."""
@@ -49,6 +52,6 @@ def make_piece(
     piece = Piece(name, spec, pos, quat)
     if isinstance(morph, FileMorph):
         piece.distance_fields = choose_shapes(spec, morph, material)
-        if not isinstance(morph, Mesh):
+        if isinstance(morph, MJCF):  # the others take it themselves
             piece.scale = float(morph.scale)
     return piece

@@ -65,11 +65,19 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
 
 def _choose_inertia(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, label: str) -> None:
     """Let a closed mesh weigh what it encloses, and any other what its hull does."""
-    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_EXACT
-    try:
-        compile_spec(spec.copy(), label)
-    except ModelLoadError:
-        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    triangles = triangles_of(compile_spec(spec.copy(), label), 0)
+    if _is_closed(triangles) and volume_of(triangles) > 0.0:
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_EXACT
+
+
+def _is_closed(triangles: np.ndarray) -> bool:
+    """Return True if triangles (t, 3, 3) have a neighbour at every edge, which goes along it the other way."""
+    _, corner = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    faces = corner.reshape(-1, 3).astype(np.int64)
+    edges = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
+    there, back = (np.sort(edges[:, k] * (faces.max() + 1) + edges[:, 1 - k]) for k in (0, 1))
+    return np.array_equal(there, back)
 
 
 def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dict[str, dict[str, Any]]:

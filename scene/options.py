@@ -47,6 +47,12 @@ class SimOptions:
         if self.requires_grad:
             raise ValueError("SimOptions: requires_grad=True: steps have no gradients yet; leave it out")
 
+    def under(self, rigid: "RigidOptions") -> "SimOptions":
+        """Return these options with what those of rigid bodies say instead."""
+        given = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
+        own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity")}
+        return SimOptions(**(own | given)) if given else self
+
     @property
     def timestep(self) -> float:
         """The physics' own time step, s."""
@@ -75,6 +81,14 @@ class RigidOptions:
         constraint_timeconst: time constant of contacts of shapes and meshes, s; physics takes no less than twice its
             time step.
         max_contacts: most contacts of an environment; None: as many as the model may need.
+        use_gjk_collision: False: convex shapes meet by Minkowski portal refinement where that is exact; else by GJK.
+        use_hibernation: whether what rests falls asleep.
+        enable_neutral_collision: True or None: links that overlap at first touch; False is refused.
+        dt, gravity: in place of those of `SimOptions`.
+        max_collision_pairs, multiplier_collision_broad_phase, max_dynamic_constraints, IK_max_targets,
+            batch_links_info, batch_joints_info, batch_dofs_info, box_box_detection, enable_multi_contact,
+            sparse_solve: have no effect here: lists grow, environments may always have numbers of their own, and
+            faces meet in several points.
     """
 
     enable_collision: bool = True
@@ -96,6 +110,21 @@ class RigidOptions:
     impratio: float | None = None
     constraint_timeconst: float = 0.01
     max_contacts: int | None = None
+    use_gjk_collision: bool | None = None
+    use_hibernation: bool = False
+    enable_neutral_collision: bool | None = None
+    dt: float | None = None
+    gravity: Any = None
+    max_collision_pairs: int | None = None
+    multiplier_collision_broad_phase: int | None = None
+    max_dynamic_constraints: int | None = None
+    IK_max_targets: int | None = None
+    batch_links_info: bool = False
+    batch_joints_info: bool = False
+    batch_dofs_info: bool = False
+    box_box_detection: bool | None = None
+    enable_multi_contact: bool = True
+    sparse_solve: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that no physics has.
@@ -108,7 +137,7 @@ class RigidOptions:
                 raise ValueError(f"RigidOptions: {name}={getattr(self, name)!r}{nearest(getattr(self, name), known)}")
         for name in (
             *("enable_collision", "enable_joint_limit", "enable_self_collision", "enable_adjacent_collision"),
-            *("disable_constraint", "enable_torsional_friction", "enable_rolling_friction"),
+            *("disable_constraint", "enable_torsional_friction", "enable_rolling_friction", "use_hibernation"),
         ):
             put(self, **{name: as_flag(f"RigidOptions: {name}", getattr(self, name))})
         put(self, iterations=as_count("RigidOptions: iterations", self.iterations))
@@ -119,6 +148,11 @@ class RigidOptions:
                 put(self, **{name: number("RigidOptions", name, getattr(self, name), above=0.0)})
         if self.max_contacts is not None:
             put(self, max_contacts=as_count("RigidOptions: max_contacts", self.max_contacts))
+        if self.enable_neutral_collision is not None and not self.enable_neutral_collision:
+            raise ValueError(
+                "RigidOptions: enable_neutral_collision=False: links that overlap at first touch here; leave pairs out "
+                "by the file's <exclude>, by contype, or all of an entity's by enable_self_collision=False"
+            )
 
 
 @record

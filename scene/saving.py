@@ -8,12 +8,13 @@ from typing import Any
 import torch
 
 from ..physics.user.state_file import model_digest
+from .sensors.manager import SensorManager, split
 from .world import World
 
 _VERSION = 1
 
 
-def save(path: str | os.PathLike, world: World, names: list[str]) -> None:
+def save(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
     """Write the state of a scene. A file that exists is replaced at once, when the new one is whole."""
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
@@ -22,7 +23,7 @@ def save(path: str | os.PathLike, world: World, names: list[str]) -> None:
         "model": model_digest(world.model),
         "n_envs": world.n_envs,
         "entities": names,
-        "state": world.solver.state.state_dict(),
+        "state": world.solver.state.state_dict() | sensors.state_dict(None),
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +33,7 @@ def save(path: str | os.PathLike, world: World, names: list[str]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike, world: World, names: list[str]) -> None:
+def load(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
     """Go on where `save` left off.
 
     Raises:
@@ -47,7 +48,10 @@ def load(path: str | os.PathLike, world: World, names: list[str]) -> None:
     if content["model"] != model_digest(world.model):
         raise ValueError(f"{path}: saved from another scene: its entities have other numbers, or its options differ")
     try:
-        world.solver.state.load_state_dict(content["state"])
+        of_sensors, of_solver = split(content["state"])
+        sensors.check_state(of_sensors)
+        world.solver.state.load_state_dict(of_solver)
+        sensors.load_state_dict(of_sensors, None)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

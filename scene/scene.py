@@ -26,7 +26,9 @@ from .ranges import Ranges, ranges_of
 from .records import nearest
 from .renderers import Renderer
 from .segmentation import Segmentation
-from .sensing import Sensor, SensorOptions, Sensors
+from .sensors.manager import SensorManager
+from .sensors.sensor import Sensor
+from .variants import Variants, variants_of
 from .world import World
 
 _alive: WeakSet["Scene"] = WeakSet()
@@ -45,6 +47,9 @@ class Scene(Life, Drawing):
         show_viewer: True warns that there is no viewer yet.
         show_FPS: kept.
 
+    Attributes:
+        variants: entities whose shapes differ from environment to environment.
+
     Raises:
         TypeError: an option is of another class.
     """
@@ -61,8 +66,8 @@ class Scene(Life, Drawing):
         show_FPS: bool | None = None,
     ) -> None:
         super().__init__()
-        self.sim_options = _option("sim_options", sim_options, SimOptions)
-        self.rigid_options = _option("rigid_options", rigid_options, RigidOptions)
+        self.rigid_options: RigidOptions = _option("rigid_options", rigid_options, RigidOptions)
+        self.sim_options: SimOptions = _option("sim_options", sim_options, SimOptions).under(self.rigid_options)
         self.vis_options = _option("vis_options", vis_options, VisOptions)
         self.viewer_options = _option("viewer_options", viewer_options, ViewerOptions)
         self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)
@@ -74,7 +79,8 @@ class Scene(Life, Drawing):
         self._pieces: list[Piece] = []
         self._lights: list[Light] = []
         self._cameras: list[Camera] = []
-        self._sensors = Sensors()
+        self._sensors = SensorManager()
+        self.variants: list[Variants] = []
         _alive.add(self)
 
     def __repr__(self) -> str:
@@ -85,7 +91,7 @@ class Scene(Life, Drawing):
 
     def add_entity(
         self,
-        morph: morphs.Morph,
+        morph: morphs.Morph | Sequence[morphs.Morph],
         material: materials.Rigid | None = None,
         surface: surfaces.Surface | None = None,
         visualize_contact: bool = False,
@@ -95,7 +101,8 @@ class Scene(Life, Drawing):
         """Add an entity.
 
         Args:
-            morph: its shape and place.
+            morph: its shape and place; or several of one kind, such as boxes, that differ in size and place: each is in
+                a share of the environments, in blocks as even as can be.
             material: what it weighs and how it touches; None: `materials.Rigid()`.
             surface: how it looks; None: `surfaces.Default()`.
             visualize_contact: whether pictures show its contacts.
@@ -109,8 +116,14 @@ class Scene(Life, Drawing):
             ModelLoadError: its file is missing or broken.
         """
         self._require_not_built("add_entity")
+        several = list(morph) if isinstance(morph, Sequence) else [morph]
+        if not several:
+            raise ValueError("morph: an empty list; give one shape at least")
+        for each in several:
+            _of_class("morph", each, morphs.Morph)
+        morph = several[0]
         made_of = (
-            _of_class("morph", morph, morphs.Morph),
+            morph,
             _of_class("material", material or materials.Rigid(), materials.Rigid),
             _of_class("surface", surface or surfaces.Default(), surfaces.Surface),
         )
@@ -119,6 +132,8 @@ class Scene(Life, Drawing):
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
+        if len(several) > 1:
+            self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
         self._pieces.append(piece)
         self._entities.append(entity)
         return entity
@@ -155,22 +170,29 @@ class Scene(Life, Drawing):
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
         ranges = self.ranges(model)
-        self._world = World(model, n_envs, offsets)
+        self._world = World(model, n_envs, offsets, self._sensors.reads)
+        for variants in self.variants:
+            variants.apply(self._world.solver)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
         for camera in self._cameras:
             camera.build(self._world)
         self._sensors.build(self._world)
 
-    def compile(self) -> Model:
+    def compile(self, *, actuators: bool = False, **options: Any) -> Model:
         """Return the model of all entities, as `build` simulates it, without environments.
+
+        Args:
+            actuators: whether the actuators of files act; in a scene that is built, controls of dofs alone do.
+            options: override those of the scene, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
 
         Raises:
             ModelLoadError: MuJoCo cannot compile it.
             UnsupportedModelError: an entity uses what Tumble does not simulate.
+            ValueError: for an unknown option.
         """
         pieces = [self._pieces[entity.idx] for entity in in_order(self._entities)]
-        return compose(pieces, self.sim_options, self.rigid_options, self._lights)
+        return compose(pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
 
     def ranges(self, model: Model) -> list[Ranges]:
         """Return the ranges of all entities in a model that `compile` returned."""
@@ -255,12 +277,14 @@ class Scene(Life, Drawing):
         self._require_not_built("add_light")
         self._lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
 
-    def add_sensor(self, sensor_options: SensorOptions) -> Sensor:
-        """Add a sensor by its options, one of `tumble.scene.sensors`; return it.
+    def add_sensor(self, sensor_options: Any) -> Sensor:
+        """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
 
         Raises:
             SceneOrderError: the scene is built.
-            TypeError: the options are none of a sensor.
+            TypeError: these are no options of a sensor.
+            IndexError: its entity, link or dof does not exist.
+            ValueError: it needs an entity.
         """
         self._require_not_built("add_sensor")
         return self._sensors.add(sensor_options, self)
@@ -268,6 +292,11 @@ class Scene(Life, Drawing):
     def piece_of(self, entity: RigidEntity) -> Piece:
         """Return what an entity adds to the model, which can be changed until the scene is built."""
         return self._pieces[entity.idx]
+
+    @property
+    def sensors(self) -> list[Sensor]:
+        """All sensors, in the order in which they were added."""
+        return list(self._sensors.sensors)
 
     # names
 

@@ -1,4 +1,4 @@
-"""What the numbers of a segmented picture stand for: geoms, links or entities."""
+"""The meaning of numbers in a segmented picture: geoms, links or entities."""
 
 from typing import Any
 

@@ -27,11 +27,14 @@ class World:
         offsets: where environments are drawn side by side, (max(1, n_envs), 3) m.
         coordinates: which numbers of qpos are the positions of dofs.
         friction: of geoms, and the ratios of environments.
+
+    Args:
+        outputs: quantities that are wanted after each step.
     """
 
-    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray) -> None:
+    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray, outputs: Sequence[str] = ()) -> None:
         self.model, self.n_envs = model, n_envs
-        self.solver = RigidSolver(model, max(1, n_envs))
+        self.solver = RigidSolver(model, max(1, n_envs), outputs)
         self.offsets = torch.as_tensor(offsets, dtype=self.solver.dtype, device=self.solver.device)
         self.coordinates = DofCoordinates(model.mj)
         self.friction = Friction(self.solver)
@@ -77,6 +80,10 @@ class World:
     def how_many(self, envs: Any) -> int:
         """Return the number of environments in what `envs` returned."""
         return self.count if envs is None else len(envs.index)
+
+    def indices(self, envs: Any) -> torch.Tensor:
+        """Return what `envs` returned as indices (k,) int64 on the device, of all for None."""
+        return torch.as_tensor(np.arange(self.count) if envs is None else envs.index, device=self.solver.device)
 
     def out(self, numbers: torch.Tensor) -> torch.Tensor:
         """Return numbers (k, ...) as users see them: without the first dimension if the scene has no batch."""

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
@@ -155,6 +157,20 @@ class CheckpointCallback(BaseCallback):
         return path
 
 
+class InfoCallback(BaseCallback):
+    """Logs what tasks tell in `info`, as `info/NAME`: the mean over environments at the last step of each rollout."""
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        envs = self.training_env.unwrapped
+        for name, values in getattr(envs, "info", {}).items():
+            numbers = isinstance(values, np.ndarray | torch.Tensor) and tuple(values.shape) == (envs.num_envs,)
+            if numbers and not name.startswith("_"):
+                self.logger.record(f"info/{name}", float(torch.as_tensor(values).double().mean()))
+
+
 class ProgressCallback(BaseCallback):
     """Shows the progress of training, with the mean return and length of the last 100 episodes.
 
@@ -224,17 +240,22 @@ class ProgressCallback(BaseCallback):
 class CurveWriter(KVWriter):
     """The learning curve as a text file: one JSON object a line, with step, seconds of training and SB3's figures.
 
-    On resume the lines after the checkpoint are dropped, and the seconds go on from where they stood.
+    `seconds` are those of a clock, `cpu_seconds` those for which this process kept cores busy, which tell more on a
+    machine that does other work too. On resume the lines after the checkpoint are dropped, and both go on from where
+    they stood.
     """
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
         kept = keep_rows(path, resumed_at)
         self._file = path.open("a", encoding="utf-8")
-        self._started = time.perf_counter() - (kept[-1]["seconds"] if kept else 0.0)
+        last = kept[-1] if kept else {"seconds": 0.0}
+        self._started = time.perf_counter() - last["seconds"]
+        self._busy = time.process_time() - last.get("cpu_seconds", last["seconds"])
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
-        row = {"step": step, "seconds": round(time.perf_counter() - self._started, 3)} | _numbers(key_values)
+        row: dict[str, float] = {"step": step, "seconds": round(time.perf_counter() - self._started, 3)}
+        row |= {"cpu_seconds": round(time.process_time() - self._busy, 3)} | _numbers(key_values)
         self._file.write(json.dumps(row) + "\n")
         self._file.flush()
 

@@ -9,12 +9,13 @@ short episodes are not counted more often than long ones.
 import inspect
 import json
 import math
+import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import mujoco
@@ -25,6 +26,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
+from .episodes import Played, Readings, joined
 from .errors import TumbleUserError
 from .learner import place_solver
 from .policy import Policy, newest_policy
@@ -54,6 +56,8 @@ class Evaluation:
     lengths: list[int]
     environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
     successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task tells of none
+    infos: dict[str, tuple[float, float]] | None = None  # of each number of `info`: mean of all steps, mean at the ends
+    options: dict[str, Any] | None = None  # the task's, where others than the run's were played
 
     @property
     def success_rate(self) -> float | None:
@@ -87,14 +91,6 @@ class Evaluation:
         return values | figures | details
 
 
-class Played(NamedTuple):
-    """Episodes, one of each environment."""
-
-    returns: np.ndarray  # (num_envs,)
-    lengths: np.ndarray  # (num_envs,) int64, steps
-    successes: np.ndarray | None  # (num_envs,) bool: `info["success"]` at the end; None: the task tells of none
-
-
 def evaluate(
     run: Run,
     simulator: str = "tumble",
@@ -102,6 +98,7 @@ def evaluate(
     seed: int = FIRST_SEED,
     deterministic: bool = True,
     checkpoint: Path | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Evaluation:
     """Play a checkpoint of a run: in Tumble on the device of the run, or on the processor where there is no GPU.
 
@@ -113,6 +110,7 @@ def evaluate(
         seed: Episode k starts from `seed + k`.
         deterministic: Whether to take the most likely action, as is usual, or to sample.
         checkpoint: Its folder; by default the newest intact one.
+        options: Options of the task that replace the run's, such as another friction.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there; episodes do not end; or actions are to be sampled
@@ -126,6 +124,7 @@ def evaluate(
     if episodes < 1:
         raise EvaluationError(f"episodes must be at least 1, not {episodes}")
     config, checkpoint = run.config, checkpoint or newest_policy(run)
+    config = config.replace(env=config.env | options) if options else config
     if torch.cuda.is_available():  # a policy that was trained on a GPU may be played on a machine without
         place_solver(config.device)
     if config.algo == "td3" and not deterministic:
@@ -141,15 +140,11 @@ def evaluate(
         finally:
             envs.close()
     assert policy is not None
-    returns, lengths, successes = (joined(parts) for parts in zip(*episodes_played, strict=True))
-    task = task_id(config.task)
-    return Evaluation(task, simulator, policy.step, seed, deterministic, returns, lengths, twin or "", successes)
-
-
-def joined(parts: Sequence[np.ndarray | None]) -> Any:
-    """Return the numbers of several arrays in one list; None where there are none."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known).tolist() if known else None
+    all_played = joined(episodes_played)
+    returns, lengths = all_played.returns.tolist(), all_played.lengths.tolist()
+    ends = all_played.successes
+    figures = (task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
+    return Evaluation(*figures, twin or "", None if ends is None else ends.tolist(), all_played.infos(), options)
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:
@@ -161,7 +156,7 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
     observations, _ = envs.reset(seed=seed)
     returns, lengths = np.zeros(envs.num_envs), np.zeros(envs.num_envs, dtype=np.int64)
     playing = starts = np.ones(envs.num_envs, dtype=bool)
-    successes: np.ndarray | None = None
+    readings = Readings(envs.num_envs)
 
     def progress() -> str:
         return f" ({envs.num_envs - playing.sum()} have ended, after {lengths.max()} steps at most)"
@@ -173,12 +168,10 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
             returns += np.where(playing, rewards, 0.0)
             lengths += playing
             starts = terminated | truncated
-            if "success" in infos.get("final_info", {}):
-                successes = np.zeros(envs.num_envs, dtype=bool) if successes is None else successes
-                successes |= playing & starts & np.asarray(infos["final_info"]["success"], dtype=bool)
+            readings.add(infos, playing, starts)
             playing = playing & ~starts
             if not playing.any():
-                return Played(returns, lengths, successes)
+                return Played(returns, lengths, readings.sums, readings.ends)
     raise EvaluationError(
         f"{playing.sum()} episodes have not ended after {LONGEST:,} steps: register the task with "
         "max_episode_steps=..., or train it with --option max_episode_steps=..."
@@ -248,8 +241,10 @@ def _warning_once() -> Iterator[None]:
 
 
 def save_evaluation(run: Run, evaluation: Evaluation) -> Path:
-    """Write `evaluation-<simulator>.json` into the run folder."""
-    path = run.folder / f"evaluation-{evaluation.simulator}.json"
+    """Write `evaluation-<simulator>.json` into the run folder; the name of one with other options tells them, too."""
+    told = "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
+    told = re.sub(r"[^-=.,\w]+", "_", told)
+    path = run.folder / f"evaluation-{evaluation.simulator}{told}.json"
     write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
     return path
 

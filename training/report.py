@@ -13,15 +13,17 @@ from .evaluate import SIMULATORS
 from .runs import Run
 from .tasks import short_name, task_id
 
-HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart")
+HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart", "success", "told")
 FIGURES = ("episodes", "mean", "standard_error", "mean_length", "step")
+MORE_FIGURES = ("success_rate", "infos")  # evaluations of before do not have them
 
 
 def describe(run: Run) -> dict[str, Any]:
     """Return what a run's folder says of it: settings, duration, and the scores of its evaluations, where made."""
     config, curve = run.config, read_curve(run.folder / "progress.jsonl")
     row: dict[str, Any] = {"task": task_id(config.task), "algo": config.algo, "seed": config.seed}
-    row |= {"steps": curve[-1]["step"] if curve else 0, "seconds": curve[-1]["seconds"] if curve else 0.0}
+    last = curve[-1] if curve else {"step": 0, "seconds": 0.0}
+    row |= {"steps": last["step"], "seconds": last["seconds"], "cpu_seconds": last.get("cpu_seconds", last["seconds"])}
     for simulator in SIMULATORS:
         path = run.folder / f"evaluation-{simulator}.json"
         if path.exists():
@@ -38,7 +40,7 @@ def _read_score(path: Path) -> dict[str, Any]:
     """
     try:
         score = json.loads(path.read_text(encoding="utf-8"))
-        return {key: score[key] for key in FIGURES}
+        return {key: score[key] for key in FIGURES} | {key: score.get(key) for key in MORE_FIGURES}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise TumbleUserError(f"{path}: this is no evaluation; write it anew with tumble evaluate") from None
 
@@ -63,14 +65,19 @@ def write_report(runs: list[Run], folder: Path) -> list[Path]:
 
 def page(rows: list[dict[str, Any]]) -> str:
     """Return the table as a Markdown page."""
-    lines = ["# Learning", "", "Written by `tumble report`; means over episodes ± standard error.", ""]
+    lines = [
+        "# Learning",
+        "",
+        "Written by `tumble report`: means over episodes ± standard error; minutes of one core.",
+        "",
+    ]
     lines += ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
     lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
     return "\n".join([*lines, "", "![learning curves](curves.png)", ""])
 
 
 def draw_curves(runs: list[Run], path: Path) -> None:
-    """Draw mean episode return against minutes of training: a panel a task and algorithm, a line a seed."""
+    """Draw mean episode return against minutes of a core: a panel a task and algorithm, a line a seed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -83,7 +90,7 @@ def draw_curves(runs: list[Run], path: Path) -> None:
         axes = figure.add_subplot(rows, columns, number)
         for run in group:
             curve = [row for row in read_curve(run.folder / "progress.jsonl") if "rollout/ep_rew_mean" in row]
-            minutes = [row["seconds"] / 60 for row in curve]
+            minutes = [row.get("cpu_seconds", row["seconds"]) / 60 for row in curve]
             axes.plot(minutes, [row["rollout/ep_rew_mean"] for row in curve], label=f"seed {run.config.seed}")
         axes.set(title=f"{short_name(task)}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
         axes.grid(alpha=0.3)
@@ -100,8 +107,22 @@ def _cells(row: dict[str, Any]) -> list[str]:
     if len(means) == 2:
         a, b = means
         apart = f"{100 * abs(a - b) / max(abs(a), abs(b), 1e-12):.1f} %"
-    minutes = f"{row['seconds'] / 60:.1f}"
-    return [row["task"], row["algo"], str(row["seed"]), f"{row['steps']:,}", minutes, *texts, apart]
+    minutes = f"{row['cpu_seconds'] / 60:.1f}"
+    known = [score for score in scores if score is not None]
+    success = " / ".join(f"{100 * s['success_rate']:.0f} %" for s in known if s["success_rate"] is not None)
+    first = known[0]["infos"] or {} if known else {}
+    told = ", ".join(f"{name} {_told(name, *value)}" for name, value in first.items() if _is_worth_a_word(name))
+    return [row["task"], row["algo"], str(row["seed"]), f"{row['steps']:,}", minutes, *texts, apart, success, told]
+
+
+def _is_worth_a_word(name: str) -> bool:
+    """Return whether a number of `info` is shown: neither a reward's term nor what other columns hold."""
+    return not name.startswith("reward_") and name not in ("success", "is_success")
+
+
+def _told(name: str, mean: float, end: float) -> str:
+    """Return the number as text: errors in the mean over all steps, others in the mean at the ends of episodes."""
+    return f"{mean if name.endswith('_error') else end:.3g}"
 
 
 def _score(score: dict[str, Any] | None) -> str:

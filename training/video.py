@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..viewer.errors import ViewerError
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs, twin_of
 from .policy import Policy, newest_policy
@@ -38,11 +39,12 @@ def film_policy(
     seconds: float = 20.0,
     checkpoint: Path | None = None,
     num_envs: int = 1,
+    options: dict[str, Any] | None = None,
 ) -> Film:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
-    MuJoCo's motion is drawn by Tumble, too. An environment whose episode has ended keeps its last picture until all
-    have.
+    Options of the task replace the run's. MuJoCo's motion is drawn by Tumble, too. An environment whose episode has
+    ended keeps its last picture until all have.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there.
@@ -50,6 +52,7 @@ def film_policy(
         CheckpointError: The run has no intact checkpoint.
     """
     config, checkpoint = run.config, checkpoint or newest_policy(run)
+    config = config.replace(env=config.env | (options or {}))
     twin, drawn = twin_of(config, simulator), {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
     canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
     stage = make_envs(config, simulator, num_envs) if twin else canvas
@@ -99,7 +102,7 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
     def frames() -> Iterator[np.ndarray]:
         envs.reset(seed=seed)
         envs.action_space.seed(seed)
-        with _explained(task):
+        with explained(task):
             first = picture(envs)
         yield first
         for _ in range(round(seconds * fps)):
@@ -121,7 +124,7 @@ def film_model(
     from ..physics import Model, RigidSolver
     from ..physics.rendering import BatchRenderer
 
-    with _explained(str(path)):
+    with explained(str(path)):
         model = Model.from_mjcf(str(path))
         solver = RigidSolver(model, num_envs=num_envs)
         renderer = BatchRenderer(model, width, height, camera=camera)
@@ -137,11 +140,11 @@ def film_model(
 
 
 @contextmanager
-def _explained(what: str) -> Iterator[None]:
+def explained(what: str) -> Iterator[None]:
     """Turn errors of the solver and the renderer into a `FilmError`; errors of a user's own task stay as they are."""
     try:
         yield
-    except (TypeError, ValueError, OSError, NotImplementedError) as error:
+    except (TypeError, ValueError, OSError, NotImplementedError, ViewerError) as error:
         if is_the_tasks(error) or isinstance(error, TumbleUserError):
             raise
         raise FilmError(f"{what}: {error}") from error

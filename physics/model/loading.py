@@ -87,7 +87,7 @@ def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, Source, Plac
     source = _source(path_or_xml)
     places = Places.read(source)
     if places.root == "robot":
-        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); Tumble reads MJCF")
+        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); load it by from_urdf")
     if places.devices:
         raise ModelLoadError(f"{places.devices[0]}; give the path of a file")
     try:

@@ -4,7 +4,7 @@ import contextlib
 import ctypes
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,14 +14,16 @@ import mujoco
 import numpy as np
 
 from ..geometry.assets import place_files
+from ..shapes import of_kinds
 
 _DIGITS = "_mjPRIVATE__set_xml_precision"
 _USUAL_DIGITS, _ALL_DIGITS = 6, 17
 _TOLERANCE = 1e-12  # text has all digits; quaternions are normalised anew, and meshes centred anew
 _UNLIKE = ("_map", "names", "paths", "signature", "text_data", "nbuffer", "nnames", "npaths")
 """Ends of names of fields that may differ: they name files, or the model."""
-_ITS_OWN = ("name_", "oct_", "mesh_oct", "noct")
-"""Beginnings of names of fields that may differ: names, and MuJoCo's distance fields, whose depth MJCF cannot say."""
+_ITS_OWN = ("name_", "bvh_", "oct_", "mesh_oct", "noct")
+"""Beginnings of names of fields that may differ: names, bounds that speed up MuJoCo's search, and MuJoCo's distance
+fields, whose depth MJCF cannot say."""
 
 
 class ModelWriteError(ValueError):
@@ -44,7 +46,7 @@ def write_mjcf(spec: mujoco.MjSpec | None, path: str | os.PathLike) -> None:
         raise ModelWriteError("this model came compiled (MjModel): it has no MJCF")
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    copy, beside = spec.copy(), _Beside(path.with_name(f"{path.stem}_assets"))
+    copy, beside = spec.copy(), _Beside(path.with_name(f"{path.stem}_assets"), spec.assets)
     try:
         place_files(copy, [Path(copy.modelfiledir)])
         for texture in copy.textures:
@@ -83,10 +85,8 @@ def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
 
 def _sides(mjm: mujoco.MjModel) -> np.ndarray:
     """Return 1 for those numbers of `site_size` that the type of the site has, and 0 for others, (nsite, 3)."""
-    kinds = mujoco.mjtGeom
-    count = np.full(mjm.nsite, 3)
-    count[mjm.site_type == kinds.mjGEOM_SPHERE] = 1
-    count[np.isin(mjm.site_type, (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER))] = 2
+    numbers = of_kinds("NUMBERS")
+    count = np.array([len(numbers[kind]) if kind in numbers else 3 for kind in mjm.site_type.tolist()], int)
     return np.arange(3) < count[:, None]
 
 
@@ -103,14 +103,18 @@ def _same(one: Any, other: Any) -> bool:
 class _Beside:
     """The folder with the files that an MJCF file names."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, assets: Mapping[str, Any]) -> None:
+        self._folder, self._assets = folder, assets
         self._sources: dict[str, str] = {}
 
     def copied(self, file: str) -> str:
         """Copy a file there; return its path as the MJCF file has it."""
         target = self._folder / self._free(Path(file).name, file)
         self._folder.mkdir(exist_ok=True)
+        if file in self._assets:  # it came along with the spec
+            data = self._assets[file]
+            target.write_bytes(data.encode() if isinstance(data, str) else bytes(data))
+            return f"{self._folder.name}/{target.name}"
         if not (target.exists() and target.samefile(file)):
             shutil.copyfile(file, target)
         return f"{self._folder.name}/{target.name}"

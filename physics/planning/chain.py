@@ -58,6 +58,7 @@ class Chain:
         qpos: the model's coordinates (nq,), in their order.
         dofs: the model's dofs (nv,), in their order.
         moves: (nv,) bool, dofs that may be changed.
+        changes: (nq,) bool, coordinates of their joints.
         sizes: sizes of the fields, by name.
         begins: where every field begins.
         ints: integers for the kernels.
@@ -68,6 +69,7 @@ class Chain:
     qpos: np.ndarray
     dofs: np.ndarray
     moves: np.ndarray
+    changes: np.ndarray
     sizes: dict[str, int]
     begins: np.ndarray
     ints: np.ndarray
@@ -170,7 +172,8 @@ def make_chain(mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs
     values = _reals(mj, bodies, joints, qpos, dofs)
     values |= {name: np.array([f[k] for f in frames]) for k, name in ((1, "target_point"), (2, "target_quat"))}
     values["target_mask"] = masks.position.astype(float)
-    return Chain(bodies, qpos, dofs, moves, sizes, places(sizes), ints.astype(np.int32), values)
+    changes = np.repeat(np.isin(joints, mj.dof_jntid[dofs[moves]]), COORDINATES[mj.jnt_type[joints]])
+    return Chain(bodies, qpos, dofs, moves, changes, sizes, places(sizes), ints.astype(np.int32), values)
 
 
 def _label(target: Target) -> str:

@@ -140,8 +140,8 @@ class InverseKinematics:
     ) -> Solution:
         """Search configurations that bring the targets to poses; the state is left as it is.
 
-        An environment whose targets cannot be reached gets the nearest configuration found (by the sum of squares of
-        the errors in m and rad). One with a target that is not finite gets its start, and no success.
+        An environment without a solution gets the nearest configuration found (by the sum of squares of errors in m and
+        rad); with a target that is not finite, its start. Neither is a success.
 
         Args:
             positions: (n, 3) or (3,) m, in the world; for several targets a sequence of these. None: no position
@@ -155,8 +155,7 @@ class InverseKinematics:
             pos_tol: m, the largest distance of a target that is at its position.
             rot_tol: rad, the largest angle of a target that has its orientation.
             max_step_size: rad or m, the longest change of a dof in a step.
-            seed: of the random configurations; equal seeds give equal solutions, whatever other environments there
-                are. None draws one.
+            seed: of the random configurations; equal seeds give equal solutions. None draws one.
             envs_idx: indices of n environments, or a mask; None for all. A model has as many as rows are given.
 
         Returns:
@@ -179,7 +178,7 @@ class InverseKinematics:
         chain, launches = self._chain(given)
         index, streams = self._index(chain.qpos, start), _streams(seed, numbers, start.device)
         found = launches.search(self._rows(chain, envs), start[:, index], goals, streams, settings)
-        start[:, index] = found.qpos
+        start[:, index[chain.changes]] = found.qpos[:, chain.changes]
         dtype = self._runtime.torch_dtype
         return Solution(start.to(dtype), found.error.to(dtype), found.success, found.steps)
 

@@ -65,12 +65,11 @@ def plan_path(
     """Find paths from configurations to others on which nothing collides; the solver's state is left as it is.
 
     What touches at the start may touch on the way; any other contact of a geom that moves, with the world or with
-    another part of the robot, is a collision. Contacts are those of the solver: filtered, excluded and with margins as
-    the model has them. A search is RRT-Connect in steps of `resolution`, and shortcuts; a path found is looked at in 20
-    times finer steps, so that nothing is cut on the way.
+    another part of the robot, is a collision. Contacts are filtered, excluded and with margins as the model has them. A
+    search is RRT-Connect in steps of `resolution`, and shortcuts; a path found is looked at in 20 times finer steps.
 
     Args:
-        solver: its state has what is not planned; the solver may go on as if this had not been called.
+        solver: its state has what is not planned.
         qpos_goal: (n, nq) or (nq,); coordinates that are not planned are not read.
         qpos_start: (n, nq) or (nq,), all coordinates; None for the state.
         dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides.
@@ -82,7 +81,7 @@ def plan_path(
         num_waypoints: waypoints of each path, evenly spaced by length, corners among them if they are not more.
         ignore_collision: whether paths are straight, whatever is in the way.
         planner: "RRTConnect", or "RRT": only the tree of the start grows.
-        carried: pairs of a free body and the body that carries it, by name or number, as seen at the start.
+        carried: pairs of a free body and the body that carries it, as seen at the start.
         seed: of the random numbers; equal seeds give equal paths if no time runs out. None draws one.
         envs_idx: indices of n environments, or a mask; None for all.
 
@@ -208,7 +207,7 @@ class _Search:
             first = min(self._reasons)
             said = f"environment {int(self._envs[first])}: {self._reasons[first]}"
             more = f" ({len(self._reasons)} of {n} environments have no path)" if n > 1 else ""
-            warnings.warn(said + more, RuntimeWarning, stacklevel=4)
+            warnings.warn(said + more, RuntimeWarning, stacklevel=3)
         return Paths(full.to(self._dtype), valid, length.to(self._dtype), reasons)
 
 
@@ -290,7 +289,7 @@ def _bounds(
     beyond = torch.as_tensor(np.where(is_slide(mj.jnt_type[joints]), _WAY, _TURN), device=begin.device)
     slack = 1e-6 * (most - least).abs()
     outside = limited & ((end < least - slack) | (end > most + slack))
-    wrong = {}
+    wrong: dict[int, str] = {}
     for row, k in torch.nonzero(outside).tolist():
         joint = mj.joint(joints[k])
         low, high = joint.range

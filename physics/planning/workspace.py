@@ -143,7 +143,7 @@ class ChainWork:
             inner = getattr(chain, field.dims[1]) if len(field.dims) == 2 else None
             base = expr_init(below(OFFSET_BITS, subscript(None, begins, k)))
             setattr(self, field.name, FieldView(field, base, inner, number))
-        self.qpos_rest = self.qpos
+        self.qpos_rest = vars(self)["qpos"]  # asked for by name, and not read in double precision
         self.com_offset = Always(zero_vector(self.lanes))  # motions of dofs are at the origin of the world
 
     @traced

@@ -26,6 +26,8 @@ class FileMorph(Morph):
             an object without joints is taken apart into convex pieces.
         decompose_robot_error_threshold: the same for entities with joints.
         coacd_options: options of `coacd.run_coacd`, by name.
+        decimate, decimate_face_num, decimate_aggressiveness, watertighten: have no effect here: hulls are made of the
+            whole mesh.
     """
 
     file: Any = ""
@@ -34,6 +36,10 @@ class FileMorph(Morph):
     decompose_object_error_threshold: float = 0.15
     decompose_robot_error_threshold: float = float("inf")
     coacd_options: Mapping[str, Any] | None = None
+    decimate: bool | None = None
+    decimate_face_num: int | None = None
+    decimate_aggressiveness: int | None = None
+    watertighten: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a file without a name, and a scale that is none; errors are those of `Morph`."""
@@ -116,6 +122,7 @@ class URDF(FileMorph):
         merge_fixed_links: whether links that fixed joints hold together become one; their frames remain as sites.
         links_to_keep: names of links that stay links of their own all the same.
         default_armature: armature of all joints, kg m2 or kg; None: 0.
+        balance_inertia: whether a link whose inertia no body can have gets the mean of its moments; else an error.
         prioritize_urdf_material: whether colours of the URDF are in force over those of its mesh files.
         packages: folders of packages by name, or folders in which packages lie; ROS_PACKAGE_PATH counts as well.
     """
@@ -124,6 +131,7 @@ class URDF(FileMorph):
     merge_fixed_links: bool = True
     links_to_keep: Any = ()
     default_armature: float | None = None
+    balance_inertia: bool = False
     prioritize_urdf_material: bool = False
     packages: Any = None
     NAME: ClassVar[str] = "urdf"

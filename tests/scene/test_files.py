@@ -10,6 +10,8 @@ import tumble.scene as gs
 from tumble.physics.model.written import ModelWriteError, differences
 from tumble.terrain import Terrain
 
+from ..physics.geometry.test_decomposition import QUICK, bracket
+
 ROBOT = """
 <mujoco>
   <compiler meshdir="shapes" texturedir="images"/>
@@ -37,6 +39,24 @@ ROBOT = """
 """
 
 
+URDF = """
+<robot name="robot">
+  <link name="base">
+    <inertial><mass value="2"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size=".2 .2 .2"/></geometry></collision>
+  </link>
+  <link name="arm">
+    <inertial><mass value="1"/><inertia ixx=".02" iyy=".02" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 .3"/><geometry><mesh filename="shapes/ball.obj"/></geometry></collision>
+  </link>
+  <joint name="elbow" type="revolute">
+    <parent link="base"/><child link="arm"/><axis xyz="0 1 0"/><origin xyz="0 0 .1"/>
+    <limit lower="-1" upper="1" effort="3" velocity="2"/>
+  </joint>
+</robot>
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A robot's file in a folder of its own, with a mesh and an image below it, and further meshes."""
@@ -49,6 +69,7 @@ def folder(tmp_path_factory):
     (folder / "robot.xml").write_text(ROBOT)
     trimesh.creation.box((0.1, 0.2, 0.3)).export(folder / "box.glb")
     trimesh.creation.annulus(0.1, 0.2, 0.1).export(folder / "ring.stl")
+    bracket().export(folder / "l.ply")
     open_box = trimesh.creation.box((0.2, 0.2, 0.2))
     open_box.update_faces(np.arange(len(open_box.faces)) > 1)
     open_box.export(folder / "open.stl")
@@ -131,14 +152,15 @@ def test_meshes_weigh_what_they_enclose_and_stand_as_their_format_has_it(folder)
 
 
 def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
-    """A ring's hull is a third larger than the ring; an open box encloses nothing for certain, and weighs as its hull."""
+    """The hulls of a ring and an L are much larger than they are. A box without a lid weighs as its hull."""
     hull = gs.morphs.Mesh(file=folder / "ring.stl", decompose_object_error_threshold=float("inf"))
-    apart = gs.morphs.Mesh(file=folder / "ring.stl")
+    apart = gs.morphs.Mesh(file=folder / "l.ply", coacd_options=QUICK)
     field = gs.morphs.Mesh(file=folder / "ring.stl", convexify=False)
-    model, scene = compiled(hull, apart, field, gs.morphs.Mesh(file=folder / "open.stl"), gs.morphs.Sphere())
+    lidless = gs.morphs.Mesh(file=folder / "open.stl", decompose_object_error_threshold=float("inf"))
+    model, scene = compiled(hull, apart, field, lidless, gs.morphs.Sphere())
     mj, kinds = model.mj, mujoco.mjtGeom
     of = [mj.geom_type[mj.geom_bodyid == body] for body in range(1, mj.nbody)]
-    assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 4 and of[2].tolist() == [kinds.mjGEOM_SDF]
+    assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 2 and of[2].tolist() == [kinds.mjGEOM_SDF]
     assert mj.body_mass[4] == pytest.approx(200 * 0.2**3, rel=1e-5)
     assert (np.diff(mj.geom_bodyid) >= 0).all()  # pieces lie among their entity's geoms
     ranges = scene.ranges(model)
@@ -166,7 +188,7 @@ def test_sub_terrains_are_those_of_the_terrain_room():
         subterrain_parameters={"wave_terrain": {"amplitude": 0.3}},
     )
     ground = morph.ground()
-    assert ground.heights.shape == (25, 9) and not ground.heights[12:].any() and np.ptp(ground.heights) > 0.2
+    assert ground.heights.shape == (25, 9) and not ground.heights[13:].any() and np.ptp(ground.heights) > 0.2
     assert isinstance(ground, Terrain) and np.array_equal(ground.heights, morph.ground().heights)
     with pytest.raises(ValueError, match="no kind of ground 'wavy_terrain'"):
         gs.morphs.Terrain(subterrain_types="wavy_terrain")
@@ -231,10 +253,28 @@ def test_options_reach_the_model():
     np.testing.assert_array_equal(model.mj.dof_armature[6:14], np.where(given[6:] == 0, 0.5, given[6:]))
 
 
+def test_a_urdf_floats_or_is_fixed_and_is_scaled(folder, tmp_path):
+    """Oracle: numbers of the file. Meshes that a URDF brings along are written beside the MJCF."""
+    (folder / "robot.urdf").write_text(URDF)
+    model, scene = compiled(
+        gs.morphs.URDF(file=folder / "robot.urdf", pos=(0, 0, 0.5)),
+        gs.morphs.URDF(file=folder / "robot.urdf", fixed=True, scale=0.5, default_armature=0.2),
+    )
+    free, fixed = scene.entities
+    assert ([link.name for link in free.links], free.n_dofs, fixed.n_dofs) == (["base", "arm"], 7, 1)
+    mj = model.mj
+    assert mj.body_mass[1:].tolist() == pytest.approx([2, 1, 2 / 8, 1 / 8]) and mj.qpos0[:3].tolist() == [0, 0, 0.5]
+    assert mj.dof_armature.tolist() == [0] * 7 + [0.2]
+    np.testing.assert_allclose(mj.body_pos[[2, 4]], [(0, 0, 0.1), (0, 0, 0.05)])
+    model.write_mjcf(tmp_path / "robots.xml")
+    assert not differences(mj, mujoco.MjModel.from_xml_path(str(tmp_path / "robots.xml")))
+
+
 BROKEN = {
     "no such mesh": (lambda f: gs.morphs.Mesh(file=f / "none.obj"), "none.obj: there is no such file"),
     "an unknown format": (lambda f: gs.morphs.Mesh(file=f / "robot.xml"), "robot.xml: xml is no format"),
     "no MJCF": (lambda f: gs.morphs.MJCF(file=f / "ring.stl"), "ring.stl"),
+    "no such URDF": (lambda f: gs.morphs.URDF(file=f / "none.urdf"), "none.urdf"),
     "a missing mesh of a file": (lambda f: gs.morphs.MJCF(file=f / "bad.xml"), "away.obj"),
 }
 

@@ -17,6 +17,7 @@ import tumble
 from tumble.envs.catalog import TASKS, V5
 from tumble.training.cli import app, main
 from tumble.training.tasks import task_ids
+from tumble.viewer.replay import read_page
 
 TRAIN = ["train", "InvertedPendulum", "--steps", "2048", "--num-envs", "16", "--no-progress"]
 
@@ -114,11 +115,33 @@ def test_the_tasks_own_code_is_judged_in_mujoco_from_the_same_starts(run_folder)
     assert ours["lengths"] == theirs["lengths"] and theirs["environment"] == ""
 
 
+def test_evaluate_a_variant_of_the_task(run_folder):
+    """Without noise all start alike; the file of the run's own task is not touched."""
+    invoke("evaluate", run_folder, "--episodes", 3)
+    before = (run_folder / "evaluation-tumble.json").read_text()
+    printed = invoke("evaluate", run_folder, "--episodes", 3, "--option", "reset_noise_scale=0.0")
+    path = run_folder / "evaluation-tumble-reset_noise_scale=0.0.json"
+    score = json.loads(path.read_text())
+    assert str(path) in printed and score["options"] == {"reset_noise_scale": 0.0}
+    assert len(set(score["returns"])) == 1 and (run_folder / "evaluation-tumble.json").read_text() == before
+
+
 @pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
 def test_evaluate_films(run_folder, tmp_path, simulator):
     film = tmp_path / "film.mp4"
     invoke("evaluate", run_folder, "--in", simulator, "--episodes", 1, "--video", film, "--seconds", 0.5)
     assert film.read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
+def test_evaluate_records_a_replay(run_folder, tmp_path, simulator):
+    """Of MuJoCo's motion too: the cart's place in the page is that of an evaluation's first steps, and moves."""
+    place = tmp_path / "replay.html"
+    invoke("evaluate", run_folder, "--in", simulator, "--episodes", 1, "--replay", place, "--seconds", 0.2)
+    about, arrays = read_page(place.read_text("utf-8"))
+    assert about["title"].startswith("InvertedPendulum-v0, ppo") and "reward" in about["curves"]
+    assert len(arrays["pos"]) == 6 and np.ptp(arrays["pos"], axis=0).max() > 0
+    np.testing.assert_allclose(np.diff(arrays["time"][:, 0]), 0.04, rtol=1e-5)
 
 
 def test_render_a_task_and_a_model(tmp_path):
@@ -139,6 +162,13 @@ def test_render_a_task_and_a_model(tmp_path):
     film = tmp_path / "ball.mp4"
     invoke("render", model, "--out", film, "--seconds", 0.3, "--width", 64, "--height", 64)
     assert film.read_bytes()[4:8] == b"ftyp"
+    place = tmp_path / "ball.html"
+    invoke("render", model, "--out", place, "--seconds", 0.3, "--num-envs", 2)
+    about, arrays = read_page(place.read_text("utf-8"))
+    fallen = arrays["pos"][0, 1, 0, 2] - arrays["pos"][-1, 1, 0, 2]
+    assert about["envs"] == [0, 1] and fallen == pytest.approx(
+        0.5 * 9.81 * 0.3**2, rel=0.02
+    )  # steps of 2 ms, drag none
     invoke("render", model, "--out", picture, "--num-envs", 4, "--width", 64, "--height", 48)
     assert Image.open(picture).size == (128, 96)
 
@@ -154,6 +184,7 @@ def test_render_a_task_and_a_model(tmp_path):
         (["train", "Ant", "--resume", "runs/none"], "leave out TASK"),
         (["evaluate", "runs/none"], "no run folder"),
         (["evaluate", "runs/none", "--video", "film.avi"], "must end in .mp4"),
+        (["evaluate", "runs/none", "--option", "friction"], "write NAME=VALUE"),
         (["render", "Ant", "--out", "picture.bmp"], "must end in .png or .mp4"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),

@@ -80,7 +80,7 @@ def test_each_environments_first_episode_is_the_one_that_counts(pendulums):
         def act(self, observations, deterministic, starts):
             return np.full((len(observations), 1), 2.0, np.float32)
 
-    returns, lengths, _ = play(Push(), Numpy(20), seed=3, deterministic=True)
+    returns, lengths, *_ = play(Push(), Numpy(20), seed=3, deterministic=True)
     for i in range(20):
         env = Numpy(1)
         env.reset(seed=3 + i)
@@ -112,8 +112,10 @@ def test_success_is_that_of_the_last_step_of_the_first_episode(pendulums):
         def act(self, observations, deterministic, starts):
             return np.full((len(observations), 1), 2.0, np.float32)
 
-    successes = play(Push(), Numpy(6), seed=3, deterministic=True).successes
+    played = play(Push(), Numpy(6), seed=3, deterministic=True)
+    successes = played.successes
     assert successes.tolist() == [True, False] * 3
+    assert played.infos()["success"] == (3 / played.lengths.sum(), 0.5)  # of all steps, at the ends
     score = Evaluation("me/Task-v0", "tumble", 1, 0, True, [1.0] * 6, [3] * 6, successes=successes.tolist())
     assert score.success_rate == score.summary()["success_rate"] == 0.5
     assert Evaluation("me/Task-v0", "tumble", 1, 0, True, [1.0], [3]).success_rate is None

@@ -86,7 +86,7 @@ def pick(s, action):
 
 
 def stack(s, action, cubes: int = 2):
-    """ManiSkill's StackCube for each cube: environment by environment, cube by cube."""
+    """ManiSkill's StackCube for each cube, brought over its place: environment by environment, cube by cube."""
     most, obs, rewards, done = 8 * (cubes - 1), [], [], []
     pos = np.stack([s.body(f"cube{k}") for k in range(cubes)], axis=1)
     for n in range(len(pos)):
@@ -102,9 +102,11 @@ def stack(s, action, cubes: int = 2):
                 continue
             stage = 2 * (1 - np.tanh(5 * np.linalg.norm(pos[n, k] - s.grip[n])))
             if held:
-                stage = 4 + (1 - np.tanh(5 * np.linalg.norm(offset)))
+                over = offset - [0, 0, 0.04 * min(np.hypot(*offset[:2]) / 0.03, 1)]
+                stage = 4 + (2 - np.tanh(np.linalg.norm(over) / 0.2) - np.tanh(np.linalg.norm(over) / 0.03)) / 2
             if on:
-                stage = 6 + ((s.gap[n] / 0.08 if held else 1) + (1 - np.tanh(10 * linear + angular))) / 2
+                release = (1 + action[n, 3]) / 2 if held else 1
+                stage = 5 + 2 * release + 1 - np.tanh(10 * linear + angular)
             break
         k = min(stacked + 1, cubes - 1)
         cube = [part for i in range(cubes) for part in (pos[n, i], s.qpos[n, 12 + 7 * i : 16 + 7 * i])]
