@@ -23,8 +23,8 @@ Quadcopter Control", IROS 2021, and the files that come with it."""
 class DroneEntity(RigidEntity):
     """A drone; all methods of rigid entities work as they do there.
 
-    A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, and turns it
-    about that axis with KM w^2 times its spin, the other way for the model "RACE".
+    A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, and turns
+    it about that axis with KM w^2 times its spin, the other way for the model "RACE".
     """
 
     @property
