@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ import torch
 from ..envs.making import make_vec
 from ..physics.process.runtime import init
 from .models import SETTINGS
-from .peers import tumble_peer
+from .peers import Peer, tumble_peer
 from .physics import compare, new_result
 from .results import Result, Table
 from .timing import Sample, take_turns
@@ -50,7 +51,7 @@ def _speed(task: str, num_envs: int, steps: int, rounds: int, threads: int) -> d
     peers = {"one": tumble_peer(task, num_envs, 1), "all": tumble_peer(task, num_envs, threads)}
     for peer in peers.values():
         peer.step(WARM_UP_STEPS)
-    samples = take_turns({name: lambda peer=peer: peer.step(steps)[0] for name, peer in peers.items()}, rounds)
+    samples = take_turns({name: partial(_seconds, peer, steps) for name, peer in peers.items()}, rounds)
     each = {name: Sample(tuple(s / (num_envs * steps) for s in sample.seconds)) for name, sample in samples.items()}
     return {
         "task": task,
@@ -62,11 +63,16 @@ def _speed(task: str, num_envs: int, steps: int, rounds: int, threads: int) -> d
     }
 
 
+def _seconds(peer: Peer, steps: int) -> float:
+    return peer.step(steps)[0]
+
+
 def _physics(result: Result, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
     """Add the rows of a robot: its solver alone and MuJoCo, from states of the task, under the task's controls."""
     envs = make_vec(task, num_envs, max_episode_steps=10**9, model_options=SETTINGS)
     envs.reset(seed=0)
-    shape, generator = (num_envs, *envs.single_action_space.shape), torch.Generator().manual_seed(0)
+    space: Any = envs.single_action_space
+    shape, generator = (num_envs, *space.shape), torch.Generator().manual_seed(0)
     for _ in range(WARM_UP_STEPS):
         envs.step(2 * torch.rand(shape, generator=generator) - 1)
     start, controls = envs.solver.state_dict(), []
