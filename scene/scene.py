@@ -17,6 +17,7 @@ from .compose import SEPARATOR, Piece, compose
 from .drawing import Drawing
 from .entity import RigidEntity
 from .entity_kinds import entity_class
+from .gains import begin_gains
 from .life import Life
 from .lights import Light
 from .make import make_piece
@@ -44,7 +45,7 @@ class Scene(Life, Drawing):
         viewer_options: the viewer, kept for it.
         profiling_options: kept.
         renderer: one of `renderers`.
-        show_viewer: True warns that there is no viewer yet.
+        show_viewer: True warns that no window is opened.
         show_FPS: kept.
 
     Attributes:
@@ -74,7 +75,7 @@ class Scene(Life, Drawing):
         self.renderer = _option("renderer", renderer, Renderer)
         self.show_FPS = bool(show_FPS)
         if show_viewer:
-            warnings.warn("show_viewer=True: there is no viewer yet; look through scene.add_camera", stacklevel=2)
+            warnings.warn("show_viewer=True: a scene opens no window; look through scene.add_camera", stacklevel=2)
         self._entities: list[RigidEntity] = []
         self._pieces: list[Piece] = []
         self._lights: list[Light] = []
@@ -171,6 +172,7 @@ class Scene(Life, Drawing):
         model = self.compile()
         ranges = self.ranges(model)
         self._world = World(model, n_envs, offsets, self._sensors.reads)
+        begin_gains(self._world)
         for variants in self.variants:
             variants.apply(self._world.solver)
         for entity, own in zip(self._entities, ranges, strict=True):

@@ -9,7 +9,7 @@ from tumble.physics.process.runtime import init
 from .random_scenes import random_scene, random_velocity
 
 DIGITS = 1e-12  # m, rad; rounding of double precision over 100 steps of a few contacts
-DEFAULT, SLOW = (10, 14), tuple(seed for seed in range(40) if seed not in (10, 14))
+DEFAULT, SLOW = (4,), tuple(seed for seed in range(40) if seed != 4)
 STEPS = 50
 
 

@@ -8,6 +8,7 @@ from PIL import Image
 
 import tumble.scene as gs
 from tumble.physics.model.written import ModelWriteError, differences
+from tumble.physics.process.runtime import init
 from tumble.terrain import Terrain
 
 from ..physics.geometry.test_decomposition import QUICK, bracket
@@ -268,6 +269,32 @@ def test_a_urdf_floats_or_is_fixed_and_is_scaled(folder, tmp_path):
     np.testing.assert_allclose(mj.body_pos[[2, 4]], [(0, 0, 0.1), (0, 0, 0.05)])
     model.write_mjcf(tmp_path / "robots.xml")
     assert not differences(mj, mujoco.MjModel.from_xml_path(str(tmp_path / "robots.xml")))
+
+
+SERVOS = """
+<mujoco><worldbody><body><joint name="a"/><geom size="0.1"/>
+  <body pos="1 0 0"><joint name="b" type="slide"/><geom size="0.1"/>
+  <body pos="1 0 0"><joint name="c"/><geom size="0.1"/></body></body></body></worldbody>
+<actuator>
+  <position joint="a" kp="30" kv="4" gear="2" forcerange="-1 5"/>
+  <velocity joint="b" kv="7"/>
+  <motor joint="c"/>
+</actuator></mujoco>
+"""
+
+
+def test_servos_of_a_file_give_gains_and_do_not_act(tmp_path):
+    """Oracle: MuJoCo's moment is the gear, so that a servo's gain on its joint is kp gear^2. Nothing is stepped."""
+    (tmp_path / "servos.xml").write_text(SERVOS)
+    init(precision="64")
+    scene = gs.Scene()
+    scene.add_entity(gs.morphs.Box(size=(1, 1, 1), pos=(0, 0, 9)))
+    arm = scene.add_entity(gs.morphs.MJCF(file=tmp_path / "servos.xml"))
+    scene.build()
+    assert arm.get_dofs_kp().tolist() == [120, 0, 0] and arm.get_dofs_kv().tolist() == [16, 7, 0]
+    assert [float(bound[0]) for bound in arm.get_dofs_force_range()] == [-2, 10]
+    assert scene.rigid_solver.model.mj.opt.disableactuator == 1 << 30
+    scene.close()
 
 
 BROKEN = {
