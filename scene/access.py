@@ -32,9 +32,26 @@ class EntityAccess:
     scene: Any
     _world: World | None
     _ranges: Ranges | None
-    n_links: int
-    n_dofs: int
-    n_qs: int
+
+    @property
+    def n_links(self) -> int:
+        """Number of links."""
+        raise NotImplementedError
+
+    @property
+    def n_dofs(self) -> int:
+        """Number of dofs."""
+        raise NotImplementedError
+
+    @property
+    def n_qs(self) -> int:
+        """Number of coordinates."""
+        raise NotImplementedError
+
+    @property
+    def is_free(self) -> bool:
+        """True if the first link is free to move."""
+        raise NotImplementedError
 
     @property
     def world(self) -> World:

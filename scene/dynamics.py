@@ -144,7 +144,7 @@ class Dynamics(Reading):
 
 def _dofs_above(mj: mujoco.MjModel, body: int) -> list[int]:
     """Return the dofs that move a body."""
-    found = []
+    found: list[int] = []
     while body:
         found += range(mj.body_dofadr[body], mj.body_dofadr[body] + mj.body_dofnum[body])
         body = int(mj.body_parentid[body])

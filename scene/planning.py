@@ -42,8 +42,8 @@ class Planning(EntityAccess):
 
         Args:
             link: a link that the entity's dofs move.
-            pos: (n, 3) or (3,) m; None: no position counts.
-            quat: (n, 4) or (4,), w first; None: no orientation counts.
+            pos: (n, 3) or (3,) m; None: none counts.
+            quat: (n, 4) or (4,), w first; None: none counts.
             local_point: the point of the link that comes to `pos`, in its frame, (3,) m; None: its origin.
             init_qpos: where the search begins, (n, n_qs) or (n_qs,); None: the present state.
             respect_joint_limit: whether joints stay within their limits.
@@ -56,13 +56,12 @@ class Planning(EntityAccess):
             rot_mask: axes of the link that are aligned.
             max_step_size: rad or m, the longest change of a dof in a step.
             seed: of the random numbers; None draws one.
-            dofs_idx_local: dofs that may change; None: all.
+            dofs_idx_local: dofs that may change, one at least of which moves the link; None: all.
             return_error: whether to return, too, what is left: displacement (m) and rotation vector (rad), (n, 6).
             envs_idx: which environments.
 
         Raises:
             TypeError: `link` is no link of the scene.
-            ValueError: for a wrong shape, or if no dof that may change moves the link.
         """
         given = {"poss": [pos], "quats": [quat], "local_points": [local_point]}
         found, error = self._solve(

@@ -27,9 +27,6 @@ def reference_of(ref: Any) -> str:
 class Reading(EntityAccess):
     """Getters of states: positions in m, orientations as quaternions with w first, velocities in m/s and rad/s."""
 
-    is_free: bool
-    is_attached: bool
-
     # the first link
 
     def get_pos(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
@@ -132,7 +129,7 @@ class Reading(EntityAccess):
     def _velocities(self, bodies: np.ndarray, envs: Any, ref: str) -> torch.Tensor:
         """Return velocities (n, k, 3) of reference points of bodies."""
         point = {LINK_ORIGIN: "xpos", LINK_COM: "xipos", ROOT_COM: "subtree_com"}[reference_of(ref)]
-        found = self.world.get_many(dict.fromkeys(("cvel", "subtree_com", point)), envs)
+        found = self.world.get_many(list(dict.fromkeys(("cvel", "subtree_com", point))), envs)
         roots = self._roots(bodies)
         arm = found[point][:, roots if ref == ROOT_COM else bodies] - found["subtree_com"][:, roots]
         spin, speed = found["cvel"][:, bodies].split(3, -1)

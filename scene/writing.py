@@ -11,7 +11,6 @@ from .access import EntityAccess
 class Writing(EntityAccess):
     """Setters of states. With `zero_velocity` the whole entity stops in the environments that are named."""
 
-    is_free: bool
     joints: list
 
     def set_pos(

@@ -231,8 +231,12 @@ GEOMS = {
     "aabb_max": Member(of("geoms", 3), "m", "upper corner of the bounds", lambda s: s.bounds()[:, :, 1]),
 }
 VGEOMS = {
-    "pos": Member(of("vgeoms", 3), "m", "position", lambda s: s.get("geom_xpos")[:, s.model.geometry.vgeoms.geom]),
-    "quat": Member(of("vgeoms", 4), "1", "orientation", lambda s: _geom_quat(s)[:, s.model.geometry.vgeoms.geom]),
+    "pos": Member(
+        of("vgeoms", 3), "m", "position", lambda s: s.get("geom_xpos")[:, s.model.geometry.vgeoms.geom.copy()]
+    ),
+    "quat": Member(
+        of("vgeoms", 4), "1", "orientation", lambda s: _geom_quat(s)[:, s.model.geometry.vgeoms.geom.copy()]
+    ),
 }
 
 
