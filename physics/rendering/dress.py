@@ -119,8 +119,14 @@ class Dressed(Traced):
 
     @ti.func
     def entry(self, row, origin, direction, start):
-        """Distance to the nearest front from `start` on and its triangle; (MISS, -1) if there is none."""
-        return self.meshes.nearest(self.rows[row, TREE], origin, direction, start, ti.f32(MISS), False)
+        """Distance to the nearest triangle from `start` on and its number; (MISS, -1) if there is none.
+
+        A ray that begins within the box around a mesh sees its outer sides alone, and looks out of it. Others see both,
+        so that they do not look through a robot by the gaps between the parts of its meshes.
+        """
+        tree = self.rows[row, TREE]
+        both_sides = not self.meshes.holds(tree, origin + start * direction)
+        return self.meshes.nearest(tree, origin, direction, start, ti.f32(MISS), both_sides)
 
     @ti.func
     def normal(self, triangle, point):

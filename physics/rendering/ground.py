@@ -30,10 +30,11 @@ class Ground(Traced):
         return self.fields.nearest(self.dressed.rows[row, TREE], origin, direction, start, ti.f32(MISS), False)
 
     @ti.func
-    def normal(self, row, met, point):
-        """Outward direction, of any length, at a point of a surface."""
+    def normals(self, row, met, point):
+        """Outward directions, of any length, at a point of a surface: as it is lit, and as it is."""
         field = self.dressed.rows[row, TREE]
-        outward = self.fields.normal(field, met)
+        flat = self.fields.normal(field, met)
+        outward = flat
         if met >= 0:
             j, i, x, y = self.fields.place(field, point, point, ti.f32(0.0))
             along_x = mix(
@@ -47,7 +48,7 @@ class Ground(Traced):
                 y,
             )
             outward = vec3(-along_x, -along_y, 1.0)
-        return outward
+        return outward, flat
 
     @ti.func
     def slope(self, field, j, i, down, right):

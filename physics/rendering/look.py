@@ -26,7 +26,7 @@ class Look:
     horizon_rgb: tuple[float, float, float] = (0.84, 0.92, 1.0)
     zenith_rgb: tuple[float, float, float] = (0.20, 0.42, 0.85)
     ground_rgb: tuple[float, float, float] = (0.36, 0.35, 0.34)
-    exposure: float = 0.92
+    exposure: float = 0.62
     occlusion: float = 0.8  # how strongly nearby bodies darken the sky's light, 0 to 1
     fade: float = 3.0  # the floor fades into the sky over this many model extents, or camera distances if that is more
     checker_contrast: float = 0.24  # of a textured plane's two colours: 1 as in the file

@@ -13,7 +13,7 @@ from typing import Any
 import taichi as ti
 
 from ..math import func
-from ..rays.field_walk import Fields
+from ..rays.field_walk import Fields, within
 from ..rays.traced import Traced
 from ..rays.traverse import Meshes
 from ..shapes import PLANE
@@ -23,7 +23,7 @@ from . import look as rows
 from .dress import Dressed
 from .ground import Ground
 from .scene import SURFACE_GAP, Scene
-from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light, vec3
+from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light, towards_eye, vec3
 
 TILE = 8  # pixels along a tile's side
 LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
@@ -129,14 +129,18 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
 
 
 @ti.func
-def lighting(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, reach):
-    """Light on a surface, its highlight towards the eye, and how open it is to the sky."""
+def lighting(scene: ti.template(), look: ti.template(), row, triangle, point, normal, flat, inside, direction, reach):
+    """Light on a surface, its highlight towards the eye, and how open it is to the sky.
+
+    The sun lights what faces it by the blended `normal`, unless it lies behind the true one (`flat`), as on the far
+    sides of edges that a mesh smooths, or it is the inside of a mesh, seen through a gap.
+    """
     sun = look_row(look, rows.SUN_DIRECTION)
     open_sky = scene.openness(row, triangle, point, normal, look[rows.SETTINGS, 1], reach)
     light = open_sky * sky_light(look, normal) + scene.paint[row, columns.EMISSION]
     shine = vec3(0.0, 0.0, 0.0)
-    facing_sun = normal.dot(sun)
-    if facing_sun > 0.0:
+    facing_sun = normal.dot(sun) * within(0.5 + 5.0 * flat.dot(sun), ti.f32(0.0), ti.f32(1.0))
+    if facing_sun > 0.0 and not inside:
         direct = facing_sun * scene.sunlight(point + SURFACE_GAP * normal, sun) * look_row(look, rows.SUN_RGB)
         gloss = 0.05 * scene.paint[row, columns.SPECULAR]
         light += direct
@@ -145,12 +149,25 @@ def lighting(scene: ti.template(), look: ti.template(), row, triangle, point, no
 
 
 @ti.func
-def surface(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach):
+def surface(
+    scene: ti.template(),
+    look: ti.template(),
+    row,
+    triangle,
+    point,
+    normal,
+    flat,
+    inside,
+    direction,
+    far,
+    footprint,
+    reach,
+):
     """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
 
     `triangle` is as in `Scene`, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
     """
-    light, shine, open_sky = lighting(scene, look, row, triangle, point, normal, direction, reach)
+    light, shine, open_sky = lighting(scene, look, row, triangle, point, normal, flat, inside, direction, reach)
     albedo, mean_albedo = scene.albedo(row, point, triangle, direction, footprint)
     facing = -normal.dot(direction)
     veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
@@ -159,7 +176,8 @@ def surface(scene: ti.template(), look: ti.template(), row, triangle, point, nor
         mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
     else:
         veil = open_sky * sky(look, direction + 2.0 * facing * normal)
-        veiled = 0.4 * scene.paint[row, columns.SPECULAR] * fresnel(facing)
+        # blended normals beside an edge would shine as if the surface were seen at a grazing angle
+        veiled = 0.4 * scene.paint[row, columns.SPECULAR] * fresnel(ti.max(facing, -0.5 * flat.dot(direction)))
     return mix(albedo * light + shine, veil, veiled), mix(mean_albedo * light + shine, veil, veiled), mirror
 
 
@@ -188,11 +206,15 @@ def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles
                 colour, plain, weight = colour + behind, plain + behind, 0.0
             else:
                 point = origin + t * direction
-                normal = scene.normal(row, point, triangle)
+                normal, flat = scene.normals(row, point, triangle)
+                inside = scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0
+                if inside:
+                    normal, flat = -normal, -flat
+                normal = towards_eye(normal, direction)
                 far = travelled + t
                 footprint = lens.footprint(far * cosine)
                 body, plain_body, mirror = surface(
-                    scene, look, row, triangle, point, normal, direction, far, footprint, limits[1]
+                    scene, look, row, triangle, point, normal, flat, inside, direction, far, footprint, limits[1]
                 )
                 opaque = scene.paint[row, columns.ALPHA]
                 if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:

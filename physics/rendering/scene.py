@@ -93,19 +93,23 @@ class Scene(Traced):
         return t, triangle
 
     @ti.func
-    def normal(self, row, point, triangle):
-        """Outward unit normal (world) of a geom at a point of its surface, or of its triangle."""
+    def normals(self, row, point, triangle):
+        """Outward unit normals (world) of a geom at a point of its surface, or of its triangle: as it is lit, and true.
+
+        Those of meshes and height fields are lit by normals blended between corners.
+        """
         turn = self.turn(row)
         local = turn @ (point - self.position(row))
         size, up = self.size(row), vec3(0.0, 0.0, 1.0)
         outward = by_kind(self.kind[row], NORMALS, up, size, local)
+        flat = outward
         if ti.static(self.has_meshes):
             if self.is_of_mesh(row, triangle):
-                outward = self.dressed.normal(triangle, local)
+                outward, flat = self.dressed.normal(triangle, local), self.dressed.meshes.outward(triangle)
         if ti.static(self.has_fields):
             if self.kind[row] == HFIELD:
-                outward = self.ground.normal(row, triangle, local)
-        return unit(turn.transpose() @ outward)
+                outward, flat = self.ground.normals(row, triangle, local)
+        return unit(turn.transpose() @ outward), unit(turn.transpose() @ flat)
 
     @ti.func
     def albedo(self, row, point, triangle, direction, footprint):

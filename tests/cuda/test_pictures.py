@@ -117,6 +117,17 @@ def test_scenes_are_a_processors_but_for_rounding(scene, tmp_path):
     assert (other[5] - normal)[hit].abs().max() < 10 * DEPTH
 
 
+OF_SEAMS = PROGRAM.replace("cuda.test_pictures import pictures", "physics.rendering.test_faults import cast_to_seams")
+
+
+@pytest.mark.slow
+def test_no_ray_slips_out_of_a_closed_mesh(tmp_path):
+    """Where a product is added without being rounded, the same edge's area must come out alike for both triangles."""
+    Emulation(tmp_path).run(OF_SEAMS.replace("pictures()", "cast_to_seams('32')"), ROOT, tmp_path / "found.pt")
+    met = torch.load(tmp_path / "found.pt")
+    assert torch.equal(met, torch.arange(len(met), dtype=met.dtype)[:, None].expand_as(met))
+
+
 def check_log(log):
     """From the first picture to the last nothing is waited for, and nothing copied but arguments."""
     ours = [i for i, call in enumerate(log) if call["kind"] == "launch" and call["kernel"].startswith(KERNELS)]
