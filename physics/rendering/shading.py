@@ -82,6 +82,17 @@ def checker(x, y, width_x, width_y):
 
 
 @ti.func
+def turn_of(x, y):
+    """An angle (rad) for a place in a picture, evenly spread over neighbouring pixels: interleaved gradient noise.
+
+    Jimenez, Next generation post processing in Call of Duty (SIGGRAPH 2014).
+    """
+    share = 0.06711056 * x + 0.00583715 * y
+    noise = 52.9829189 * (share - ti.floor(share))
+    return 6.2831853 * (noise - ti.floor(noise))
+
+
+@ti.func
 def fading(distance, length):
     """Return the share of a surface's colour that haze replaces at a distance."""
     ratio = distance / length
