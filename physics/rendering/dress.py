@@ -42,7 +42,7 @@ LIE_COLUMNS = 5
 
 @dataclass(frozen=True, eq=False)
 class Dress:
-    """How the drawn geoms are dressed; without meshes, fields or textures their tables have one row, not read.
+    """The looks of the drawn geoms; without meshes, fields or textures their tables have one row, not read.
 
     Attributes:
         trees: triangles of the meshes.
@@ -224,7 +224,7 @@ class Dressed(Traced):
 
     @ti.func
     def place(self, row, kind, size, triangle, point):
-        """Where a flat texture lies at a point of a surface."""
+        """Return where a flat texture lies at a point of a surface."""
         u, v = 0.5 * point.x, -0.5 * point.y
         u, v = by_kind(kind, UNWRAPPED, (u, v), size, point)
         if ti.static(self.has_meshes):

@@ -13,6 +13,7 @@ import taichi as ti
 import torch
 
 from ..math import func
+from .overlay_part import rotations
 from .shading import vec3
 
 # columns of a light; lengths are metres
@@ -28,7 +29,7 @@ SHADOW = 19  # 1 if it casts one
 RADIUS = 20  # of its bulb, which makes shadows soft
 LIGHT_COLUMNS = 21
 
-_FIXED_READS = ("xpos", "xmat", "subtree_com")
+_FIXED_READS = ("xpos", "xquat", "subtree_com")
 _DIRECTIONAL, _SPOT, _IMAGE = (
     int(getattr(mujoco.mjtLightType, f"mjLIGHT_{name}")) for name in ("DIRECTIONAL", "SPOT", "IMAGE")
 )
@@ -95,8 +96,7 @@ def light_poses(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Positions and directions (n, k, 3) in the world of the lights `ids` (k,), as mj_camlight finds them."""
     body = mj.light_bodyid[ids]
-    place, turn, com = fields["xpos"][:, body], fields["xmat"][:, body], fields["subtree_com"]
-    turn = turn.reshape(*place.shape, 3)
+    place, turn, com = fields["xpos"][:, body], rotations(fields["xquat"][:, body]), fields["subtree_com"]
     own, mode = place.new_tensor, mj.light_mode[ids].tolist()
     position = place + (turn @ own(mj.light_pos[ids])[..., None])[..., 0]
     way = (turn @ own(mj.light_dir[ids])[..., None])[..., 0].clone()

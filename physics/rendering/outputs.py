@@ -1,4 +1,4 @@
-"""What pictures can show of a scene: one row of `OUTPUTS` each, a function of what the rays found.
+"""The outputs of pictures: one row of `OUTPUTS` each, a function of what the rays found.
 
 The kernel gives depth and the row of the table that each pixel sees; colours, and the guides (true normal and albedo),
 if an output asks for them. All else is made of these in torch, on the device. An output is added by a function and its
@@ -15,7 +15,7 @@ from .camera import Frustum, nearest
 
 
 class Poses(NamedTuple):
-    """Where the drawn geoms and the camera are, in the solver's precision."""
+    """The places of the drawn geoms and the camera, in the solver's precision."""
 
     centre: torch.Tensor  # (n, rows, 3)
     turn: torch.Tensor  # (n, rows, 9)
@@ -25,7 +25,7 @@ class Poses(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What rays found in n pictures; row 0 is the top.
+    """The findings of the rays of n pictures; row 0 is the top.
 
     Attributes:
         depth: (n, height, width) m along the optical axis, inf for the sky.

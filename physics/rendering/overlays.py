@@ -1,4 +1,4 @@
-"""What can be drawn beside geoms: sites, tendons, contacts and their forces, frames. `Show` says which.
+"""Overlays, which are drawn beside geoms: sites, tendons, contacts and their forces, frames. `Show` says which.
 
 A kind of overlay is a `Part` (one function that makes it): some rows of the tables, whose kind and colour stay, and a
 function that finds place and size of each of them in every environment. Overlays throw no shadows and are in no mirror.
@@ -15,7 +15,7 @@ import torch
 
 from ..geometry.visual import HIGHEST_VISIBLE_GROUP
 from ..shapes import CYLINDER, ELLIPSOID
-from .overlay_part import Part, Placed, along
+from .overlay_part import Part, Placed, along, rotations
 from .tendons import tendon_part
 
 MOST_CONTACTS = 64
@@ -61,7 +61,7 @@ class Overlays:
 
 @dataclass(frozen=True, kw_only=True)
 class Show:
-    """What is drawn of a model: which groups of geoms, and what beside them.
+    """A choice of what is drawn of a model: which groups of geoms, and what beside them.
 
     Raises:
         ValueError: at use, for frames that there are not.
@@ -112,12 +112,12 @@ def _sites(mj: mujoco.MjModel) -> Part:
 def _frames(mj: mujoco.MjModel, of: str) -> Part:
     names = {
         "world": (),
-        "body": ("xpos", "xmat"),
+        "body": ("xpos", "xquat"),
         "geom": ("geom_xpos", "geom_xmat"),
         "site": ("site_xpos", "site_xmat"),
     }
     count = {"world": 1, "body": mj.nbody - 1, "geom": mj.ngeom, "site": mj.nsite}[of]
-    half, width = (0.5 * mj.vis.scale.framelength * mj.stat.meansize, mj.vis.scale.framewidth * mj.stat.meansize)
+    half, width = (0.5 * mj.vis.scale.framelength * mj.stat.meansize, 0.5 * mj.vis.scale.framewidth * mj.stat.meansize)
 
     def place(fields: Mapping[str, Any]) -> Placed:
         if of == "world":
@@ -126,7 +126,8 @@ def _frames(mj: mujoco.MjModel, of: str) -> Part:
         else:
             first = 1 if of == "body" else 0
             origin = fields[names[of][0]][:, first:]
-            turn = fields[names[of][1]][:, first:].reshape(*origin.shape[:2], 3, 3)
+            turn = fields[names[of][1]][:, first:]
+            turn = rotations(turn) if of == "body" else turn.reshape(*origin.shape[:2], 3, 3)
         turns = turn[:, :, None] @ _AXES.to(turn)
         position = origin[:, :, None] + half * turns[..., 2]
         size = position.new_tensor([width, half, 0.0]).expand(position.shape)

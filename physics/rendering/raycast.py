@@ -41,7 +41,7 @@ U2, U4 = (ti.types.ndarray(dtype=ti.u8, ndim=n) for n in (2, 4))
 
 
 class Has(NamedTuple):
-    """What the code of `cast_rays` is made for; a model that lacks it has a kernel that is smaller."""
+    """The things that the code of `cast_rays` is made for; a model that lacks it has a kernel that is smaller."""
 
     meshes: bool = False
     fields: bool = False
@@ -263,9 +263,8 @@ def cast_pixel(
 
 
 def make_cast_rays(*features: bool) -> Any:
-    """The kernel for models with meshes, height fields, textures, lights of their own, or without: the fields of `Has`.
+    """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
 
-    It reads no table of what a model lacks. The tables come last: of `MeshTrees`, of `Dress`, of `FieldTables`.
     It follows the rays of every pixel; nearest distance (m), reach of occlusion (m), layers and guided as in `follow`.
     side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), `guides` if they are wanted and,
     if there are layers, `first_look`: the colour as displayed, and the plain colour's brightness.

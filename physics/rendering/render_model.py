@@ -1,4 +1,4 @@
-"""What is drawn of a model: one plain description, from which the ray caster and other renderers work.
+"""All that is drawn of a model: one plain description, from which the ray caster and other renderers work.
 
 `RenderModel` lists the drawn geoms, and what overlays add to them, a row each: kind and size (`shape`), material
 (`paint`), the mesh, height field and texture that it shows (`dress`), and from where its pose comes (`overlays.py`).

@@ -175,13 +175,13 @@ class BatchRenderer:
 
     @property
     def _has(self) -> Has:
-        """What the kernel's code is made for."""
+        """The things that the kernel's code is made for."""
         dress = self._drawn.dress
         flags = bool(dress.trees.meshes), bool(dress.fields.fields), bool(dress.images.ids), self.look.lights == "file"
         return Has(*flags)
 
     def _poses(self, solver: PoseSource, envs: Known | None) -> tuple[Poses, Tables]:
-        """Where all is that is drawn, and what differs between environments beside: sizes of overlays, lights."""
+        """Find all that is drawn, and what differs between environments beside: sizes of overlays, lights."""
         self._require_poses(solver)
         count, overlays, mj = _count(envs, solver), self._drawn.overlays, self.model.mj
         names = {*(_GEOM_POSES if mj.ngeom else ()), *self._view.reads, *overlays.reads} - {CONTACTS}

@@ -92,7 +92,7 @@ def surface(scene, look, lights, place, albedo, mean_albedo, direction, far: ti.
         veiled = 0.4 * scene.paint[row, columns.SPECULAR] * fresnel(ti.max(facing, -0.5 * flat.dot(direction)))
     diffuse, mean_diffuse = albedo * light + shine, mean_albedo * light + shine
     if metal > 0.0:
-        around = mix(reflected, light, 0.3 + 0.7 * scene.paint[row, columns.ROUGHNESS])
+        around = mix(reflected, light, scene.paint[row, columns.ROUGHNESS])
         diffuse, mean_diffuse = (
             mix(diffuse, albedo * (around + 8.0 * shine), metal),
             mix(mean_diffuse, mean_albedo * around, metal),

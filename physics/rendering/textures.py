@@ -87,7 +87,7 @@ def _halved(faces: np.ndarray) -> np.ndarray:
 
 @ti.func
 def cube_face(way):
-    """Which of a cube's faces a direction goes through: +x, -x, +y, ..."""
+    """Return the face of a cube that a direction goes through: +x, -x, +y, ..."""
     size = abs(way)
     face = 4 + ti.cast(way.z < 0.0, ti.i32)
     if size.x >= size.y and size.x >= size.z:

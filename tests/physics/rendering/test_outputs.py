@@ -1,5 +1,7 @@
 """Outputs of pictures: depth and normals of mj_ray, ids, points, motion; one call gives what single calls give."""
 
+import re
+
 import mujoco
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import torch
 from tumble.physics.rendering import OUTPUTS, BatchRenderer, Camera, Show
 
 from ...models.meshes import attributes, icosphere, torus
+from ...test_architecture import ROOT
 from .test_against_mj_ray import VISIBLE_GROUPS
 
 SIZE = {"width": 96, "height": 72}
@@ -155,6 +158,11 @@ def test_one_call_gives_what_single_ones_do(model, poses):
         assert every[name].shape[:3] == (3, 72, 96)
         assert torch.equal(renderer.draw(source, (name,), before=before)[name], every[name]), name
         assert torch.equal(some[name], every[name][[2, 0]]), name
+
+
+def test_the_page_lists_every_output():
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", (ROOT / "docs" / "pictures.md").read_text("utf-8"), re.MULTILINE)
+    assert {name: what for name, what in rows if name in OUTPUTS} == {name: o.what for name, o in OUTPUTS.items()}
 
 
 def test_wrong_outputs_are_refused(model, poses):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.rendering import BatchRenderer, Camera, Show
+from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
 from tumble.physics.rendering.tendons import links_of, path_points
 
 TENDONS = """
@@ -122,6 +122,15 @@ def test_contacts_and_their_forces_are_drawn():
     length = (2 * size[0, :64, 1] * turn[0, :64, 2, 2])[rods].sum()
     assert float(length) == pytest.approx(0.1 * 3 * 9.81 / mj.stat.meanmass, rel=1e-3)
     assert (turn[0, :64, 2, 2][rods] > 0.9).all()
+
+
+def test_pictures_depend_on_their_environment_alone(poses):
+    """Lights and overlays, too: any selection has the same bits."""
+    source = poses(mujoco.MjModel.from_xml_string(MARKS), 3).scatter(seed=3)
+    look, show = Look(lights="file", soft_shadows=4), Show(sites=True, frames="body")
+    renderer = BatchRenderer(source.model, 32, 32, camera=ABOVE, look=look, show=show)
+    whole = renderer.render(source)
+    assert torch.equal(renderer.render(source, [2, 1]), whole[[2, 1]]) and not torch.equal(whole[1], whole[2])
 
 
 def test_contacts_need_a_solver(poses):

@@ -54,9 +54,12 @@ def blocks(faces):
 
 def world(geom, material):
     """A model of one geom."""
-    spec = mujoco.MjSpec.from_string(
-        f'<mujoco>{ASSETS}<worldbody><geom {geom} material="{material}"/></worldbody></mujoco>'
-    )
+    return blocks_on(f'<geom {geom} material="{material}"/>')
+
+
+def blocks_on(geoms):
+    """A model of geoms, with the textures `blocks`."""
+    spec = mujoco.MjSpec.from_string(f"<mujoco>{ASSETS}<worldbody>{geoms}</worldbody></mujoco>")
     kinds = mujoco.mjtTexture
     for name, kind, faces in (("flat", kinds.mjTEXTURE_2D, 1), ("cube", kinds.mjTEXTURE_CUBE, 6)):
         spec.add_texture(name=name, type=kind, width=64, height=64 * faces, nchannel=3, data=blocks(faces))
