@@ -48,7 +48,13 @@ class Look:
     @classmethod
     def of_file(cls, **changes: Any) -> "Look":
         """The look that the file asks for: its lights, skybox and floor colours; fields by name change it."""
-        own = {"lights": "file", "skybox": True, "checker_contrast": 1.0, "floor_paleness": 0.0, "occlusion": 0.0}
+        own: dict[str, Any] = {
+            "lights": "file",
+            "skybox": True,
+            "checker_contrast": 1.0,
+            "floor_paleness": 0.0,
+            "occlusion": 0.0,
+        }
         own |= {"plain_floor": (1.0, 1.0), "plain_reflectance": 0.0, "exposure": 1.0}
         return cls(**(own | changes))
 

@@ -129,7 +129,7 @@ def _motion(found: Found) -> torch.Tensor:
     back = of(then.centre) - then.eye[:, None]
     back = back + torch.einsum("npij,npj->npi", of(then.turn).unflatten(-1, (3, 3)), local)
     seen = torch.einsum("nij,npi->npj", then.view, back)
-    frustum, scale = found.frustum, 1.0
+    frustum, scale = found.frustum, torch.ones_like(seen[..., 2])
     if not frustum.orthographic:
         scale = 1.0 / (-seen[..., 2]).clamp(min=1e-6)
     x = (seen[..., 0] * scale - frustum.left) / (frustum.right - frustum.left) * width

@@ -176,7 +176,8 @@ def _contact_forces(mj: mujoco.MjModel) -> Part:
         tip = along(position + way, position + way * (1 + 4 * width / way.norm(dim=-1, keepdim=True).clamp(min=1e-9)),
                     torch.where(there, 1.1 * width, -1.0))  # fmt: skip
         tip[2][..., 2], tip[2][..., 1] = tip[2][..., 1], tip[2][..., 0]
-        return tuple(torch.cat(both, dim=1) for both in zip(shaft, tip, strict=True))
+        position, rotation, size = (torch.cat(both, dim=1) for both in zip(shaft, tip, strict=True))
+        return position, rotation, size
 
     rgba = np.tile(mj.vis.rgba.contactforce, (2 * MOST_CONTACTS, 1))
     return Part(np.repeat([CYLINDER, ELLIPSOID], MOST_CONTACTS), rgba, (CONTACTS,), place)

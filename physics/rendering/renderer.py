@@ -233,9 +233,10 @@ class BatchRenderer:
             own = {name: table[i : i + chunk].contiguous() for name, table in more.items()}
             now = Poses(*(part[i : i + chunk] for part in poses))
             parts.append(self._cast(runtime, tables | own, now, colour=colour, guided=guided))
-        whole = parts[0] if len(parts) == 1 else [torch.cat(kind) for kind in zip(*parts, strict=True)]
+        whole = parts[0] if len(parts) == 1 else tuple(torch.cat(kind) for kind in zip(*parts, strict=True))
+        depth, row, guides, rgb = whole
         ids = {name: tables[name] for name in ("geom", "body", "entity")}
-        return Found(*whole, ids, self._view.frustum, poses, before)
+        return Found(depth, row, guides, rgb, ids, self._view.frustum, poses, before)
 
     def _geom_poses(
         self, tables: Tables, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int

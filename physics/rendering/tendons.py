@@ -57,7 +57,8 @@ def tendon_part(mj: mujoco.MjModel) -> Part:
             along(points[:, :, 1], points[:, :, 2], torch.where(bent, 0.5 * thick, none)),
             along(points[:, :, 2], points[:, :, 3], torch.where(bent, thick, none)),
         ]
-        return tuple(torch.cat(three, dim=1) for three in zip(*rods, strict=True))
+        position, rotation, size = (torch.cat(three, dim=1) for three in zip(*rods, strict=True))
+        return position, rotation, size
 
     reads = ("site_xpos", "geom_xpos", "geom_xmat") if len(links) else ()
     return Part(np.full(3 * len(links), CAPSULE), np.tile(np.array(rgba).reshape(-1, 4), (3, 1)), reads, place)

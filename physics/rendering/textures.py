@@ -47,7 +47,10 @@ class Textures:
 
 def textures(mj: mujoco.MjModel, ids: list[int]) -> Textures:
     """Collect the images of some textures, and their smaller copies."""
-    table, levels, texels, count = [], [], [], 0
+    table: list[list[int]] = []
+    levels: list[list[int]] = []
+    texels: list[np.ndarray] = []
+    count = 0
     wanted = tuple(dict.fromkeys(i for i in ids if i >= 0))
     for texture in wanted:
         cube = int(mj.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D)
