@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import wrappers as wrappers
     from .envs.checking import check_vector_env as check_vector_env
     from .physics.process.runtime import Runtime
+    from .scene import Scene as Scene
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "init", "make_vec", "register"]
@@ -21,7 +22,9 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Load `tumble.wrappers` or `tumble.check_vector_env` when it is first asked for."""
+    """Load `tumble.wrappers`, `tumble.check_vector_env` or `tumble.Scene` when it is first asked for."""
+    if name == "Scene":
+        return importlib.import_module(".scene", __name__).Scene
     if name == "check_vector_env":
         return importlib.import_module(".envs.checking", __name__).check_vector_env
     if name != "wrappers":

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
 
 
 def main() -> int:

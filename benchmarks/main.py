@@ -39,6 +39,13 @@ SCENES = (
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100", "quadruped-rough", "quadruped-rough-2000", "humanoid-rough"),
 )
+TASKS = (
+    *("QuadrupedFlat", "QuadrupedRough", "QuadrupedStairs", "QuadrupedGetUp", "BipedFlat", "BipedRough"),
+    *("ArmReach", "ArmPush", "ArmPickCube", "ArmStackCubes", "ArmOpenDrawer", "ArmPegInHole"),
+    *("HandReorientCube", "DroneHover", "DroneWaypoints"),
+    *("CartPoleBalance", "CartPoleSwingUp", "PendulumSwingUp", "AcrobotSwingUp", "FingerSpin", "BallInCup"),
+    *("PointMass", "ReacherHard", "WalkerWalk", "WalkerRun", "CheetahRun", "FishSwim"),
+)
 SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
     *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
@@ -82,6 +89,11 @@ BENCHMARKS = {
             "rounds": 5,
         },
     ),
+    "tasks": Benchmark(
+        "environment steps of Tumble's own tasks; the physics of their robots against mujoco.rollout",
+        "tasks",
+        {"models": TASKS, "num_envs": 1024, "steps": 20, "rounds": 5, "threads": usable_cores()},
+    ),
     "start": Benchmark(
         "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
         "start",
@@ -97,6 +109,11 @@ BENCHMARKS = {
         "the vocabulary of lanes against one lane and numpy; kinematics to solve on a humanoid",
         "lanes",
         {"widths": (1, 4, 8, 16), "precisions": ("32", "64"), "rounds": 5},
+    ),
+    "setters": Benchmark(
+        "setters and getters of entities: a few columns of a few environments",
+        "setters",
+        {"num_envs": 4096, "rounds": 5},
     ),
     "profile": Benchmark(
         "where the time of a physics step goes",
@@ -118,6 +135,11 @@ BENCHMARKS = {
             "steps": 20,
             "rounds": 7,
         },
+    ),
+    "ik": Benchmark(
+        "inverse kinematics of an arm against numpy on MuJoCo's kinematics, and mink where it is installed",
+        "inverse",
+        {"targets": 10_000, "peer_targets": 200, "rounds": 3, "threads": usable_cores()},
     ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
@@ -150,6 +172,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "num_envs": {"type": int, "help": "environments in a batch"},
     "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
+    "targets": {"type": int, "help": "poses to be reached"},
+    "peer_targets": {"type": int, "help": "poses to be reached by peers, which take one after the other"},
     "batches": {"type": int, "nargs": "+", "help": "numbers of environments"},
     "steps": {"type": int, "help": "steps of one timed stretch"},
     "rounds": {"type": int, "help": "timed rounds, of which medians are taken"},

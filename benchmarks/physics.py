@@ -74,13 +74,15 @@ def compare(
     threads: int,
     faster: float,
     alike: bool = True,
+    controls: torch.Tensor | None = None,
 ) -> None:
     """Add a row for a solver to both tables, from its present state; it should be `faster` times as fast as MuJoCo.
 
-    With `alike` both sides are to find as many contacts, rows and iterations.
+    With `alike` both sides are to find as many contacts, rows and iterations. Controls, (steps, num_envs, nu), are
+    random unless they are given.
     """
     model, num_envs, start = solver.model, solver.num_envs, solver.state_dict()
-    controls = random_controls(model, num_envs, steps, seed=1)
+    controls = random_controls(model, num_envs, steps, seed=1) if controls is None else controls
     states, warm = mujoco_states(solver), solver.qacc_warmstart.double().numpy()
     together = controls.transpose(0, 1).contiguous()
     in_order = together.double().numpy()

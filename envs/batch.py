@@ -15,7 +15,7 @@ from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
 from .simulators import kind_in, make_solver
-from .task import Last, Observation, ResetResult, StepResult, Task
+from .task import Last, Observation, ResetResult, StepResult, Task, load
 from .views import make_view
 
 
@@ -60,12 +60,14 @@ class TaskBatch:
         self.num_envs = num_envs
         if not isinstance(model_options, Mapping | None):
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
-        model = task.load_model(**(model_options or {}))
+        model, variants = load(task, model_options or {})
         self.kind = kind_in(simulator, task.array_library)
         self.task = task = task.bound(model.mj, self.kind)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = make_solver(simulator, model, num_envs, reads)
+        for shapes in variants:
+            shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
         self._left: Last | None = None  # the ends of environments that are reset after the present step

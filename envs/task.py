@@ -23,9 +23,12 @@ from .. import assets
 from .arrays import Array, ArrayKind
 from .noise import Noise
 from .scans import RayScan
+from .scene_entities import SceneEntity, require_scene, scene_entity
 
 if TYPE_CHECKING:
     from ..physics import Model
+    from ..scene import Scene
+    from ..scene.variants import Variants
 
 _BOUND = ("model", "xp", "_kind", "dt", "init_qpos")
 
@@ -140,7 +143,7 @@ class Task(ABC):
     control_each_substep: ClassVar[bool] = False
     """True: `control` is called at every physics step, not once in an environment step."""
 
-    xml_file: str
+    xml_file: str = ""
     frame_skip: int = 1
     default_camera_config: dict[str, Any] | None = None
 
@@ -258,17 +261,30 @@ class Task(ABC):
         """
         return None
 
+    def build_scene(self) -> "Scene":
+        """Return a scene instead of an `xml_file`: a `tumble.scene.Scene` with entities; nothing calls its `build`.
+
+        Its entities are found by name: `self.scene_entity("cube")`. The actuators of their files act. An environment
+        step is `frame_skip` physics steps, of `dt / substeps` of the scene each.
+        """
+        raise NotImplementedError(f"{type(self).__name__} gives no scene")
+
     def load_model(self, **options: Any) -> "Model":
-        """Load the model: `xml_file`, looked for beside the task's module, then among Tumble's own.
+        """Load the model: that of `build_scene`, or `xml_file`, looked for beside the task's module, then in Tumble.
 
         Args:
             options: override the file's, e.g. timestep=0.005.
 
         Raises:
             FileNotFoundError: no such file; the message says where it was looked for.
+            ValueError: the task has neither a scene nor a file, or its scene is built.
         """
         from ..physics import Model
 
+        if (scene := self._scene()) is not None:
+            return scene.compile(actuators=True, **options)
+        if not self.xml_file:
+            raise ValueError(f"{type(self).__name__}: give it an xml_file, or define build_scene()")
         return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
 
     # -- what every task has ------------------------------------------------------------------------------------------
@@ -295,9 +311,23 @@ class Task(ABC):
         """Leave out what `bound` gave: copies and pickles of a bound task are to be bound anew."""
         return {name: value for name, value in vars(self).items() if name not in _BOUND}
 
+    def scene_entity(self, name: str) -> SceneEntity:
+        """Return the places of an entity of the task's scene in states: columns of `qpos`, rows of `xpos`, and so on.
+
+        Raises:
+            KeyError: for an unknown name, with the nearest.
+        """
+        return scene_entity(self.model, name)
+
     def array(self, values: Any) -> Array:
         """Numbers as an array of the kind, precision and device that states have."""
         return self._kind.numbers(values)
+
+    def _scene(self) -> "Scene | None":
+        """Return the task's scene, None if it has a file; errors are those of `require_scene`."""
+        if type(self).build_scene is Task.build_scene:
+            return None
+        return require_scene(self.build_scene(), type(self).__name__)
 
     def _folders(self) -> list[Path]:
         """List the folders of the modules of this class and its bases; for one typed at a prompt the present folder."""
@@ -329,6 +359,18 @@ def _kind_of(option: Field) -> str | None:
         return "a whole number"
     numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
     return "a pair of numbers (low, high)" if numbers == [True, True] else None
+
+
+def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
+    """Return the model of a task, and the entities of its scene whose shapes differ from environment to environment.
+
+    Raises:
+        FileNotFoundError, ValueError, TypeError: as `Task.load_model`.
+    """
+    scene = task._scene() if type(task).load_model is Task.load_model else None
+    if scene is None:
+        return task.load_model(**options), ()
+    return scene.compile(actuators=True, **options), scene.variants
 
 
 def options_of(kind: type[Task]) -> list[str]:

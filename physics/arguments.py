@@ -81,6 +81,18 @@ def require_start(rows: np.ndarray, nq: int, largest: float) -> None:
         )
 
 
+def require_finite(name: str, rows: np.ndarray) -> None:
+    """Refuse numbers that are not finite.
+
+    Raises:
+        ValueError: with the first one, and its place.
+    """
+    if not np.isfinite(rows).all():
+        place = tuple(np.argwhere(~np.isfinite(rows))[0].tolist())
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        raise ValueError(f"{name}{at} is {rows[place]}: it must be finite")
+
+
 def as_environments(envs_idx: Any, num_envs: int) -> np.ndarray | None:
     """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
 

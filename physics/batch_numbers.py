@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from .arguments import as_environments, as_numbers, require_start
+from .arguments import as_environments, as_numbers, require_finite, require_start
 
 
 class Known(NamedTuple):
@@ -54,6 +54,10 @@ class HostNumbers:
         """Refuse a start that is not finite, or larger than any state may be; errors are those of `require_start`."""
         require_start(rows, nq, largest)
 
+    def require_finite(self, name: str, rows: Any) -> None:
+        """Refuse numbers that are not finite; errors are those of `require_finite`."""
+        require_finite(name, rows)
+
     def environments(self, envs_idx: Any, num_envs: int) -> Any:
         """Environment indices (k,); None for all; errors are those of `as_environments`."""
         if type(envs_idx) is Known:
@@ -92,6 +96,11 @@ class DeviceNumbers(HostNumbers):
         """Refuse a start that is not finite, or larger than any state may be; this waits for the device."""
         if not bool((rows.abs() <= largest).all()):
             require_start(rows.cpu().numpy(), nq, largest)
+
+    def require_finite(self, name: str, rows: torch.Tensor) -> None:
+        """Refuse numbers that are not finite; this waits for the device."""
+        if not bool(rows.isfinite().all()):
+            require_finite(name, rows.cpu().numpy())
 
     def environments(self, envs_idx: Any, num_envs: int) -> torch.Tensor | None:
         """Environment indices (k,); None for all; errors are those of `as_environments`.

@@ -32,6 +32,7 @@ from .user.sensors import Sensors
 from .user.shorthand import Shorthand
 from .user.sleep import Sleep
 from .user.state import SolverState
+from .user.tensors import StateSource, StateTensors
 
 _MOST_STEPS = 2**31 - 1
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
@@ -67,6 +68,7 @@ class RigidSolver(Shorthand):
         quantities (Quantities): what follows from the state, by MuJoCo's names.
         sensors (Sensors): readings.
         queries (Queries): rays, distances, bounds.
+        tensors (StateTensors): state by groups of items: `links_state`, `dofs_info` and others are names of its groups.
 
     Raises:
         TypeError: `model` is no `Model`.
@@ -107,6 +109,8 @@ class RigidSolver(Shorthand):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
+        source = StateSource(envs, self.state, self.quantities, self.parameters, self.joints, self.queries)
+        self.tensors = StateTensors(source)
         self._objects = [getattr(self, name) for name in Shorthand.__annotations__]
 
     def __repr__(self) -> str:
@@ -154,6 +158,13 @@ class RigidSolver(Shorthand):
         self._envs.edits += 1
         track = (self._reader if self._reader.remembers else self._driver).rollout(wanted)
         return Trajectory(track[..., :nq], track[..., nq:])
+
+    def forward_changed(self) -> None:
+        """Do what `forward` does for the environments that changed since: it costs nothing if none has.
+
+        A change is a step, and a write of coordinates or inputs.
+        """
+        self._driver.forward_behind()
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""

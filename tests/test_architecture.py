@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
 
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
@@ -30,6 +30,7 @@ RANKS = {
     "physics.hooks": 2,
     "physics.mjmodel": 3,  # what a compiled MjModel says: of mujoco, numpy and the kinds of geoms
     "physics.kinematics": 4,
+    "physics.urdf": 5,  # of mujoco, the names of joint types, and meshes: XML in, an MjSpec out
     "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
     "physics.parts": 6,
     "physics.model": 7,
@@ -50,10 +51,13 @@ RANKS = {
     "physics.user": 17,  # the objects of a solver
     "physics.solver": 18,
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
-    "physics": 19,  # the door: what users import
-    "envs": 20,
-    "benchmarks": 21,
-    "training": 22,
+    "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
+    "physics": 20,  # the door: what users import
+    "scene": 21,  # entities, composed into a model; it knows no task
+    "envs": 22,
+    "benchmarks": 23,
+    "viewer": 23,  # shows a batch of environments; beside benchmarks, which know no viewer
+    "training": 24,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

@@ -21,9 +21,11 @@ ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
     "docs/rough_ground.md",  # tests/test_rough_ground_page.py
     "docs/managers.md",  # tests/test_managers_page.py
+    "docs/inverse_kinematics.md",  # tests/test_inverse_kinematics_page.py
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
+    "docs/scene/task.md",  # tests/scene/test_task_page.py
     "docs/policies.md",  # tests/training/test_policies_page.py
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }

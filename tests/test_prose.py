@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
 OPENINGS = {
     *(
         "as",

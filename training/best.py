@@ -15,7 +15,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from .callbacks import keep_rows, read_curve
 from .checkpoint import list_checkpoints, save_checkpoint
-from .evaluate import FIRST_SEED, Evaluation, joined, make_envs, play
+from .evaluate import FIRST_SEED, Evaluation, make_envs, play
 from .learner import Learner, generator_state, load_generator_state
 from .policy import Policy
 from .runs import Run
@@ -99,9 +99,9 @@ class EvaluationCallback(BaseCallback):
         with tempfile.TemporaryDirectory() as name:
             self.learner.save_policy(Path(name))
             policy = Policy(config, Path(name), envs.single_observation_space, envs.single_action_space)
-        returns, lengths, successes = (joined([part]) for part in play(policy, envs, FIRST_SEED, deterministic=True))
-        task = task_id(config.task)
-        return Evaluation(task, "tumble", policy.step, FIRST_SEED, True, returns, lengths, successes=successes)
+        played, task = play(policy, envs, FIRST_SEED, deterministic=True), task_id(config.task)
+        head = {"task": task, "simulator": "tumble", "step": policy.step, "seed": FIRST_SEED, "deterministic": True}
+        return Evaluation.of(played, **head)
 
     def _keep(self, row: dict[str, Any]) -> None:
         """Write the policy and its line of figures into the run's `best`, and remove the policy that was there."""

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
@@ -153,6 +155,20 @@ class CheckpointCallback(BaseCallback):
         self._saved, self._saved_at = step, clock()
         self._cost = self._saved_at - begun
         return path
+
+
+class InfoCallback(BaseCallback):
+    """Logs what tasks tell in `info`, as `info/NAME`: the mean over environments at the last step of each rollout."""
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        envs = self.training_env.unwrapped
+        for name, values in getattr(envs, "info", {}).items():
+            numbers = isinstance(values, np.ndarray | torch.Tensor) and tuple(values.shape) == (envs.num_envs,)
+            if numbers and not name.startswith("_"):
+                self.logger.record(f"info/{name}", float(torch.as_tensor(values).double().mean()))
 
 
 class ProgressCallback(BaseCallback):

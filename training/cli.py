@@ -15,6 +15,7 @@ from .errors import TumbleUserError, explain
 from .export_command import export
 from .printing import print_outcome, print_scores, print_table
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
+from .view_command import view
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -39,6 +40,19 @@ Settings = Annotated[
     ),
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Import the module or file of the run's task, whatever it is.")]
+Simulators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--in",
+        help="tumble, mujoco (v5 tasks by Gymnasium's own class, others by their own code over MuJoCo's C) or "
+        "mujoco-task (all by their own code); may be repeated.",
+    ),
+]
+Checkpoint = Annotated[
+    str,
+    typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."),
+]
+RunTask = Annotated[str | None, typer.Option(help="The module or file of the run's task, which is then imported.")]
 LIBRARIES = Waiting("importing PyTorch and Stable-Baselines3")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
@@ -236,39 +250,31 @@ def print_config(
 @app.command()
 def evaluate(
     run: RunFolder,
-    simulators: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--in",
-            help="tumble, mujoco (v5 tasks by Gymnasium's own class, others by their own code over MuJoCo's C) or "
-            "mujoco-task (all by their own code); may be repeated.",
-        ),
-    ] = None,
+    simulators: Simulators = None,
     episodes: Annotated[int, typer.Option(min=1)] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Episode k starts from seed + k.")] = 10_000,
     stochastic: Annotated[bool, typer.Option("--stochastic", help="Sample actions, not the most likely one.")] = False,
-    checkpoint: Annotated[
-        str,
-        typer.Option(
-            help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."
-        ),
-    ] = "latest",
-    task: Annotated[
-        str | None, typer.Option(help="The module or file of the run's task, which is then imported.")
-    ] = None,
+    checkpoint: Checkpoint = "latest",
+    task: RunTask = None,
     trust: Trust = False,
     option: Options = None,
     video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4.")] = None,
-    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in the film, side by side.")] = 1,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of the film.")] = 20.0,
+    viewed: Annotated[bool, typer.Option("--view", help="Show the policy in a browser, in Tumble.")] = False,
+    replay: Annotated[Path | None, typer.Option(help="Record an episode as a page for browsers: FILE.html.")] = None,
+    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in film, replay and view.")] = 1,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Longest duration of film and replay.")] = 20.0,
 ) -> None:
     """Score a trained policy, in Tumble or unchanged in MuJoCo; writes JSON into the run folder."""
     from .runs import Run
 
     if video is not None:
         require_place(video, ".mp4")
-    elif num_envs > 1:
-        raise TumbleUserError("--num-envs counts the environments in a film; give --video FILE.mp4")
+    if replay is not None:
+        require_place(replay, ".html")
+    if num_envs > 1 and video is None and replay is None and not viewed:
+        raise TumbleUserError(
+            "--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view"
+        )
     from .arguments import check_options, parse_options, require_trust
 
     options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
@@ -290,14 +296,22 @@ def evaluate(
 
         film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs, options)
         print(write_video(video, film.frames, film.fps))
+    if replay is not None:
+        from .replays import replay_policy
+
+        print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options).save(replay))
+    if viewed:
+        from .view_command import view_policy
+
+        view_policy(opened, found, num_envs, seed, options)
 
 
 @app.command()
 def render(
     what: Annotated[str, typer.Argument(metavar="TASK|MODEL.xml", help=f"A task ({TASK_FORMS}), or an MJCF file.")],
-    out: Annotated[Path, typer.Option(help="Picture (.png) or film (.mp4).")] = Path("picture.png"),
+    out: Annotated[Path, typer.Option(help="Picture (.png), film (.mp4) or replay (.html).")] = Path("picture.png"),
     num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments, side by side.")] = 1,
-    seconds: Annotated[float, typer.Option(min=0.0, help="Duration of a film.")] = 5.0,
+    seconds: Annotated[float, typer.Option(min=0.0, help="Duration of a film or replay.")] = 5.0,
     option: Options = None,
     camera: Annotated[str | None, typer.Option(help="A camera of the model; default: one that follows it.")] = None,
     width: Annotated[int, typer.Option(min=16)] = 480,
@@ -308,7 +322,7 @@ def render(
     from .arguments import check_options, parse_options
     from .tasks import find_task
 
-    require_place(out, ".png", ".mp4")
+    require_place(out, ".png", ".mp4", ".html")
     model = Path(what) if what.endswith(".xml") else None
     if model is not None and not model.exists():
         raise TumbleUserError(f"{model}: no such model file")
@@ -320,6 +334,13 @@ def render(
             check_options(task, options)
         from ..physics.rendering import save_png, write_video
         from . import video as films
+    if out.suffix.lower() == ".html":
+        from .replays import replay_model, replay_task
+
+        with Waiting(f"recording {out}"):
+            seen = replay_model(model, seconds, num_envs) if model is not None else None
+            print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
+        return
     moving = out.suffix.lower() == ".mp4"
     duration = seconds if moving else 0.0
     if model is not None:
@@ -344,6 +365,7 @@ def report(
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
+app.command()(view)
 app.command()(check)
 app.command()(export)
 

@@ -59,6 +59,18 @@ class Evaluation:
     infos: dict[str, tuple[float, float]] | None = None  # of each number of `info`: mean of all steps, mean at the ends
     options: dict[str, Any] | None = None  # the task's, where others than the run's were played
 
+    @classmethod
+    def of(cls, played: Played, **head: Any) -> "Evaluation":
+        """Return the scores of episodes, with the other values by name."""
+        successes = None if played.successes is None else played.successes.tolist()
+        return cls(
+            returns=played.returns.tolist(),
+            lengths=played.lengths.tolist(),
+            successes=successes,
+            infos=played.infos(),
+            **head,
+        )
+
     @property
     def success_rate(self) -> float | None:
         """Share of the episodes that ended in success; None if the task tells of none."""
@@ -140,11 +152,9 @@ def evaluate(
         finally:
             envs.close()
     assert policy is not None
-    all_played = joined(episodes_played)
-    returns, lengths = all_played.returns.tolist(), all_played.lengths.tolist()
-    ends = all_played.successes
-    figures = (task_id(config.task), simulator, policy.step, seed, deterministic, returns, lengths)
-    return Evaluation(*figures, twin or "", None if ends is None else ends.tolist(), all_played.infos(), options)
+    task = task_id(config.task)
+    head = {"task": task, "simulator": simulator, "step": policy.step, "seed": seed, "deterministic": deterministic}
+    return Evaluation.of(joined(episodes_played), **head, environment=twin or "", options=options)
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:

@@ -18,7 +18,10 @@ def print_outcome(outcome: "Outcome") -> None:
     follow = f"evaluate {folder}" if outcome.finished else f"train --resume {folder}"
     if source is not None:
         follow += f" --task {source}" if outcome.finished else f" {source}"
-    print(f"{state} at step {outcome.step:,}\n  next: tumble {follow}")
+    print(f"{state} at step {outcome.step:,}")
+    if outcome.spent:
+        print("  time: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in outcome.spent.items()))
+    print(f"  next: tumble {follow}")
 
 
 def print_table(table: "Table") -> None:

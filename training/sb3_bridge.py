@@ -67,6 +67,7 @@ class TumbleVecEnv(VecEnv):
         self._actions: torch.Tensor | None = None
         self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
         self._lengths = torch.zeros(0)
+        self.info: dict[str, Any] = {}  # of the last step, as the vector environment returned it
 
     # -- stepping ----------------------------------------------------------------------------------------------------
 
@@ -93,6 +94,7 @@ class TumbleVecEnv(VecEnv):
         """Take the step: observations (num_envs, ...), rewards (num_envs,), dones (num_envs,), infos."""
         actions: Any = self._actions
         *arrays, info = self.envs.step(actions.numpy() if self._in_numpy else actions)
+        self.info = info
         observations, rewards, terminated, truncated = (each(torch.as_tensor, array) for array in arrays)
         self._returns += rewards
         self._lengths += 1

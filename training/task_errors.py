@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import envs
 from .errors import TumbleUserError
 
-ROOMS = ("assets", "benchmarks", "envs", "physics", "terrain", "training")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training")
 
 
 class TaskError(TumbleUserError, ValueError):

@@ -5,7 +5,7 @@ run = train(config)
 """
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gymnasium.vector import VectorEnv
@@ -15,6 +15,7 @@ from ..physics.process.waiting import Waiting
 from .best import EvaluationCallback
 from .callbacks import (
     CheckpointCallback,
+    InfoCallback,
     Progress,
     ProgressCallback,
     StopRequest,
@@ -29,6 +30,7 @@ from .lock import locked
 from .runs import Run
 from .task_errors import is_the_tasks
 from .tasks import find_task, source_name
+from .time_spent import TimeSpent
 
 logger = logging.getLogger("tumble")
 LOG_EVERY = {"ppo": 1, "recurrent_ppo": 1, "sac": 16, "td3": 16}  # in SB3's units: iterations and finished episodes
@@ -43,12 +45,14 @@ class Outcome:
         step: Environment steps taken so far.
         finished: Whether all configured steps have been taken.
         changed: Whether anything was done; a resumed run may have had nothing left to do.
+        spent: Share of the time by what it was spent on, see `TimeSpent`.
     """
 
     run: Run
     step: int
     finished: bool
     changed: bool = True
+    spent: dict[str, float] = field(default_factory=dict)
 
 
 def train(
@@ -144,10 +148,10 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
     model, total = learner.model, learner.config.total_steps
     model.set_logger(make_logger(run, resumed_at))
     bar = ProgressCallback(total, progress, run.folder)
-    finished, evaluation = True, None
-    with StopRequest().listening() as request:
+    finished, evaluation, spent = True, None, TimeSpent(learner)
+    with StopRequest().listening() as request, spent.watching():
         checkpoints = CheckpointCallback(learner, run, request)
-        callbacks: list[BaseCallback] = [bar, checkpoints]
+        callbacks: list[BaseCallback] = [bar, checkpoints, InfoCallback(), spent]
         if learner.config.evaluation.every_steps:
             evaluation = EvaluationCallback(learner, run, resumed_at)
             callbacks.insert(1, evaluation)
@@ -171,7 +175,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
                 evaluation.close()
             model.logger.close()
             learner.bridge.close()
-    return Outcome(run, model.num_timesteps, finished)
+    return Outcome(run, model.num_timesteps, finished, spent=spent.shares())
 
 
 def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:

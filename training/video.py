@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..viewer.errors import ViewerError
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs, twin_of
 from .policy import Policy, newest_policy
@@ -101,7 +102,7 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
     def frames() -> Iterator[np.ndarray]:
         envs.reset(seed=seed)
         envs.action_space.seed(seed)
-        with _explained(task):
+        with explained(task):
             first = picture(envs)
         yield first
         for _ in range(round(seconds * fps)):
@@ -123,7 +124,7 @@ def film_model(
     from ..physics import Model, RigidSolver
     from ..physics.rendering import BatchRenderer
 
-    with _explained(str(path)):
+    with explained(str(path)):
         model = Model.from_mjcf(str(path))
         solver = RigidSolver(model, num_envs=num_envs)
         renderer = BatchRenderer(model, width, height, camera=camera)
@@ -139,11 +140,11 @@ def film_model(
 
 
 @contextmanager
-def _explained(what: str) -> Iterator[None]:
+def explained(what: str) -> Iterator[None]:
     """Turn errors of the solver and the renderer into a `FilmError`; errors of a user's own task stay as they are."""
     try:
         yield
-    except (TypeError, ValueError, OSError, NotImplementedError) as error:
+    except (TypeError, ValueError, OSError, NotImplementedError, ViewerError) as error:
         if is_the_tasks(error) or isinstance(error, TumbleUserError):
             raise
         raise FilmError(f"{what}: {error}") from error

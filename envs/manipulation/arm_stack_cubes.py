@@ -57,10 +57,11 @@ class ArmStackCubes(ArmTask):
 
     - `reward_stacked`: 8 for every stacked cube
     - `reward_next`: of the next cube 2 x (1 - tanh(5 x distance in m from the grip to it)); while it is held
-      4 + 1 - tanh(5 x distance in m from it to its place, where 40 mm are added to the place's height, in proportion
-      below 30 mm along the table: the way leads over the lower cube, not against its side); once it lies in its place
-      6 + (release + rest) / 2, where release is the gap / 80 mm while it is held, else 1, and rest 1 - tanh(10 x its
-      speed in m/s + its turn in rad/s)
+      4 + 1 - (tanh(d / 0.2 m) + tanh(d / 0.03 m)) / 2, d the distance from it to its place, where 40 mm are added to
+      the place's height, in proportion below 30 mm along the table: the way leads over the lower cube, not against its
+      side; once it lies in its place 5 + 2 x release + rest, where release is (1 + the action's last number) / 2 while
+      it is held, so that every wish to open counts, else 1, and rest 1 - tanh(10 x its speed in m/s + its turn in
+      rad/s)
     - `reward_effort`: -`effort_weight` x |action|²
 
     A cube is stacked if the one before it is, and it lies on that (within 33 mm along the table and 5 mm in height),
@@ -162,17 +163,18 @@ class ArmStackCubes(ArmTask):
         ahead = (pos - self.grip(state), way, held[:, None], stacked[:, None])
         return self.xp.concat((*self.arm_seen(state), *cubes, *ahead), axis=1)
 
-    def stage(self, state: TaskState, stacked: Array) -> Array:
+    def stage(self, state: TaskState, stacked: Array, action: Array) -> Array:
         """Return how far the next cube has come, (n,) in [0, 8)."""
         xp = self.xp
         pos, way, held, there, linear, angular = self.next_cube(state, stacked)
         lift = CLEARANCE * clip(row_norm(way[:, :2]) / BESIDE, 0.0, 1.0)
         over = xp.concat((way[:, :2], way[:, 2:] + lift[:, None]), axis=1)
-        reach, place = nearness(row_norm(pos - self.grip(state)), 0.2), nearness(row_norm(over), 0.2)
-        release = xp.where(held > 0, clip(self.gap(state) / 0.08, 0.0, 1.0), 1 + 0 * held)
+        reach, left = nearness(row_norm(pos - self.grip(state)), 0.2), row_norm(over)
+        place = (nearness(left, 0.2) + nearness(left, 0.03)) / 2
+        release = xp.where(held > 0, (1 + clip(action[:, 3], -1.0, 1.0)) / 2, 1 + 0 * held)
         rest = nearness(10 * linear + angular, 1.0)
         stage = xp.where(held > 0, 4 + place, 2 * reach)
-        stage = xp.where(there, 6 + (release + rest) / 2, stage)
+        stage = xp.where(there, 5 + 2 * release + rest, stage)
         return xp.where(stacked >= self.num_cubes - 1, 0 * stage, stage)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
@@ -181,7 +183,7 @@ class ArmStackCubes(ArmTask):
         most = STAGES * (self.num_cubes - 1)
         terms = {
             "reward_stacked": STAGES / most * stacked,
-            "reward_next": self.stage(state, stacked) / most,
+            "reward_next": self.stage(state, stacked, action) / most,
             "reward_effort": -control_cost(action, self.effort_weight),
         }
         _, way, held, *_ = self.next_cube(state, stacked)

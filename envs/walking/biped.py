@@ -63,8 +63,9 @@ class BipedFlat(VelocityTask):
     - `reward_stand_still`: -`stand_still` x the sum of the joints' distances from standing, if that is commanded
     - `reward_dof_pos_limits`: -`dof_pos_limits` x how far joints are beyond 95 % of their ranges
 
-    Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts,
-    commands, randomization and info are those of `QuadrupedFlat`.
+    Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Commands
+    come all at once, so they are slower backwards and sideways: -0.5 to 1 m/s along x, up to 0.3 m/s along y. Starts,
+    randomization and info are those of `QuadrupedFlat`.
     """
 
     feet: ClassVar = ("left_foot", "right_foot")
@@ -73,6 +74,8 @@ class BipedFlat(VelocityTask):
 
     xml_file: str = "biped.xml"
     action_scale: float = 0.5
+    lin_vel_x: tuple[float, float] = (-0.5, 1.0)
+    lin_vel_y: tuple[float, float] = (-0.3, 0.3)
     gait_frequency: float = 1.5
     fall_height: float = 0.5
     fall_tilt: float = 0.8

@@ -51,6 +51,19 @@ class Columns:
         """Copy numbers of the environments `index` (None: all): (numbers, num_envs) -> (environments, numbers)."""
         return self.pick(columns[numbers].T, index)
 
+    def read_columns(self, columns: torch.Tensor, numbers: Any, index: Any) -> torch.Tensor:
+        """Copy single numbers (k,) of the environments `index` (None: all), (environments, k); no others are read."""
+        chosen = self._on_device(numbers)
+        return columns[chosen].T if index is None else columns[chosen[:, None], self._on_device(index)].T
+
+    def write_columns(self, columns: torch.Tensor, numbers: Any, rows: Any, index: Any) -> None:
+        """Write `rows`, broadcast to (environments, k), to single numbers (k,) for `index` (None: all)."""
+        given, chosen = torch.as_tensor(rows, dtype=columns.dtype, device=self.device), self._on_device(numbers)
+        if index is None:
+            columns[chosen] = given.expand(self.num_envs, len(chosen)).T
+        else:
+            columns[chosen[:, None], self._on_device(index)] = given.expand(len(index), len(chosen)).T
+
     def columns(self, columns: torch.Tensor, numbers: slice) -> torch.Tensor:
         """Copy numbers of all environments, as `read` does; each number of all environments stays contiguous."""
         return self.read(columns, None, numbers)

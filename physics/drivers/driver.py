@@ -25,6 +25,7 @@ from ..process.runtime import Runtime
 from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory
 from ..state.snapshot import LARGEST
+from .behind import UP_TO_DATE, Behind, forward_some
 from .evaluations import Evaluations
 from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, is_of_one, require_same
 from .launches import Arrangement, Launches
@@ -60,6 +61,7 @@ class Driver:
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
         self._outputs = self._launches.outputs(outputs)
         self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
+        self._behind = Behind(self.num_envs)
         self.reset(None, None)
         self._rest_spare_lanes()
 
@@ -116,6 +118,7 @@ class Driver:
         """Take `substeps` physics steps under the present controls."""
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
+        self._behind.add(None)
         self._forget()  # before the launch, as an interrupt may come right after it
         self._step()
         self._outputs.mark_current()
@@ -130,6 +133,7 @@ class Driver:
         launch = self._launches.rollout(self._outputs, self._step.call, given, track)
         launch.prepare()
         with interrupts_wait():
+            self._behind.add(None)
             self._forget()
             launch()
             self.write("ctrl", controls[:, -1], None)
@@ -138,6 +142,12 @@ class Driver:
 
     def forward(self, index: Index) -> None:
         """Make the present state, if finite, that of the last evaluation of environments; nothing moves."""
+        if index is not None:
+            places = self._launches.groups, self._place("eval_qacc"), self._place("eval_rest")
+            forward_some(self._arrangement, self._numbers, self._integers, places, index)
+            self._changed(index)
+            return
+        self._behind.clear()
         groups = self._launches.groups
         coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
         finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
@@ -151,6 +161,12 @@ class Driver:
         before = self._counter(Count.EVALUATED)
         before.copy_(torch.where(chosen, self._counter(Count.STEPS), before))
         self._changed(index)
+
+    def forward_behind(self) -> None:
+        """Do what `forward` does for the environments whose state or inputs changed since their last evaluation."""
+        behind = self._behind.take()
+        if behind is not UP_TO_DATE:
+            self.forward(behind)
 
     def _changed(self, index: Index) -> None:
         """Note that the last evaluation of environments is at another state now."""
@@ -189,6 +205,18 @@ class Driver:
         if APPLIED.get(name, 0) & ~self._launches.applied:
             self._apply_forces(APPLIED[name])
         self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
+        self._behind.add(index)
+
+    def read_columns(self, name: str, columns: np.ndarray, index: Index) -> torch.Tensor:
+        """Return single numbers (k,) of a field of the state, (environments, k)."""
+        return self._arrangement.read_columns(self._numbers, columns + self._room.offsets[name], index)
+
+    def write_columns(self, name: str, columns: np.ndarray, rows: Any, index: Index) -> None:
+        """Set single numbers (k,) of a field of the state of environments."""
+        if APPLIED.get(name, 0) & ~self._launches.applied:
+            self._apply_forces(APPLIED[name])
+        self._arrangement.write_columns(self._numbers, columns + self._room.offsets[name], rows, index)
+        self._behind.add(index)
 
     def _apply_forces(self, which: int) -> None:
         """Make launches read applied forces, or controls of dofs, from now on."""
@@ -225,9 +253,11 @@ class Driver:
 
     def clear_faults(self, index: Index) -> None:
         """Clear faults of environments, so that they move again."""
-        cleared = self._arrangement.used & self._arrangement.mask(index)
         for row in (Count.FAULT, Count.NEEDED):
-            self._counter(row).masked_fill_(cleared, 0)
+            if index is None:
+                self._counter(row).masked_fill_(self._arrangement.used, 0)
+            else:
+                self._arrangement.write(self._integers, row, self._no_counts[:1], 1, index)
 
     def state_dict(self, index: Index = None) -> dict[str, torch.Tensor]:
         """Return everything that future steps of environments depend on, (k, numbers) each."""
@@ -258,6 +288,7 @@ class Driver:
         for name, which in APPLIED.items():
             if which & ~self._launches.applied and state["memory"][:, self._place(name)].any():
                 self._apply_forces(which)
+        self._behind.add(index)
         self._changed(index)
 
     def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:

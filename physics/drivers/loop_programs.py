@@ -24,7 +24,7 @@ from .compilers import Compilation
 from .gpu_launch import Argument
 from .programs import Context
 
-_ROOMS = ("rays", "rendering", "queries")
+_ROOMS = ("planning", "queries", "rays", "rendering")
 """Rooms of the package `physics` that these kernels are made of, besides those of all machine code."""
 
 

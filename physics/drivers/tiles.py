@@ -59,6 +59,30 @@ class Tiles:
         rows = source.transpose(0, 2, 1).copy().reshape(len(source) * self.width, source.shape[1])
         return torch.from_numpy(rows[: self.num_envs])
 
+    def read_columns(self, tiled: np.ndarray, numbers: np.ndarray, index: np.ndarray | None) -> torch.Tensor:
+        """Copy single numbers (k,) of the environments `index` (None: all), (environments, k); no others are read."""
+        if index is not None:
+            return torch.from_numpy(tiled[self._tile[index][:, None], numbers, self._lane[index][:, None]])
+        rows = tiled[:, numbers].transpose(0, 2, 1).reshape(self.count * self.width, len(numbers))
+        return torch.from_numpy(rows[: self.num_envs])
+
+    def write_columns(self, tiled: np.ndarray, numbers: np.ndarray, rows: Any, index: np.ndarray | None) -> None:
+        """Write `rows`, broadcast to (environments, k), to single numbers (k,) for `index` (None: all)."""
+        if isinstance(rows, torch.Tensor):
+            rows = rows.detach().cpu().numpy()
+        if index is None:
+            tiled[:, numbers] = self._whole(rows, len(numbers))
+        else:
+            tiled[self._tile[index][:, None], numbers, self._lane[index][:, None]] = rows
+
+    def _whole(self, rows: np.ndarray, width: int) -> np.ndarray:
+        """Return rows of all environments as tiles (tiles, width, lanes); spare lanes repeat the first environment."""
+        shape = (self.num_envs, width)
+        full = rows if rows.shape == shape else np.broadcast_to(rows, shape)
+        if spare := self.count * self.width - self.num_envs:
+            full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
+        return full.reshape(self.count, self.width, width).transpose(0, 2, 1)
+
     def columns(self, tiled: np.ndarray, numbers: slice) -> torch.Tensor:
         """Copy numbers of all environments, with each number of all environments contiguous.
 
@@ -77,11 +101,7 @@ class Tiles:
             rows = rows.detach().cpu().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
         target = tiled[:, first : first + width]
         if index is None:
-            shape = (self.num_envs, width)
-            full = rows if rows.shape == shape else np.broadcast_to(rows, shape)
-            if spare := self.count * self.width - self.num_envs:  # spare lanes get the first environment's numbers
-                full = np.concatenate((full, np.broadcast_to(full[:1], (spare, width))))
-            target[:] = full.reshape(self.count, self.width, width).transpose(0, 2, 1)
+            target[:] = self._whole(rows, width)
         else:
             target[self._tile[index], :, self._lane[index]] = rows
 

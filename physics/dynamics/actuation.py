@@ -31,7 +31,8 @@ PLAIN, IDLE = 0, -1
 
 @stage(
     reads=(
-        "qpos qvel ctrl dof_mode dof_target dof_kp dof_kv dof_force_range ten_length ten_velocity ten_J controlled",
+        "qpos qvel ctrl dof_mode dof_target dof_target_vel dof_kp dof_kv dof_force_range",
+        "ten_length ten_velocity ten_J controlled",
     ),
     writes="actuator_length actuator_velocity",
     updates="ten_actfrc acting_ctrl actuator_force actuator_slope moment qfrc_actuator dof_slope",

@@ -27,8 +27,10 @@ def dof_control(model, work):
             j = model.dof_jntid[i]
             place = work.qpos[model.jnt_qposadr[j] + i - model.jnt_dofadr[j]]
             low, high = work.dof_force_range.at(i, 0), work.dof_force_range.at(i, 1)
-            # servo for position: kp (target - qpos) - kv qvel, for velocity: kv (target - qvel); or a force, the target
-            servo = ti.select(mode == POSITION, (target - place) * work.dof_kp[i], target * work.dof_kv[i])
+            # servo for position: kp (target - qpos) + kv (target_vel - qvel), for velocity: kv (target - qvel); or a
+            # force, the target
+            lead = (target - place) * work.dof_kp[i] + work.dof_target_vel[i] * work.dof_kv[i]
+            servo = ti.select(mode == POSITION, lead, target * work.dof_kv[i])
             wanted = ti.select(mode == FORCE, target, servo - work.dof_kv[i] * speed)
             # clamped to the range, in which alone a servo has a slope
             force = ti.select(wanted == wanted, ti.min(ti.max(wanted, low), high), wanted)

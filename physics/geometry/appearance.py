@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .files import MeshFileError
-from .mesh import Appearance
+from .mesh import Appearance, different_rows
 
 MOST_TEXELS = 1 << 24
 """Texels of an image, or of all images of a file together."""
@@ -118,13 +118,13 @@ def _flat_colours(part: Part, means: dict[int, np.ndarray]) -> np.ndarray:
 
 def _palette(colours: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, np.ndarray | None]:
     """Uvs (m, 3, 2), a tint and an image of the colours (m, 4) of faces; a single colour needs no image."""
-    kinds, number = np.unique(colours, axis=0, return_inverse=True)
+    kinds, _, number = different_rows(colours)
     bits = 0
     while len(kinds) > MOST_COLOURS:
         bits += 1
         half = (1 << bits) >> 1
         rounded = np.minimum((colours.astype(int) >> bits << bits) + half, 255).astype(np.uint8)
-        kinds, number = np.unique(rounded, axis=0, return_inverse=True)
+        kinds, _, number = different_rows(rounded)
     if len(kinds) == 1:
         return None, kinds[0] / 255.0, None
     width = int(np.ceil(np.sqrt(len(kinds))))

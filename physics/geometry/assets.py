@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from hashlib import sha1
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from .declared import MOST_STL_FACES, check_msh, check_obj, is_binary_stl
 from .files import LARGEST_FILE, MeshFileError, read_file, size_of_file
-from .mesh import Mesh
+from .mesh import Mesh, different_rows
 from .trimesh_files import CHECKS, parse_mesh
 
 _BY_CONTENT = {
@@ -101,6 +102,23 @@ def _read(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
     put_mesh(spec, mesh, parse_mesh(data, form, None if asset is not None else path.parent))
 
 
+def embed_mesh(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
+    """Put the file of a mesh into a spec, which then needs the file no more.
+
+    A file that MuJoCo reads becomes one of the spec's assets, under a name made of its bytes and its ending; others
+    become numbers, as in `read_meshes`.
+
+    Raises:
+        MeshFileError: it cannot be read.
+    """
+    mesh.file = os.fspath(path.absolute())
+    _read(spec, mesh, path)
+    if mesh.file:
+        data = read_file(path)
+        mesh.file = f"{sha1(data, usedforsecurity=False).hexdigest()}{path.suffix.lower()}"
+        spec.assets[mesh.file] = data
+
+
 def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
     """Give a mesh element of a spec these numbers instead of a file, and a material if it has none."""
     element.file, element.content_type = "", ""
@@ -128,7 +146,7 @@ def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.nd
         return mesh.vertices, mesh.faces, None
     normals, number = _indexed(mesh.normals)
     pairs = np.stack([mesh.faces.reshape(-1), number], axis=1)
-    kinds, corner = np.unique(pairs, axis=0, return_inverse=True)
+    kinds, _, corner = different_rows(pairs)
     if not split and len(kinds) > len(mesh.vertices):
         return mesh.vertices, mesh.faces, None
     faces = corner.reshape(-1, 3).astype(np.int32)
@@ -137,7 +155,7 @@ def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.nd
 
 def _indexed(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Different rows of (m, 3, k) numbers, flat, and for each corner which it has."""
-    rows, number = np.unique(corners.reshape(-1, corners.shape[2]).astype(np.float32), axis=0, return_inverse=True)
+    rows, _, number = different_rows(corners.reshape(-1, corners.shape[2]).astype(np.float32))
     return rows.reshape(-1), number.reshape(-1).astype(np.int32)
 
 
@@ -145,11 +163,11 @@ def _add_material(spec: mujoco.MjSpec, base: str, mesh: Mesh) -> str:
     """A material, and a texture if there is an image, for a mesh of this name; the name of the material."""
     look = mesh.appearance
     assert look is not None
-    name = _free_name(base, {material.name for material in spec.materials})
+    name = free_name(base, {material.name for material in spec.materials})
     material = spec.add_material(name=name, rgba=look.rgba, shininess=look.shininess)
     if look.image is not None:
         height, width, channels = look.image.shape
-        texture = _free_name(base, {texture.name for texture in spec.textures})
+        texture = free_name(base, {texture.name for texture in spec.textures})
         element = spec.add_texture(
             name=texture, type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=channels
         )
@@ -158,7 +176,8 @@ def _add_material(spec: mujoco.MjSpec, base: str, mesh: Mesh) -> str:
     return name
 
 
-def _free_name(base: str, taken: set[str]) -> str:
+def free_name(base: str, taken: set[str]) -> str:
+    """Return a name that is not taken: the base, or the base with a number."""
     name, number = base, 1
     while name in taken:
         number += 1
@@ -195,3 +214,25 @@ def _locate(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> 
         file = PurePath(file.replace("\\", "/")).name
     candidates = [folder / below / file for folder in folders] or [Path(below, file)]
     return next((path for path in candidates if os.path.lexists(path)), candidates[0])
+
+
+def place_files(spec: mujoco.MjSpec, folders: Iterable[Path]) -> None:
+    """Name the files of a spec's meshes, images, fields and skins by their whole paths, where they are found.
+
+    Afterwards the spec may be attached to another, whose folder is a different one.
+    """
+    folders = list(folders)
+    for kind, setting in (("meshes", "meshdir"), *((f"{kind}s", setting) for kind, setting in _NEED.items())):
+        for element in getattr(spec, kind):
+            element.file = _placed(spec, element.file, getattr(element.compiler, setting), folders)
+            if kind == "textures" and any(element.cubefiles):
+                below = element.compiler.texturedir
+                element.cubefiles = [_placed(spec, file, below, folders) for file in element.cubefiles]
+
+
+def _placed(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> str:
+    """Return the whole path of a file, or its name as it is if there is none."""
+    if not file or _asset(spec, file, below) is not None:
+        return file
+    path = _locate(spec, file, below, folders)
+    return os.path.abspath(path) if path.exists() else file

@@ -87,9 +87,23 @@ def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
     used[faces] = True
     rows = np.flatnonzero(used)
     points = vertices[rows] + 0.0  # no -0, which would differ from 0
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    _, first, inverse = different_rows(points)
     rank = np.empty(len(first), int)
     rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     number = np.zeros(len(vertices), int)
-    number[rows] = rank[inverse.reshape(-1)]
+    number[rows] = rank[inverse]
     return points[np.sort(first)], number[faces].astype(np.int32)
+
+
+def different_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the different rows (k, n) of an array (m, n) in order, their first places (k,), and each row's number.
+
+    It is `np.unique` by rows for finite numbers, several times as fast: columns are sorted, not rows as records.
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    new = np.ones(len(rows), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    number = np.empty(len(rows), int)
+    number[order] = np.cumsum(new) - 1
+    return ordered[new], order[new], number

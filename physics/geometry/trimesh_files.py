@@ -7,6 +7,7 @@ has y up, as with OBJ in MuJoCo (`refquat` turns it); COLLADA's unit is made met
 
 import io
 import logging
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,12 @@ CHECKS: dict[str, Callable[[bytes], Any]] = {
 """The formats read here, and what looks at a file of each first."""
 EXTRAS = {"dae": ("collada", "pycollada")}
 """Modules that trimesh needs for a format, and what installs them."""
+_LOOKS = re.compile(
+    rb"<(library_(?:images|effects|materials|cameras|lights)|bind_material)\b[^>]*>.*?</\1>"
+    rb"|<instance_(?:camera|light)\b[^>]*/>",
+    re.DOTALL,
+)
+"""The parts of a COLLADA file that have nothing to do with its shape."""
 
 
 def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
@@ -101,9 +108,16 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
         before = log.level
         log.setLevel(logging.CRITICAL)  # it tells at length of what becomes an error here
         try:
-            return trimesh.load_scene(
-                io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
-            )
+            try:
+                return trimesh.load_scene(
+                    io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+                )
+            except Exception as error:
+                if type(error).__name__ != "DaeBrokenRefError":
+                    raise
+                return trimesh.load_scene(
+                    io.BytesIO(_LOOKS.sub(b"", data)), file_type=form, resolver=None, process=False, **options
+                )
         finally:
             log.setLevel(before)
 

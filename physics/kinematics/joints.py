@@ -20,6 +20,8 @@ from ..math.trigonometry import sincos
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 """The numbers of MuJoCo's mjtJoint."""
+BY_NAME = {"free": FREE, "ball": BALL, "slide": SLIDE, "hinge": HINGE}
+"""The same by MJCF's names."""
 COORDINATES, DOFS = np.array((7, 4, 1, 1)), np.array((6, 3, 1, 1))
 """The numbers that a joint has in qpos and in qvel, by its type."""
 QUATERNION = {FREE: 3, BALL: 0}

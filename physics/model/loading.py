@@ -10,7 +10,7 @@ from typing import Any
 
 import mujoco
 
-from ..geometry.assets import MeshFiles, read_meshes
+from ..geometry.assets import MeshFiles, place_files, read_meshes
 from ..geometry.decomposition import MeshOptions
 from ..geometry.files import MeshFileError
 from .options import apply_options
@@ -65,10 +65,29 @@ def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTI
             has the reason.
         ValueError: for an unknown option.
     """
+    spec, source, places = _parsed(path_or_xml)
+    return _with_meshes(spec, source, places, meshes, options)
+
+
+def open_mjcf(path_or_xml: str | os.PathLike) -> mujoco.MjSpec:
+    """Return the spec of an MJCF file, or XML string, with the meshes that MuJoCo cannot read; nothing is compiled.
+
+    Its files are named by their whole paths, so that it may be attached to another spec.
+
+    Raises:
+        ModelLoadError: the file is missing or is not MJCF, or a mesh file cannot be read; the message has the reason.
+    """
+    spec, source, places = _parsed(path_or_xml)
+    _read_all_meshes(spec, source, places)
+    place_files(spec, [Path(spec.modelfiledir), *places.folders])
+    return spec
+
+
+def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, Source, Places]:
     source = _source(path_or_xml)
     places = Places.read(source)
     if places.root == "robot":
-        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); Tumble reads MJCF")
+        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); load it by from_urdf")
     if places.devices:
         raise ModelLoadError(f"{places.devices[0]}; give the path of a file")
     try:
@@ -78,7 +97,7 @@ def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTI
             spec = mujoco.MjSpec.from_string(source.text)
     except REJECTED as error:
         raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
-    return _with_meshes(spec, source, places, meshes, options)
+    return spec, source, places
 
 
 def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
@@ -95,9 +114,20 @@ def _with_meshes(
 ) -> Loaded:
     """Compile a spec; read mesh files that MuJoCo cannot read, and decompose meshes as asked."""
     apply_options(spec.option, options)
+    files = _read_all_meshes(spec, source, places)
+    try:
+        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
+    except MeshFileError as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
+    mjm = compile_spec(spec, source.label, files)
+    return Loaded(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
+
+
+def _read_all_meshes(spec: mujoco.MjSpec, source: Source, places: Places) -> MeshFiles:
+    """Read the meshes of a spec that MuJoCo cannot read."""
     folders = [Path(spec.modelfiledir), *places.folders]
     try:
-        files = read_meshes(
+        return read_meshes(
             spec,
             folders,
             lambda kind, found: places.of_element(kind, found.name, found.info),
@@ -105,12 +135,6 @@ def _with_meshes(
         )
     except MeshFileError as error:
         raise ModelLoadError(one_line(error)) from error
-    try:
-        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
-    except MeshFileError as error:
-        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
-    mjm = compile_spec(spec, source.label, files)
-    return Loaded(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
 
 
 def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:

@@ -20,16 +20,18 @@ from .same_frames import share_frames
 from .sanity import ModelLoadError
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_stiffness
+from .urdf_loading import load_urdf, take_urdf_options
+from .written import write_mjcf
 
 
 class Model:
     """A model that Tumble can simulate.
 
-    Make one with `from_mjcf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`, `integrator`,
-    `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden by keyword;
-    `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield` and `ignore_reference_overlaps` are
-    Tumble's own. With the last, pairs of geoms that overlap at the reference pose (qpos0) make no contacts; `notes`
-    lists them.
+    Make one with `from_mjcf`, `from_urdf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`,
+    `integrator`, `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden
+    by keyword; `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield` and
+    `ignore_reference_overlaps` are Tumble's own. With the last, pairs of geoms that overlap at the reference pose
+    (qpos0) make no contacts; `notes` lists them.
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
@@ -104,6 +106,17 @@ class Model:
             body.simple = 0
         return spec.compile()
 
+    def write_mjcf(self, path: str | os.PathLike) -> None:
+        """Write the model as an MJCF file, with all digits, and its meshes and images into "<name>_assets" beside it.
+
+        MuJoCo compiles the same model from it, which is verified. Options of Tumble's own (`convex` and the like) are
+        not in it.
+
+        Raises:
+            ModelWriteError: the model came compiled, or MJCF cannot hold it.
+        """
+        write_mjcf(self._spec, path)
+
     @classmethod
     def from_mjcf(
         cls,
@@ -145,6 +158,41 @@ class Model:
         meshes = MeshOptions.of(decompose, maxhullvert, distance_fields)
         with Waiting(f"loading {label_of(path_or_xml)}"):
             return cls(load_mjcf(path_or_xml, meshes, **options), strict, choices)
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path_or_xml: str | os.PathLike,
+        *,
+        strict: bool = True,
+        decompose: Decompose = None,
+        maxhullvert: Hulls = None,
+        distance_fields: Decompose = None,
+        **options: object,
+    ) -> "Model":
+        """Compile a URDF file, or a string of URDF (docs/urdf.md).
+
+        Args:
+            path_or_xml: path of the file, or the XML itself.
+            strict: as in `from_mjcf`.
+            decompose: as in `from_mjcf`.
+            maxhullvert: as in `from_mjcf`.
+            distance_fields: as in `from_mjcf`.
+            options: those of `urdf_spec` (packages, fixed, merge_fixed_links, links_to_keep, balance_inertia,
+                actuators, ...), and those of `from_mjcf`.
+
+        Raises:
+            ModelLoadError: the file or files that it names are missing or broken, or it describes no mechanism.
+            ValueError: unknown or impossible option.
+
+        Warns:
+            UrdfWarning: with everything in the file that is not read; the same sentences are in `notes`.
+        """
+        choices, options = take_choices(options)
+        urdf, options = take_urdf_options(options)
+        meshes = MeshOptions.of(decompose, maxhullvert, distance_fields)
+        with Waiting(f"loading {label_of(path_or_xml)}"):
+            return cls(load_urdf(path_or_xml, urdf, meshes, **options), strict, choices)
 
     @classmethod
     def from_mjspec(

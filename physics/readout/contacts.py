@@ -14,6 +14,10 @@ SOURCES = (
 """Fields that contacts are made of."""
 
 
+PLACES = ("con_present", "con_own1", "con_own2")
+"""Fields that say which geoms touch."""
+
+
 @dataclass(frozen=True)
 class Contacts:
     """Contacts of a batch, n slots each.
@@ -65,6 +69,27 @@ def with_asleep(contacts: Contacts, awake: Contacts, sleeps: torch.Tensor, geom_
         mask=torch.cat((contacts.mask, nobody), 1),
         asleep=torch.cat((torch.zeros_like(contacts.mask), asleep), 1),
     )
+
+
+def touching_geoms(
+    num_envs: int, fields: dict[str, torch.Tensor], dump: torch.Tensor, sizes: dict[str, int]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return pairs of geoms (num_envs, n, 2) int64 and which of the n slots are contacts (num_envs, n) bool.
+
+    Arguments are those of `batched_contacts`, with the fields `PLACES`.
+    """
+    offsets = layout(INDICES, sizes)[0]
+    width = len(fields["con_present"]) // len(dump)
+    used = dump[:, offsets["tile_ncon"]].long()
+    n = int(used.max()) if len(used) else 0
+    seen = (torch.arange(n, device=dump.device) < used[:, None]).repeat_interleave(width, 0)[:num_envs]
+    mask = seen & (fields["con_present"][:num_envs, :n] > 0.5)
+    if fields["con_own1"].shape[1]:
+        geom = torch.stack([fields[name][:num_envs, :n].long() for name in ("con_own1", "con_own2")], -1)
+    else:
+        places = [dump[:, offsets[name] : offsets[name] + n].long() for name in ("con_geom1", "con_geom2")]
+        geom = torch.stack(places, -1).repeat_interleave(width, 0)[:num_envs]
+    return torch.where(mask[..., None], geom, 0), mask
 
 
 def batched_contacts(

@@ -6,7 +6,7 @@ A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Thre
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
@@ -68,6 +68,22 @@ class Camera:
         return cls(**config)
 
 
+@dataclass(eq=False)
+class PosedCamera:
+    """A camera whose poses are given by a function, such as one that follows the entity of a scene.
+
+    Attributes:
+        fovy: degrees from the lower to the upper edge.
+        distance: typical distance to what is looked at, m.
+        poses: (number of environments) -> positions (n, 3) m and camera-to-world rotations (n, 3, 3), on the solver's
+            device.
+    """
+
+    fovy: float
+    distance: float
+    poses: Callable[[int], tuple[torch.Tensor, torch.Tensor]]
+
+
 class FilledCamera(NamedTuple):
     """A free camera with nothing left open but, while it follows a body, the point it looks at."""
 
@@ -117,8 +133,14 @@ def check_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | Non
 class View:
     """A camera bound to a model: poses for every environment, one frustum for all."""
 
-    def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None", aspect: float):
+    def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | PosedCamera | Mapping | None", aspect: float):
         """Bind `camera` (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
+        self._posed: PosedCamera | None = None
+        if isinstance(camera, PosedCamera):
+            self._posed, self.model_camera, self._body = camera, -1, -1
+            self.frustum = _symmetric_frustum(camera.fovy, aspect, False)
+            self.typical_distance = camera.distance
+            return
         self.model_camera = _model_camera(mj, camera)
         if self.model_camera >= 0:
             self.frustum = _model_frustum(mj, self.model_camera, aspect)
@@ -142,6 +164,8 @@ class View:
 
     def poses(self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int) -> tuple[torch.Tensor, ...]:
         """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
+        if self._posed is not None:
+            return self._posed.poses(count)
         if self.model_camera >= 0:
             position, rotation = (fields[name][:, self.model_camera] for name in self.reads)
             return position, rotation.reshape(-1, 3, 3)

@@ -13,7 +13,7 @@ from ..batch_numbers import Known
 from ..process.runtime import Runtime, ensure_runtime
 from ..process.waiting import Waiting
 from ..scalars import as_count
-from .camera import Camera, PoseSource, View, require_pixels
+from .camera import Camera, PosedCamera, PoseSource, View, require_pixels
 from .launch import shared_ray_kernels
 from .lights import DIRECTION, POSITION, light_poses, lights
 from .look import SHADOWS, Look
@@ -75,7 +75,7 @@ class BatchRenderer:
         model: Any,
         width: int = 480,
         height: int = 480,
-        camera: int | str | Camera | Mapping | None = None,
+        camera: int | str | Camera | PosedCamera | Mapping | None = None,
         samples: int = 2,
         look: Look | None = None,
         show: Show | None = None,

@@ -65,6 +65,7 @@ APPLIED: tuple[Field, ...] = (
 CONTROLS: tuple[Field, ...] = (
     _F("dof_mode", ("nv",), 1, "", "control of a dof without an actuator: 0 none, 1 force, 2 velocity, 3 position"),
     _F("dof_target", ("nv",), 1, "N, N m, m/s, rad/s, m or rad", "target force, velocity or position of that control"),
+    _F("dof_target_vel", ("nv",), 1, "m/s or rad/s", "velocity to which a control of position comes there"),
     _F("dof_kp", ("nv",), 1, "N/m or N m/rad", "position gain of that control"),
     _F("dof_kv", ("nv",), 1, "N s/m or N m s/rad", "velocity gain of that control"),
     _F("dof_force_range", ("nv",), 2, "N or N m", "range to which the force of that control is clamped"),

@@ -57,6 +57,12 @@ class Environments:
             self.lasting.add(name)
         self.driver.write(name, self.numbers.numbers(rows), index)
 
+    def write_columns(self, name: str, columns: np.ndarray, entries: Any, index: Any) -> None:
+        """Write single numbers (k,) of a field of memory that exist: (n, k) or what broadcasts to that."""
+        if name in LASTING:
+            self.lasting.add(name)
+        self.driver.write_columns(name, columns, entries, index)
+
     def begin(self, fields: Mapping[str, Any], index: Any) -> None:
         """Write fields of environments that were just reset; their derived quantities then belong to them."""
         for name, rows in fields.items():

@@ -1,10 +1,12 @@
 """The inputs of a solver from step to step: controls, mocap bodies, equalities that hold, applied forces."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 
+from .columns import as_columns, as_entries
 from .environments import Environments
 
 
@@ -89,6 +91,31 @@ class Inputs:
         index, count = self._envs.chosen(envs_idx)
         for name, rows in checked_inputs(self._envs, inputs, count).items():
             self._envs.driver.write(name, rows, index)
+
+    def set_columns(self, envs_idx: Any = None, **inputs: tuple[Any, Any]) -> None:
+        """Write single numbers of inputs: `set_columns([3, 5], ctrl=([0, 2], torques))`; others are not touched.
+
+        Args:
+            envs_idx: indices of n environments; None for all.
+            inputs: of each input the numbers of k columns, and what is written there: (n, k), (k,) or one number,
+                finite. An input with several numbers an item has all of them side by side: body b has the columns
+                6 b to 6 b + 5 of xfrc_applied.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected, or what is not finite; nothing is written then.
+            IndexError: for an environment or a column that does not exist.
+            TypeError: for an unknown input.
+        """
+        envs = self._envs
+        index, count = envs.chosen(envs_idx)
+        entries = {}
+        for name, (columns, values) in inputs.items():
+            if name not in envs.input_shapes:
+                raise TypeError(f"no input is named {name!r}; there are {', '.join(envs.input_shapes)}")
+            chosen = as_columns(f"columns of {name}", columns, math.prod(envs.input_shapes[name]))
+            entries[name] = chosen, as_entries(envs.numbers, name, values, count, len(chosen))
+        for name, (chosen, values) in entries.items():
+            envs.driver.write_columns(name, chosen, values, index)
 
     def _read(self, name: str) -> torch.Tensor:
         return self._envs.driver.read(name).reshape(self._envs.num_envs, *self._envs.input_shapes[name])

@@ -1,6 +1,5 @@
 """Control of joints without actuators in the file: forces, and servos for velocities and positions of their dofs."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -52,15 +51,16 @@ class JointControl:
         Raises:
             ValueError: for a dof of a ball or free joint, which has no coordinate of its own.
         """
-        mj = self._envs.model.mj
-        dofs = self._dofs(dofs_idx)
-        turning = dofs[~is_scalar(mj.jnt_type[mj.dof_jntid[dofs]])]
-        if len(turning):
-            raise ValueError(
-                f"position: dof {turning[0]} belongs to a free or ball joint, which has no coordinate for it; control "
-                "its velocity or force, or name the dofs of hinges and slides in dofs_idx"
-            )
-        self._control(POSITION, "position", position, dofs, envs_idx)
+        self._control(POSITION, "position", position, self._scalar_dofs(dofs_idx), envs_idx)
+
+    def control_position_velocity(
+        self, position: Any, velocity: Any, dofs_idx: Any = None, envs_idx: Any = None
+    ) -> None:
+        """Let hinges and slides come to coordinates q* with velocities v*: the force is kp (q* - q) + kv (v* - v).
+
+        It is clamped to the force range. Errors are those of `control_position`.
+        """
+        self._control(POSITION, "position", position, self._scalar_dofs(dofs_idx), envs_idx, velocity)
 
     def release(self, dofs_idx: Any = None, envs_idx: Any = None) -> None:
         """Leave dofs to themselves and to actuators."""
@@ -89,9 +89,8 @@ class JointControl:
         low, high = (self._fill(name, v, count, len(dofs)) for name, v in (("lower", lower), ("upper", upper)))
         if not bool((low <= high).all()):
             raise ValueError("lower: every bound must be a number that is not above its `upper`")
-        rows = self._rows_now("dof_force_range", index).reshape(count, -1, 2)
-        rows[:, dofs, 0], rows[:, dofs, 1] = low.clip(-UNLIMITED, UNLIMITED), high.clip(-UNLIMITED, UNLIMITED)
-        self._envs.write("dof_force_range", rows.reshape(count, -1), index)
+        for side, bound in enumerate((low, high)):
+            self._envs.write_columns("dof_force_range", 2 * dofs + side, bound.clip(-UNLIMITED, UNLIMITED), index)
 
     def get_kp(self, dofs_idx: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Gains of positions (n, k), N/m or N m/rad. Raises IndexError as `set_kp` does."""
@@ -106,40 +105,57 @@ class JointControl:
 
         Raises IndexError as `set_kp` does.
         """
-        dofs, index, count = self._place(dofs_idx, envs_idx)
-        rows = self._envs.driver.read("dof_force_range", index).reshape(count, -1, 2)[:, dofs]
-        return rows[..., 0], rows[..., 1]
+        dofs, index, _ = self._place(dofs_idx, envs_idx)
+        lower, upper = (self._envs.driver.read_columns("dof_force_range", 2 * dofs + side, index) for side in (0, 1))
+        return lower, upper
 
-    def _control(self, mode: int, name: str, target: Any, dofs_idx: Any, envs_idx: Any) -> None:
+    def get_targets(self, dofs_idx: Any = None, envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Return what dofs are asked for, (n, k) each.
+
+        `mode`: 0 nothing, 1 a force, 2 a velocity, 3 a position; `target`: that force, velocity or position (N, N m,
+        m/s, rad/s, m or rad); `velocity`: with a position, the velocity there (m/s or rad/s).
+        """
+        dofs, index, _ = self._place(dofs_idx, envs_idx)
+        names = {"mode": "dof_mode", "target": "dof_target", "velocity": "dof_target_vel"}
+        return {name: self._envs.driver.read_columns(field, dofs, index) for name, field in names.items()}
+
+    def _control(self, mode: int, name: str, target: Any, dofs_idx: Any, envs_idx: Any, velocity: Any = 0.0) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
         targets = self._fill(name, target, count, len(dofs))
-        self._write("dof_target", targets, dofs, index)
-        self._write("dof_mode", float(mode), dofs, index)
+        speeds = self._fill("velocity", velocity, count, len(dofs)) if mode == POSITION else None
+        self._envs.write_columns("dof_target", dofs, targets, index)
+        if speeds is not None:
+            self._envs.write_columns("dof_target_vel", dofs, speeds, index)
+        self._envs.write_columns("dof_mode", dofs, self._envs.numbers.numbers(mode), index)
 
-    def _set_gain(self, field: str, name: str, value: Any, dofs_idx: Any, envs_idx: Any) -> None:
+    def _set_gain(self, field: str, name: str, gain: Any, dofs_idx: Any, envs_idx: Any) -> None:
         dofs, index, count = self._place(dofs_idx, envs_idx)
-        gains = self._fill(name, value, count, len(dofs))
-        if not bool((abs(gains) < math.inf).all()):
-            raise ValueError(f"{name}: every gain must be finite")
-        self._write(field, gains, dofs, index)
+        gains = self._fill(name, gain, count, len(dofs))
+        self._envs.numbers.require_finite(name, gains)
+        self._envs.write_columns(field, dofs, gains, index)
 
     def _get(self, field: str, dofs_idx: Any, envs_idx: Any) -> torch.Tensor:
         dofs, index, _ = self._place(dofs_idx, envs_idx)
-        return self._envs.driver.read(field, index)[:, dofs]
-
-    def _write(self, field: str, value: Any, dofs: np.ndarray, index: Any) -> None:
-        """Set entries of a field (n, nv)."""
-        rows = self._rows_now(field, index)
-        rows[:, dofs] = value
-        self._envs.write(field, rows, index)
-
-    def _rows_now(self, field: str, index: Any) -> Any:
-        """Return the present rows of a field, (n, numbers), a copy on the driver's device."""
-        return self._envs.numbers.numbers(self._envs.driver.read(field, index))
+        return self._envs.driver.read_columns(field, dofs, index)
 
     def _place(self, dofs_idx: Any, envs_idx: Any) -> tuple[np.ndarray, Any, int]:
         index, count = self._envs.chosen(envs_idx)
         return self._dofs(dofs_idx), index, count
+
+    def _scalar_dofs(self, dofs_idx: Any) -> np.ndarray:
+        """Indices of dofs that have a coordinate of their own.
+
+        Raises:
+            ValueError: for a dof of a ball or free joint.
+        """
+        mj, dofs = self._envs.model.mj, self._dofs(dofs_idx)
+        turning = dofs[~is_scalar(mj.jnt_type[mj.dof_jntid[dofs]])]
+        if len(turning):
+            raise ValueError(
+                f"position: dof {turning[0]} belongs to a free or ball joint, which has no coordinate for it; control "
+                "its velocity or force, or name the dofs of hinges and slides in dofs_idx"
+            )
+        return dofs
 
     def _dofs(self, dofs_idx: Any) -> np.ndarray:
         """Indices of dofs that exist, (k,).

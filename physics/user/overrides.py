@@ -34,6 +34,10 @@ class Overrides:
     def __bool__(self) -> bool:
         return bool(self._values)
 
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the numbers that environments have of their own."""
+        return tuple(self._values)
+
     def get(self, name: str, index: np.ndarray | None) -> np.ndarray:
         """Numbers of the environments `index` (None: all), (n, *shape), a copy.
 

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
+from ..arguments import real_array
 from ..batch_numbers import on_host
 from ..model.parameters import require_known
+from .columns import as_columns
 from .environments import Environments
 
 
@@ -15,6 +18,11 @@ class Parameters:
 
     def __init__(self, envs: Environments) -> None:
         self._envs = envs
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The names of the numbers that environments have of their own."""
+        return self._envs.overrides.names()
 
     def set(self, name: str, values: Any, envs_idx: Any = None) -> None:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
@@ -45,6 +53,32 @@ class Parameters:
         """`set` for several names at once: what follows from them is found once, and all are set or none."""
         index, _ = self._envs.chosen(envs_idx)
         self._envs.differ(self._envs.checked_parameters(parameters, index), index)
+
+    def set_items(self, envs_idx: Any = None, **parameters: tuple[Any, Any]) -> None:
+        """`update` for some items of names: `set_items([3, 5], dof_damping=([0, 2], dampings))`.
+
+        Args:
+            envs_idx: indices of n environments, or a mask; None for all.
+            parameters: of each name the numbers of k items, such as dofs or bodies, and their numbers, (n, k, ...) or
+                what can be broadcast to that. The other items of these environments stay as they are.
+
+        Raises:
+            KeyError: for an unknown name, with those there are.
+            ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
+            IndexError: for an environment or an item that does not exist.
+        """
+        index, count = self._envs.chosen(envs_idx)
+        rows = {}
+        for name, (items, values) in parameters.items():
+            require_known(name, writable=True)
+            rows[name] = self._envs.overrides.get(name, on_host(index))
+            chosen = as_columns(f"items of {name}", items, rows[name].shape[1])
+            given, shape = real_array(name, values), (count, len(chosen), *rows[name].shape[2:])
+            try:
+                rows[name][:, chosen] = np.broadcast_to(given, shape)
+            except ValueError:
+                raise ValueError(f"{name}: expected shape {shape} or {shape[1:]}, got {given.shape}") from None
+        self._envs.differ(self._envs.checked_parameters(rows, index), index)
 
     def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.

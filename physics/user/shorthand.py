@@ -20,11 +20,13 @@ from .quantities import Quantities
 from .queries import Queries
 from .sensors import Sensors
 from .state import SolverState
+from .state_names import StateNames
+from .tensors import StateTensors
 
 _INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
-class Shorthand:
+class Shorthand(StateNames):
     """The names of a solver that its objects answer to. Shapes, units and errors are written there."""
 
     state: SolverState
@@ -34,6 +36,7 @@ class Shorthand:
     quantities: Quantities
     queries: Queries
     sensors: Sensors
+    tensors: StateTensors
 
     # state
 
@@ -218,6 +221,12 @@ class Shorthand:
     def control_dofs_position(self, position: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
         """Let hinges and slides come to coordinates: `joints.control_position`."""
         self.joints.control_position(position, dofs_idx, envs_idx)
+
+    def control_dofs_position_velocity(
+        self, position: Any, velocity: Any, dofs_idx: Any = None, envs_idx: Any = None
+    ) -> None:
+        """Let hinges and slides come to coordinates with velocities: `joints.control_position_velocity`."""
+        self.joints.control_position_velocity(position, velocity, dofs_idx, envs_idx)
 
     def release_dofs(self, dofs_idx: Any = None, envs_idx: Any = None) -> None:
         """Leave dofs to themselves and to actuators: `joints.release`."""

@@ -13,6 +13,7 @@ from ..drivers.settings import Count
 from ..scalars import as_whole
 from ..state.snapshot import LARGEST
 from . import saved_parameters, state_file
+from .columns import as_columns, as_entries
 from .environments import Environments
 from .inputs import checked_inputs
 from .memory import FIELDS, LASTING, REFERENCES, SETTABLE
@@ -141,6 +142,46 @@ class SolverState:
         envs.driver.write("qacc_warmstart", zero, index)
         envs.driver.clear_faults(index)
         envs.edits += 1
+
+    def set_columns(self, envs_idx: Any = None, **parts: tuple[Any, Any]) -> None:
+        """Write single numbers of the state: `set_columns([3, 5], qvel=([0, 2], speeds))`; others are not touched.
+
+        The warm start and any fault of these environments are forgotten.
+
+        Args:
+            envs_idx: indices of n environments; None for all.
+            parts: of each part that `set` takes the numbers of k columns, and what is written there: (n, k), (k,) or
+                one number, finite.
+
+        Raises:
+            ValueError: for a wrong shape, naming what was expected, or what is not finite; nothing is written then.
+            IndexError: for an environment or a column that does not exist.
+            TypeError: for an unknown part.
+        """
+        envs = self._envs
+        index, count = envs.chosen(envs_idx)
+        entries = {}
+        for name, (columns, values) in parts.items():
+            if name not in SETTABLE:
+                raise TypeError(f"no part of the state is named {name!r}; there are {', '.join(SETTABLE)}")
+            chosen = as_columns(f"columns of {name}", columns, FIELDS[name].length(envs.model.sizes))
+            entries[name] = chosen, as_entries(envs.numbers, name, values, count, len(chosen))
+        zero, before = envs.numbers.numbers(0.0), self._sleep.coordinates_before(index)
+        for name, (chosen, values) in entries.items():
+            envs.driver.write_columns(name, chosen, values, index)
+            if SETTABLE[name].coordinate:
+                envs.driver.write_columns(f"{name}_rest", chosen, zero, index)
+        self._sleep.wake_moved(before, index)
+        envs.driver.write("qacc_warmstart", zero, index)
+        envs.driver.clear_faults(index)
+        envs.edits += 1
+
+    def get_columns(self, name: str, columns: Any = None, envs_idx: Any = None) -> torch.Tensor:
+        """Single numbers of a part of the state (n, k), a copy; arguments and errors are those of `set_columns`."""
+        if name not in FIELDS:
+            raise TypeError(f"no part of the state is named {name!r}; there are {', '.join(FIELDS)}")
+        chosen = as_columns(f"columns of {name}", columns, FIELDS[name].length(self._envs.model.sizes))
+        return self._envs.driver.read_columns(name, chosen, self._envs.chosen(envs_idx)[0])
 
     def reset(
         self,

@@ -30,6 +30,7 @@ from tumble.physics.model.sanity import ModelLoadError
 from tumble.physics.model.support import Finding, UnsupportedModelError
 
 from ..physics.parity.wild import STILL, Proof, prove
+from .urdf_survey import put_section, section_of
 
 PACKAGES = {
     "dm_control": "dm_control",
@@ -303,7 +304,8 @@ def main() -> int:
     if given.write is None:
         print(text)
     else:
-        given.write.write_text(text, encoding="utf-8")
+        kept = section_of(given.write.read_text(encoding="utf-8")) if given.write.exists() else ""
+        given.write.write_text(put_section(text, kept) if kept else text, encoding="utf-8")
     return 0 if models else 1
 
 

@@ -17,6 +17,7 @@ import tumble
 from tumble.envs.catalog import TASKS, V5
 from tumble.training.cli import app, main
 from tumble.training.tasks import task_ids
+from tumble.viewer.replay import read_page
 
 TRAIN = ["train", "InvertedPendulum", "--steps", "2048", "--num-envs", "16", "--no-progress"]
 
@@ -132,6 +133,17 @@ def test_evaluate_films(run_folder, tmp_path, simulator):
     assert film.read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
+def test_evaluate_records_a_replay(run_folder, tmp_path, simulator):
+    """Of MuJoCo's motion too: the cart's place in the page is that of an evaluation's first steps, and moves."""
+    place = tmp_path / "replay.html"
+    invoke("evaluate", run_folder, "--in", simulator, "--episodes", 1, "--replay", place, "--seconds", 0.2)
+    about, arrays = read_page(place.read_text("utf-8"))
+    assert about["title"].startswith("InvertedPendulum-v0, ppo") and "reward" in about["curves"]
+    assert len(arrays["pos"]) == 6 and np.ptp(arrays["pos"], axis=0).max() > 0
+    np.testing.assert_allclose(np.diff(arrays["time"][:, 0]), 0.04, rtol=1e-5)
+
+
 def test_render_a_task_and_a_model(tmp_path):
     from PIL import Image
 
@@ -150,6 +162,13 @@ def test_render_a_task_and_a_model(tmp_path):
     film = tmp_path / "ball.mp4"
     invoke("render", model, "--out", film, "--seconds", 0.3, "--width", 64, "--height", 64)
     assert film.read_bytes()[4:8] == b"ftyp"
+    place = tmp_path / "ball.html"
+    invoke("render", model, "--out", place, "--seconds", 0.3, "--num-envs", 2)
+    about, arrays = read_page(place.read_text("utf-8"))
+    fallen = arrays["pos"][0, 1, 0, 2] - arrays["pos"][-1, 1, 0, 2]
+    assert about["envs"] == [0, 1] and fallen == pytest.approx(
+        0.5 * 9.81 * 0.3**2, rel=0.02
+    )  # steps of 2 ms, drag none
     invoke("render", model, "--out", picture, "--num-envs", 4, "--width", 64, "--height", 48)
     assert Image.open(picture).size == (128, 96)
 

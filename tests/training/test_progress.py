@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+import torch
 
 from tumble.benchmarks import main as benchmarks
 from tumble.physics.process import waiting
@@ -40,6 +41,50 @@ def test_without_a_terminal_there_are_lines_in_place_of_the_bar(tmp_path, capsys
     out, err = capsys.readouterr()
     assert len(lines_of(out)) == 6 and lines_of(out)[-1].startswith("768 steps (100 %), ")
     assert out.startswith(f"run folder: {tmp_path / 'run'}\n") and "\r" not in out + err and "it/s" not in err
+
+
+def test_what_the_task_tells_is_in_the_curve(tmp_path, pendulums, small_ppo):
+    """The mean over environments at the end of each rollout, and only numbers of which each has one."""
+    told = []
+
+    class Telling(pendulums):
+        def step(self, actions):
+            *step, info = super().step(actions)
+            told.append(torch.arange(8.0) * len(told))
+            return *step, info | {"level": told[-1], "_level": told[-1], "table": torch.zeros(8, 2)}
+
+    outcome = train(small_ppo, tmp_path / "run", progress=False, envs=Telling(8))
+    curve = callbacks.read_curve(outcome.run.folder / "progress.jsonl")
+    logged = [row["info/level"] for row in curve]
+    ends = [float(told[row["step"] // 8 - 1].mean()) for row in curve]
+    assert logged == ends and len(set(ends)) > 1
+    assert "info/table" not in curve[-1] and "info/_level" not in curve[-1]
+
+
+def test_where_the_time_goes_is_in_the_curve(tmp_path, pendulums, small_ppo):
+    """Environments that sleep for 5 ms of a step, and whose solver does for 5 ms more, have most of it."""
+
+    class Solver:
+        def step(self, count):
+            time.sleep(0.005 * count)
+
+    class Slow(pendulums):
+        solver = Solver()
+
+        def step(self, actions):
+            self.solver.step(1)
+            time.sleep(0.005)
+            return super().step(actions)
+
+    envs = Slow(8)
+    outcome = train(small_ppo, tmp_path / "run", progress=False, envs=envs)
+    row = callbacks.read_curve(outcome.run.folder / "progress.jsonl")[-1]
+    shares = {name: row[f"time/{name}"] for name in ("physics", "task", "copies", "acting", "updating")}
+    assert set(shares) == set(outcome.spent) and sum(shares.values()) <= 1
+    slept = 0.005 * (small_ppo.total_steps // 8)
+    assert shares["physics"] * row["seconds"] >= slept and shares["task"] * row["seconds"] >= slept
+    assert shares["updating"] > 0 and shares["acting"] > 0 and shares["copies"] > 0
+    assert "step" not in vars(envs) and "step" not in vars(Slow.solver)
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path, capsys, monkeypatch, pendulums, small_ppo):

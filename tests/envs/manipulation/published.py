@@ -103,9 +103,10 @@ def stack(s, action, cubes: int = 2):
             stage = 2 * (1 - np.tanh(5 * np.linalg.norm(pos[n, k] - s.grip[n])))
             if held:
                 over = offset - [0, 0, 0.04 * min(np.hypot(*offset[:2]) / 0.03, 1)]
-                stage = 4 + (1 - np.tanh(5 * np.linalg.norm(over)))
+                stage = 4 + (2 - np.tanh(np.linalg.norm(over) / 0.2) - np.tanh(np.linalg.norm(over) / 0.03)) / 2
             if on:
-                stage = 6 + ((s.gap[n] / 0.08 if held else 1) + (1 - np.tanh(10 * linear + angular))) / 2
+                release = (1 + action[n, 3]) / 2 if held else 1
+                stage = 5 + 2 * release + 1 - np.tanh(10 * linear + angular)
             break
         k = min(stacked + 1, cubes - 1)
         cube = [part for i in range(cubes) for part in (pos[n, i], s.qpos[n, 12 + 7 * i : 16 + 7 * i])]

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tumble.physics import Model
+from tumble.physics.geometry.mesh import different_rows
 from tumble.physics.geometry.trimesh_files import parse_mesh
 
 from . import mesh_bytes
@@ -300,3 +301,14 @@ def test_a_broken_image_is_an_error(broken, tmp_path, load, bounded):
     (tmp_path / "it.gltf").write_text(json.dumps(head))
     with pytest.raises(ValueError, match="texture"):
         load(tmp_path / "it.gltf")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32, np.uint8])
+def test_different_rows_are_numpys(kind):
+    """Rows, their first places and numbers are those of `np.unique`, to the bit."""
+    rng = np.random.default_rng(0)
+    for columns in (1, 2, 3, 4):
+        rows = rng.integers(0, 4, (300, columns)).astype(kind)
+        expected = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        for mine, other in zip(different_rows(rows), expected, strict=True):
+            assert mine.tolist() == other.reshape(mine.shape).tolist()

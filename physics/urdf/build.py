@@ -1,0 +1,164 @@
+"""Bodies, joints, sites and geoms of an MjSpec from the groups of a robot."""
+
+from collections.abc import Iterable
+
+import mujoco
+import numpy as np
+
+from ..geometry.names import type_name
+from ..kinematics.joints import BY_NAME
+from .faults import Report
+from .groups import Group
+from .inertia import principal
+from .meshes import Meshes
+from .numbers import quaternion_of
+from .robot import Joint, Link, Pose, Shape
+
+VISUAL_GROUP, COLLISION_GROUP = 2, 3
+"""Groups of geoms that are seen, and of those that touch where something else is seen."""
+SITE_GROUP = 4
+PLANAR = ("_TX", "_TY", "_RZ")
+"""Endings of the names of the three joints of a planar joint, as MuJoCo has them."""
+_KINDS = {type_name(kind): kind for kind in mujoco.mjtGeom.__members__.values()}
+"""Numbers of geom types by MJCF's names, which are URDF's."""
+_TRUE, _FALSE = mujoco.mjtLimited.mjLIMITED_TRUE, mujoco.mjtLimited.mjLIMITED_FALSE
+
+
+class Builder:
+    """Writes groups into a spec.
+
+    Args:
+        spec: an empty one.
+        meshes: that the geoms use.
+        report: for faults and notes.
+        armature: of every dof but those of free joints, kg m^2 or kg.
+        density: of collision shapes of bodies without an <inertial>, kg/m^3.
+    """
+
+    def __init__(
+        self, spec: mujoco.MjSpec, meshes: Meshes, report: Report, armature: float = 0.0, density: float = 1000.0
+    ) -> None:
+        self.spec, self.meshes, self.report = spec, meshes, report
+        self.armature, self.density = armature, density
+        self.bodies: dict[Group, mujoco.MjsBody] = {}
+        self._names: set[str] = set()
+
+    def add(self, groups: Iterable[Group]) -> None:
+        """Add the bodies of groups, which come after the groups that they move in."""
+        groups = list(groups)
+        for group in groups:
+            self._add_body(group)
+        self._exclude_base(groups)
+
+    def _add_body(self, group: Group) -> None:
+        parent = self.spec.worldbody if group.parent is None else self.bodies[group.parent]
+        body = parent.add_body(name=group.name, pos=group.pose.position, quat=quaternion_of(group.pose.rotation))
+        self.bodies[group] = body
+        if group.floating:
+            named = group.joints[0][0].name if group.joints else f"{group.name}_free_joint"
+            body.add_freejoint(name=named)
+        else:
+            for joint, pose in group.joints:
+                self._add_joints(body, joint, pose)
+        if group.mass is not None and not group.solid:
+            moments, axes = principal(group.mass.inertia)
+            body.explicitinertial = True
+            body.mass, body.ipos = group.mass.mass, group.mass.center
+            body.inertia, body.iquat = moments, quaternion_of(axes)
+        seen = any(link.visuals for link, _ in group.members)
+        for link, pose in group.members:
+            if link.name != group.name and link is not group.members[0][0]:
+                self._add_site(body, link, pose)
+            for shape in link.visuals:
+                self._add_geom(body, group, link, pose, shape, VISUAL_GROUP)
+            for shape in link.collisions:
+                self._add_geom(body, group, link, pose, shape, COLLISION_GROUP if seen else 0)
+
+    def _add_joints(self, body: mujoco.MjsBody, joint: Joint, pose: Pose) -> None:
+        """Add the joint, or joints, by which a URDF joint moves a body; `pose` is its frame in that of the body."""
+        axis = pose.rotation @ joint.axis
+        if joint.kind == "planar":
+            turn, matrix = np.zeros(4), np.zeros(9)
+            mujoco.mju_quatZ2Vec(turn, joint.axis)
+            mujoco.mju_quat2Mat(matrix, turn)
+            first = pose.rotation @ matrix.reshape(3, 3)[:, 0]
+            axes = [("slide", first), ("slide", np.cross(axis, first)), ("hinge", axis)]
+            pairs = [(joint.name + end, *kind) for end, kind in zip(PLANAR, axes, strict=True)]
+        else:
+            kind = {"prismatic": "slide", "spherical": "ball"}.get(joint.kind, "hinge")
+            pairs = [(joint.name, kind, axis)]
+        for name, kind, direction in pairs:
+            made = body.add_joint(name=name, type=BY_NAME[kind], pos=pose.position, axis=direction)
+            made.damping[0], made.frictionloss, made.armature = joint.damping, joint.friction, self.armature
+            made.limited = _FALSE if joint.limits is None else _TRUE
+            made.range = joint.limits or (0.0, 0.0)
+            made.actfrclimited = _TRUE if joint.effort else _FALSE
+            made.actfrcrange = (-joint.effort, joint.effort)
+            made.userdata = [joint.velocity]
+
+    def _add_site(self, body: mujoco.MjsBody, link: Link, pose: Pose) -> None:
+        """Keep the frame of a link that has become part of a body."""
+        body.add_site(name=link.name, pos=pose.position, quat=quaternion_of(pose.rotation), group=SITE_GROUP)
+
+    def _add_geom(self, body: mujoco.MjsBody, group: Group, link: Link, pose: Pose, shape: Shape, layer: int) -> None:
+        if (shape.size == 0.0).any() and shape.kind != "plane":
+            self.report.note(shape.line, f"a <{shape.kind}> of link '{link.name}' has the size 0, and is left out")
+            return
+        place = pose @ shape.pose
+        if shape.kind == "plane":
+            if group.moves:
+                raise self.report.fault(shape.line, f"link '{link.name}' moves, and a <plane> has to stand still")
+            place = place @ Pose(_turn_z_to(shape.size))
+        geom = body.add_geom(name=self._name(link, shape, layer), type=_KINDS[shape.kind], pos=place.position)
+        geom.quat, geom.group = quaternion_of(place.rotation), layer
+        if shape.kind == "mesh":
+            geom.meshname = self.meshes.use(shape, whole=layer != VISUAL_GROUP and group.solid)
+        elif shape.kind == "plane":
+            geom.size = (0.0, 0.0, 1.0)
+        else:
+            geom.size = _half_sizes(shape)
+        if layer == VISUAL_GROUP:
+            geom.contype = geom.conaffinity = 0
+            geom.density = 0.0
+        else:
+            geom.density = self.density if group.solid and link.inertial is None else 0.0
+            if link.friction is not None:
+                geom.friction[0] = link.friction
+        self.meshes.paint(geom, shape)
+
+    def _name(self, link: Link, shape: Shape, layer: int) -> str:
+        """Return a name for a geom that no other has."""
+        base = shape.name or f"{link.name}_{'visual' if layer == VISUAL_GROUP else 'collision'}"
+        name, count = base, 1
+        while name in self._names:
+            count += 1
+            name = f"{base}_{count}"
+        self._names.add(name)
+        return name
+
+    def _exclude_base(self, groups: list[Group]) -> None:
+        """Let no link touch the one before it, if that stands still: of others MuJoCo sees to it."""
+        solid = [group for group in groups if any(link.collisions for link, _ in group.members)]
+        still = [group for group in solid if not group.moves]
+        for group in solid:
+            carrier = group.carrier
+            if carrier.joints and carrier.parent is not None and not carrier.parent.moves:
+                for base in still:
+                    self.spec.add_exclude(bodyname1=base.name, bodyname2=group.name)
+
+
+def _half_sizes(shape: Shape) -> np.ndarray:
+    """Return MuJoCo's sizes of a shape: half sides; radius and half length."""
+    if shape.kind == "box":
+        return shape.size / 2
+    sizes = np.zeros(3)
+    sizes[: len(shape.size)] = shape.size * [1.0, 0.5][: len(shape.size)]
+    return sizes
+
+
+def _turn_z_to(normal: np.ndarray) -> np.ndarray:
+    """Return a rotation (3, 3) that turns z to a direction."""
+    z = normal / np.linalg.norm(normal)
+    x = np.cross(np.eye(3)[int(np.abs(z).argmin())], z)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)

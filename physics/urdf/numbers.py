@@ -1,0 +1,119 @@
+"""Numbers in the attributes of URDF: each is finite and there are as many as there have to be, or the error says so."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from .faults import Report
+from .robot import Pose
+from .xml_tree import Element
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+FARTHEST = 1e9
+"""No length, angle or mass of a robot is larger; a number that is larger has lost its decimal point."""
+
+
+def numbers(
+    report: Report, element: Element, name: str, count: int, default: Sequence[float] | None = None
+) -> np.ndarray:
+    """Return the numbers (count,) of an attribute.
+
+    Args:
+        report: for faults.
+        element: that has the attribute.
+        name: of the attribute.
+        count: how many there have to be.
+        default: the numbers if there is no such attribute, or an empty one; None: there must be one.
+
+    Raises:
+        UrdfError: the attribute is missing, has another count of numbers, or something that is no finite number.
+    """
+    text = element.attributes.get(name)
+    words = (text or "").split()
+    if not words and default is not None:
+        if text is not None:
+            report.note(element.line, f"<{element.tag}> has an empty '{name}'; {' '.join(f'{x:g}' for x in default)}")
+        return np.array(default, float)
+    if text is None:
+        raise report.fault(element.line, f"<{element.tag}> has no attribute '{name}'")
+    for word in words:
+        if not _NUMBER.fullmatch(word) or not abs(float(word)) <= FARTHEST:
+            reason = "a number without bounds" if _NUMBER.fullmatch(word) else "not a finite number"
+            raise report.fault(element.line, f"<{element.tag} {name}='{_short(text)}'>: '{_short(word)}' is {reason}")
+    if len(words) != count:
+        found = f"{len(words)} number{'s' * (len(words) != 1)}"
+        raise report.fault(element.line, f"<{element.tag} {name}='{_short(text)}'> has {found}, and {count} are needed")
+    return np.array([float(word) for word in words])
+
+
+def number(report: Report, element: Element, name: str, default: float | None = None) -> float:
+    """Return the only number of an attribute; see `numbers`."""
+    return float(numbers(report, element, name, 1, None if default is None else [default])[0])
+
+
+def bound(report: Report, element: Element, name: str) -> float | None:
+    """Return a bound of a limit; None: there is none, or it is infinite, or so large that it bounds nothing."""
+    text = element.attributes.get(name, "").strip()
+    if not text or _INFINITE.fullmatch(text) or (_NUMBER.fullmatch(text) and abs(float(text)) > FARTHEST):
+        return None
+    return number(report, element, name)
+
+
+def pose_of(report: Report, element: Element) -> Pose:
+    """Return the pose that an <origin> inside an element says; without one, that of the element's parent."""
+    origin = element.first("origin")
+    if origin is None:
+        return Pose()
+    position = numbers(report, origin, "xyz", 3, (0.0, 0.0, 0.0))
+    if "quat_xyzw" in origin.attributes:
+        x, y, z, w = numbers(report, origin, "quat_xyzw", 4)
+        length = np.linalg.norm([x, y, z, w])
+        if length < 1e-6:
+            raise report.fault(origin.line, "quat_xyzw is 0, which is no rotation")
+        return Pose(_rotation_of_quaternion(*(np.array([w, x, y, z]) / length)), position)
+    return Pose(rotation_of_rpy(*numbers(report, origin, "rpy", 3, (0.0, 0.0, 0.0))), position)
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Return the rotation (3, 3) by roll about x, then pitch about y, then yaw about z, of axes that stay (rad)."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos([roll, pitch, yaw]), np.sin([roll, pitch, yaw])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def _rotation_of_quaternion(w: float, x: float, y: float, z: float) -> np.ndarray:
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_of(rotation: np.ndarray) -> np.ndarray:
+    """Return the unit quaternion (4,), w first, of a rotation (3, 3)."""
+    r = rotation
+    four = np.array([r.trace(), r[0, 0], r[1, 1], r[2, 2]])
+    k = int(four.argmax())
+    if k == 0:
+        quaternion = [1 + r.trace(), r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]
+    else:
+        i, j, l = k - 1, k % 3, (k + 1) % 3
+        quaternion = [0.0] * 4
+        quaternion[0] = r[l, j] - r[j, l]
+        quaternion[1 + i] = 1 + r[i, i] - r[j, j] - r[l, l]
+        quaternion[1 + j] = r[j, i] + r[i, j]
+        quaternion[1 + l] = r[l, i] + r[i, l]
+    return np.array(quaternion) / np.linalg.norm(quaternion)
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:40]

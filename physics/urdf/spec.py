@@ -1,0 +1,224 @@
+"""The function `urdf_spec`: a URDF file as an MjSpec, which brings all along that it needs."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from .build import Builder
+from .chains import drivers, find_root
+from .controls import Actuators, add_actuators, add_followers, check_actuators
+from .faults import Report, nearest
+from .groups import Rules, groups_of
+from .meshes import Meshes
+from .packages import Finder, Packages, as_packages
+from .read import read_robot
+from .robot import Link, Robot, Shape
+from .scaling import scaled
+from .vocabulary import note_unknown
+from .xml_tree import read_root
+
+
+@dataclass(frozen=True)
+class UrdfOptions:
+    """The arguments of `urdf_spec`, checked.
+
+    Attributes:
+        packages: folders of packages by name, {"panda_description": "/opt/panda_description"}; or a folder, or several,
+            in which packages lie.
+        fixed: hold the root in the world; else it floats, if it has mass and is not named "world".
+        merge_fixed_links: fuse links that fixed joints hold together into one body; their frames stay as sites.
+        links_to_keep: links that stay bodies of their own all the same.
+        balance_inertia: give a link whose inertia no body can have the mean of its moments, as MuJoCo does; with none
+            at all, that of a ball of water of its mass.
+        least_mass: mass (kg) of a link that moves and has none, as a ball of water; 0: such a link is an error.
+        density: of the collision shapes of a body of which no link has an <inertial>, kg/m^3.
+        actuators: "motor", "position" or "velocity" for every joint that follows no other, or a mapping from names of
+            joints to these; None: none.
+        kp, kv: gains of position and velocity actuators, in N m/rad (N/m) and N m s/rad (N s/m).
+        default_armature: of every dof but those of free joints, kg m^2 (kg).
+        scale: of all lengths; masses get its third power, and moments of inertia its fifth.
+        visuals, collisions: read the visual and the collision shapes.
+        prioritize_urdf_material: colours of the URDF file are in force over those of its mesh files.
+        missing: "error", or "skip": shapes whose mesh files are missing are left out, with a warning.
+        folder: where file names start if the URDF is a string; of a file it is the file's.
+    """
+
+    packages: Packages = None
+    fixed: bool = False
+    merge_fixed_links: bool = True
+    links_to_keep: tuple[str, ...] = ()
+    balance_inertia: bool = False
+    least_mass: float = 0.0
+    density: float = 1000.0
+    actuators: Actuators = None
+    kp: float = 100.0
+    kv: float = 10.0
+    default_armature: float = 0.0
+    scale: float = 1.0
+    visuals: bool = True
+    collisions: bool = True
+    prioritize_urdf_material: bool = False
+    missing: str = "error"
+    folder: str | os.PathLike | None = None
+    found: list[tuple[str, Path]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_actuators(self.actuators)
+        if isinstance(self.links_to_keep, str):
+            raise ValueError(f"links_to_keep={self.links_to_keep!r}: expected names, such as ({self.links_to_keep!r},)")
+        for name, least in (("least_mass", 0.0), ("density", 0.0), ("default_armature", 0.0), ("kp", 0.0), ("kv", 0.0)):
+            _require(name, getattr(self, name), least)
+        _require("scale", self.scale, 0.0)
+        if self.scale == 0.0:
+            raise ValueError("scale=0: it must be above 0")
+        if self.missing not in ("error", "skip"):
+            raise ValueError(
+                f"missing={self.missing!r}: expected 'error' or 'skip'{nearest(str(self.missing), ('error', 'skip'))}"
+            )
+        object.__setattr__(self, "found", as_packages(self.packages))
+
+
+@dataclass(frozen=True, eq=False)
+class UrdfModel:
+    """A URDF file as a spec, the report of what was noted about it, and its meshes, which know their lines."""
+
+    spec: mujoco.MjSpec
+    report: Report
+    meshes: Meshes
+
+
+def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
+    """Return a URDF file, or a string of URDF, as an MjSpec, which can be compiled, changed, or attached to another.
+
+    Links become bodies, or sites where a fixed joint has fused them into the body of their parent: `link_frame` finds
+    both by the link's name. Joints, with the names of the file: hinges, slides, balls; a planar joint `j` becomes two
+    slides `j_TX`, `j_TY` and a hinge `j_RZ`; a floating one a free joint, whose position is the world's. Effort limits
+    become `actfrcrange`; velocity limits, which MuJoCo does not have, are kept for `velocity_limits`; mimic joints
+    become equalities of joints, `NAME_mimic`. Visual shapes are geoms of group 2, collision shapes of group 3 (of group
+    0 in a body in which nothing else is seen). Links do not touch the base if a joint joins them to it.
+
+    Args:
+        path_or_xml: path of the file, or the XML itself, which begins with "<".
+        **options: fields of `UrdfOptions`: packages, fixed, merge_fixed_links, links_to_keep, balance_inertia,
+            least_mass, density, actuators, kp, kv, default_armature, scale, visuals, collisions,
+            prioritize_urdf_material, missing, folder.
+
+    Raises:
+        UrdfError: the file is missing or broken, files that it names are missing (all are named), or it describes no
+            mechanism; with the line.
+        ValueError: an option has an impossible value.
+        TypeError: an option is unknown.
+
+    Warns:
+        UrdfWarning: once, with everything in the file that is not read, and why, by line.
+    """
+    read = read_urdf(path_or_xml, urdf_options(options))
+    read.report.warn(stacklevel=2)
+    return read.spec
+
+
+def urdf_options(options: dict[str, Any]) -> UrdfOptions:
+    """Return options by their names, checked.
+
+    Raises:
+        TypeError: for an unknown name, with the nearest.
+    """
+    known = [name for name, each in UrdfOptions.__dataclass_fields__.items() if each.init]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"urdf_spec has no option '{name}'{nearest(name, known)}")
+    if "links_to_keep" in options and not isinstance(options["links_to_keep"], str):
+        options = options | {"links_to_keep": tuple(options["links_to_keep"])}
+    return UrdfOptions(**options)
+
+
+def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel:
+    """Read a URDF file; see `urdf_spec`. Nothing is warned of."""
+    root, report, path = read_root(path_or_xml)
+    note_unknown(root, report)
+    robot = read_robot(root, report)
+    find_root(robot, report)
+    followers = drivers(scaled(robot, options.scale), report)
+    for name in options.links_to_keep:
+        if name not in robot.links:
+            raise report.fault(0, f"links_to_keep: there is no link '{name}'{nearest(name, robot.links)}")
+    for link in robot.links.values():
+        link.visuals = link.visuals if options.visuals else []
+        link.collisions = link.collisions if options.collisions else []
+    folder = path.parent if path is not None else Path(options.folder or ".")
+    finder = Finder(folder, options.found, robot.meshdir, robot.strippath)
+    textures = _find_files(robot, finder, report, options.missing == "skip")
+
+    spec = mujoco.MjSpec()
+    spec.modelname = robot.name or "robot"
+    spec.compiler.degree = False
+    meshes = Meshes(spec, report, options.prioritize_urdf_material)
+    meshes.textures = textures
+    rules = Rules(
+        options.fixed,
+        options.merge_fixed_links,
+        options.links_to_keep,
+        options.balance_inertia or robot.balance,
+        options.least_mass,
+    )
+    groups = groups_of(robot, rules, report)
+    Builder(spec, meshes, report, options.default_armature, options.density).add(groups)
+    meshes.read()
+    add_followers(spec, followers)
+    add_actuators(spec, robot, followers, options.actuators, (options.kp, options.kv), report)
+    return UrdfModel(spec, report, meshes)
+
+
+def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dict[str, Path]:
+    """Find all meshes; return the paths of textures by their names. All files that are missing are in one error."""
+    textures: dict[str, Path] = {}
+    for link in robot.links.values():
+        for shape in [*link.visuals, *link.collisions]:
+            if shape.kind == "mesh":
+                shape.path = finder.find(shape.file, shape.line)
+    meshes = [*finder.missing]
+    for link in robot.links.values():
+        for look in [shape.look for shape in link.visuals if shape.look is not None]:
+            if look.texture and look.texture not in textures and look.texture not in finder.missing:
+                path = finder.find(look.texture, look.line)
+                if path is not None:
+                    textures[look.texture] = path
+    for package, folder in finder.guessed.items():
+        report.note(0, f"package '{package}' is found nowhere; its files are taken from {folder}")
+    if finder.missing:
+        _report_missing(finder, report, skip)
+        _leave_out(robot, set(meshes))
+    return textures
+
+
+def _report_missing(finder: Finder, report: Report, skip: bool) -> None:
+    missing = finder.missing
+    listed = ", ".join(f"'{name}' (line {lines[0]})" for name, lines in missing.items())
+    count = f"{len(missing)} file{'s' * (len(missing) != 1)}"
+    if skip:
+        report.note(0, f"{count} missing, whose shapes are left out: {listed}")
+        return
+    hint = ""
+    if any("://" in name for name in missing):
+        hint = "; say where packages are by packages={'NAME': FOLDER}, or by ROS_PACKAGE_PATH"
+    raise report.fault(0, f"{count} missing: {listed}{hint}, or pass missing='skip' to leave the shapes out")
+
+
+def _leave_out(robot: Robot, missing: set[str]) -> None:
+    def there(shapes: list[Shape]) -> list[Shape]:
+        return [shape for shape in shapes if shape.kind != "mesh" or shape.file not in missing]
+
+    for link in robot.links.values():
+        _keep(link, there(link.visuals), there(link.collisions))
+
+
+def _keep(link: Link, visuals: list[Shape], collisions: list[Shape]) -> None:
+    link.visuals, link.collisions = visuals, collisions
+
+
+def _require(name: str, value: Any, least: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
+        raise ValueError(f"{name}={value!r}: expected a number of {least:g} or more")

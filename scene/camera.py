@@ -1,0 +1,287 @@
+"""Cameras of a scene: where they stand, what they see, films.
+
+A pose is a camera-to-world transform (4, 4): x right, y up, looking along -z. Pictures have row 0 at the top.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..physics.rendering.camera import PosedCamera
+from ..physics.rendering.renderer import BatchRenderer, require_pixels
+from ..physics.rendering.video import write_video
+from .camera_pose import CameraPose
+from .checks import number
+from .debug import DebugObject
+from .debug_pictures import lay_over
+from .segmentation import Segmentation
+from .world import World
+
+MODELS = ("pinhole", "thinlens")
+
+
+class PresentPoses:
+    """The poses of a scene at its present state, as a renderer reads them."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self.model = world, world.model
+        self.num_envs, self.device, self.dtype = world.count, world.solver.device, world.solver.dtype
+
+    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Return fields by MuJoCo's names, (n, ...) of the environments."""
+        return self._world.get_many(names, envs_idx)
+
+
+class Camera(CameraPose):
+    """A camera of a scene; `Scene.add_camera` makes it.
+
+    Attributes:
+        idx: its number among the scene's.
+        res: width and height, pixels.
+        fov: degrees from the lower to the upper edge.
+        model, aperture, focus_dist, spp, denoise: for path tracing.
+        near, far: m; kept, and not used: the renderer has a near plane of its own and no far one.
+        env_idx: the only environment that it sees; None: all.
+        GUI, debug: kept; no window is opened.
+    """
+
+    def __init__(self, idx: int, scene: Any, options: dict[str, Any]) -> None:
+        self.idx, self._scene = idx, scene
+        width, height = options["res"]
+        require_pixels(width, height)
+        self.res = int(width), int(height)
+        self.fov = number("add_camera", "fov", options["fov"], above=0.0, most=179.0)
+        self.env_idx: int | None = options["env_idx"]
+        self.near, self.far = float(options["near"]), float(options["far"])
+        self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
+        self.aperture, self.focus_dist = options["aperture"], options["focus_dist"]
+        self.spp, self.denoise = options["spp"], options["denoise"]
+        if options["model"] not in MODELS:
+            raise ValueError(f"add_camera: model={options['model']!r}: it is one of {', '.join(MODELS)}")
+        super().__init__(options["pos"], options["lookat"], options["up"])
+        self._renderer: BatchRenderer | None = None
+        self._film: list[np.ndarray] | None = None
+        self._paused = False
+        self._target: tuple[Any, float | None] = None, None
+
+    def __repr__(self) -> str:
+        return f"Camera({self.idx}, {self.res[0]} x {self.res[1]}, fov {self.fov:g})"
+
+    def close(self) -> None:
+        """Forget the scene, and what was made for its pictures."""
+        super().close()
+        self._renderer = None
+
+    def render(
+        self,
+        rgb: bool = True,
+        depth: bool = False,
+        segmentation: bool = False,
+        colorize_seg: bool = False,
+        normal: bool = False,
+        antialiasing: bool = False,
+        force_render: bool = False,
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return colour, depth, segmentation and normals, None for what is not asked for.
+
+        A picture of one environment (of a scene without a batch, or by `env_idx`) is an array of numpy; pictures of
+        several are tensors, environments first.
+
+        Args:
+            rgb: (h, w, 3) uint8.
+            depth: (h, w) float32: metres along the optical axis, inf for the sky.
+            segmentation: (h, w) int32, keys of `Scene.segmentation_idx_dict`; 0 for the sky.
+            colorize_seg: segmentation as colours, (h, w, 3) uint8, instead.
+            normal: refused: the renderer has no normals yet.
+            antialiasing: more rays a pixel; edges are smooth without it, too.
+            force_render: changes nothing: pictures are always of the present state.
+
+        Raises:
+            SceneOrderError: the scene is not built.
+            NotImplementedError: normals are asked for.
+        """
+        world = self._built()
+        if normal:
+            raise NotImplementedError("render(normal=True): the renderer has no normals yet; leave it out")
+        self._move()
+        envs, poses = self._shown(), PresentPoses(world)
+        renderer = self._drawn(4 if antialiasing else 2)
+        found: list[Any] = [None, None, None, None]
+        if rgb:
+            images = renderer.images(poses, envs)
+            found[0] = self._with_debug(renderer, images.rgb, images.depth, envs)
+            seen, far = images.segmentation, images.depth
+        elif depth or segmentation:
+            seen, far = (getattr(renderer, name)(poses, envs) for name in ("segmentation", "depth"))
+        if depth:
+            found[1] = far
+        if segmentation or colorize_seg:
+            table: Segmentation = self._scene.segmentation
+            found[2] = table.colors(seen) if colorize_seg else table.keys(seen)
+        if self._single:
+            found = [None if part is None else part[0].cpu().numpy() for part in found]
+        if self._film is not None and not self._paused and found[0] is not None:
+            first = found[0] if self._single else found[0][0].cpu().numpy()
+            self._film.append(first)
+        return tuple(found)
+
+    def _drawn(self, samples: int) -> BatchRenderer:
+        """Return the renderer, made at the first picture."""
+        if self._renderer is None or self._renderer.samples != samples:
+            model = self._built().model
+            posed = PosedCamera(self.fov, self._distance, self._poses)
+            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples)
+        return self._renderer
+
+    def _poses(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        pose = self._pose if count == len(self._pose) else self._pose[self._shown()]
+        return pose[:, :3, 3], pose[:, :3, :3]
+
+    @property
+    def _single(self) -> bool:
+        return self._built().n_envs == 0 or self.env_idx is not None
+
+    def _shown(self) -> list[int] | None:
+        """Return the environments of a picture, None for all."""
+        return [0] if self._built().n_envs == 0 else None if self.env_idx is None else [int(self.env_idx)]
+
+    def _with_debug(
+        self, renderer: BatchRenderer, rgb: torch.Tensor, depth: torch.Tensor, envs: list[int] | None
+    ) -> torch.Tensor:
+        objects: list[DebugObject] = self._scene.debug_objects
+        if not objects:
+            return rgb
+        rays = renderer.rays().to(rgb.device, self._pose.dtype)
+        poses = self._pose if envs is None else self._pose[envs]
+        return torch.stack(
+            [
+                lay_over(picture, far, pose[:3, 3], rays @ pose[:3, :3].T, objects)
+                for picture, far, pose in zip(rgb, depth, poses, strict=True)
+            ]
+        )
+
+    def render_pointcloud(self, world_frame: bool = True) -> tuple[Any, Any]:
+        """Return the points that pixels see, (h, w, 3) m, environments first if several, and a mask (h, w) of those.
+
+        Args:
+            world_frame: in the world's frame; else in the camera's.
+        """
+        world = self._built()
+        self._move()
+        envs, renderer = self._shown(), self._drawn(2)
+        depth = renderer.depth(PresentPoses(world), envs)
+        there = torch.isfinite(depth)
+        rays = renderer.rays().to(depth)
+        points = torch.where(there, depth, 0.0)[..., None] * rays
+        if world_frame:
+            pose = (self._pose if envs is None else self._pose[envs]).to(points)
+            points = points @ pose[:, None, :3, :3].transpose(-1, -2) + pose[:, None, None, :3, 3]
+        return (points[0].cpu().numpy(), there[0].cpu().numpy()) if self._single else (points, there)
+
+    # films
+
+    def start_recording(self, save_to_filename: Any = None, fps: float | None = None) -> None:
+        """Keep the colours of each `render` from now on, of the first environment if there are several.
+
+        Args:
+            save_to_filename: where `stop_recording` writes the film, if that is told no other place.
+            fps: pictures a second of the film, if `stop_recording` is told no other.
+        """
+        self._built()
+        self._film, self._paused, self._target = [], False, (save_to_filename, fps)
+
+    def pause_recording(self) -> None:
+        """Keep no pictures until `start_recording` or `stop_recording`.
+
+        Raises:
+            ValueError: no film is being taken.
+        """
+        self._filming("pause_recording")
+        self._paused = True
+
+    def stop_recording(self, save_to_filename: Any = None, fps: float | None = None) -> Any:
+        """Write the film, an mp4; return its path.
+
+        Args:
+            save_to_filename: the path; None: that of `start_recording`, or "camera_<number>.mp4".
+            fps: pictures a second; None: that of `start_recording`, or as many as the scene has steps, so that time
+                passes as it does there if every step is drawn.
+
+        Raises:
+            ValueError: no film is being taken, or nothing was drawn.
+        """
+        film = self._filming("stop_recording")
+        if not film:
+            raise ValueError("stop_recording: nothing was drawn; call render after start_recording")
+        place, rate = self._target
+        path = save_to_filename or place or f"camera_{self.idx}.mp4"
+        written = write_video(path, film, fps or rate or 1.0 / self._scene.dt)
+        self._film = None
+        return written
+
+    def _filming(self, call: str) -> list[np.ndarray]:
+        if self._film is None:
+            raise ValueError(f"{call}: no film is being taken; call start_recording first")
+        return self._film
+
+    # numbers
+
+    @property
+    def transform(self) -> np.ndarray:
+        """Its pose (4, 4), of the environment that it sees, or of the first."""
+        return self._pose[self.env_idx or 0].cpu().numpy()
+
+    @property
+    def pos(self) -> np.ndarray:
+        """Its position (3,) m, as `transform`."""
+        return self.transform[:3, 3]
+
+    @property
+    def up(self) -> np.ndarray:
+        """The direction that is up in its pictures (3,), as `transform`."""
+        return self.transform[:3, 1]
+
+    @property
+    def lookat(self) -> np.ndarray:
+        """The point that it looks at (3,) m, as `transform`."""
+        return self._aim(slice(None))[self.env_idx or 0].cpu().numpy()
+
+    @property
+    def extrinsics(self) -> np.ndarray:
+        """World-to-camera transform (4, 4) as OpenCV has it: x right, y down, z forward."""
+        return np.linalg.inv(self.transform @ np.diag([1.0, -1.0, -1.0, 1.0]))
+
+    @property
+    def f(self) -> float:
+        """Focal length, pixels."""
+        return 0.5 * self.res[1] / float(np.tan(np.radians(self.fov) / 2))
+
+    @property
+    def cx(self) -> float:
+        """Column of the optical axis, pixels from the left edge."""
+        return 0.5 * self.res[0]
+
+    @property
+    def cy(self) -> float:
+        """Row of the optical axis, pixels from the upper edge."""
+        return 0.5 * self.res[1]
+
+    @property
+    def intrinsics(self) -> np.ndarray:
+        """OpenCV's camera matrix (3, 3), pixels."""
+        return np.array([[self.f, 0.0, self.cx], [0.0, self.f, self.cy], [0.0, 0.0, 1.0]])
+
+    @property
+    def aspect_ratio(self) -> float:
+        """Width over height."""
+        return self.res[0] / self.res[1]
+
+    @property
+    def projection_matrix(self) -> np.ndarray:
+        """OpenGL's projection (4, 4), between `near` and `far`."""
+        scale, near, far = 1.0 / np.tan(np.radians(self.fov) / 2), self.near, self.far
+        depth = [(near + far) / (near - far), 2.0 * near * far / (near - far)]
+        across = [[scale / self.aspect_ratio, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0]]
+        return np.array([*across, [0.0, 0.0, *depth], [0.0, 0.0, -1.0, 0.0]])

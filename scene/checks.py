@@ -1,0 +1,61 @@
+"""Numbers that users give to records of a scene: they become Python's, or are refused by the name of their argument."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..physics.arguments import as_real, real_array
+
+
+def number(
+    owner: str,
+    name: str,
+    value: Any,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    above: float | None = None,
+    infinite: bool = False,
+) -> float:
+    """Return a number within its limits.
+
+    Raises:
+        ValueError: with the argument, for anything else.
+    """
+    found = as_real(f"{owner}: {name}", value)
+    if math.isnan(found) or (math.isinf(found) and not infinite):
+        raise ValueError(f"{owner}: {name}={value!r}: it must be finite")
+    if above is not None and found <= above:
+        raise ValueError(f"{owner}: {name}={value!r}: it must be above {above:g}")
+    if not least <= found <= most:
+        bound = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        raise ValueError(f"{owner}: {name}={value!r}: it must be {bound}")
+    return found
+
+
+def numbers(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
+    """Return so many finite numbers.
+
+    Raises:
+        ValueError: with the argument, for anything else.
+    """
+    found = real_array(f"{owner}: {name}", value)
+    if found.shape != (count,) or not np.isfinite(found).all():
+        raise ValueError(f"{owner}: {name}={value!r}: expected {count} finite numbers")
+    return tuple(found.astype(float).tolist())
+
+
+def lengths(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
+    """Return so many numbers above zero; errors are those of `numbers`."""
+    found = numbers(owner, name, value, count)
+    if min(found) <= 0.0:
+        raise ValueError(f"{owner}: {name}={value!r}: every length must be above 0")
+    return found
+
+
+def mask(owner: str, name: str, value: Any) -> int:
+    """Return a bit mask of 16 or 32 bits, as MuJoCo keeps it."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value < 2**32:
+        raise ValueError(f"{owner}: {name}={value!r}: expected a bit mask, a whole number from 0 to 2**32 - 1")
+    return int(value) if value < 2**31 else int(value) - 2**32  # an int32 with the same bits

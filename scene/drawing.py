@@ -1,0 +1,131 @@
+"""Drawing into the pictures of a scene: lines, arrows, frames, spheres, boxes, meshes, paths."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import debug
+from .debug import RED, DebugObject
+
+
+class Drawing:
+    """The shapes that are drawn into the pictures of a scene's cameras besides its entities. It touches nothing.
+
+    Each call returns what it drew; `clear_debug_object` takes that away. Colours are red, green, blue and opacity, from
+    0 to 1; places are in the world's frame, the same in all environments, m.
+    """
+
+    def __init__(self) -> None:
+        self._objects: list[DebugObject] = []
+
+    @property
+    def debug_objects(self) -> list[DebugObject]:
+        """All that is drawn."""
+        return list(self._objects)
+
+    def _draw(self, drawn: DebugObject) -> DebugObject:
+        self._objects.append(drawn)
+        return drawn
+
+    def draw_debug_line(self, start: Any, end: Any, radius: float = 0.002, color: Any = RED) -> DebugObject:
+        """Draw a line between two points (3,)."""
+        return self._draw(debug.capsules(start, end, radius, color))
+
+    def draw_debug_arrow(self, pos: Any, vec: Any = (0, 0, 1), radius: float = 0.01, color: Any = RED) -> DebugObject:
+        """Draw an arrow from a point (3,) along a vector (3,)."""
+        return self._draw(debug.arrow(pos, vec, radius, color))
+
+    def draw_debug_frame(
+        self,
+        T: Any,
+        axis_length: float = 1.0,
+        origin_size: float = 0.015,
+        axis_radius: float = 0.01,
+        color: Any = None,
+    ) -> DebugObject:
+        """Draw the axes of a pose (4, 4): x in red, y in green, z in blue, or all in one colour."""
+        return self._draw(debug.frame(T, axis_length, origin_size, axis_radius, color))
+
+    def draw_debug_frames(
+        self,
+        Ts: Any,
+        axis_length: float = 1.0,
+        origin_size: float = 0.015,
+        axis_radius: float = 0.01,
+        color: Any = None,
+    ) -> list[DebugObject]:
+        """Draw the axes of poses (n, 4, 4)."""
+        return [self.draw_debug_frame(T, axis_length, origin_size, axis_radius, color) for T in Ts]
+
+    def draw_debug_sphere(self, pos: Any, radius: float = 0.01, color: Any = RED) -> DebugObject:
+        """Draw a sphere at a point (3,)."""
+        return self._draw(debug.spheres(pos, radius, color))
+
+    def draw_debug_spheres(self, poss: Any, radius: float = 0.01, color: Any = RED) -> DebugObject:
+        """Draw spheres at points (n, 3)."""
+        return self._draw(debug.spheres(poss, radius, color))
+
+    def draw_debug_points(self, poss: Any, colors: Any = RED) -> DebugObject:
+        """Draw points (n, 3) in one colour or in colours (n, 4)."""
+        return self._draw(debug.spheres(poss, 0.005, colors))
+
+    def draw_debug_box(
+        self, bounds: Any, color: Any = (1.0, 0.0, 0.0, 1.0), wireframe: bool = True, wireframe_radius: float = 0.0015
+    ) -> DebugObject:
+        """Draw a box by its lower and upper corner (2, 3), as its edges or solid."""
+        return self._draw(debug.box(bounds, color, wireframe, wireframe_radius))
+
+    def draw_debug_mesh(self, mesh: Any, pos: Any = (0.0, 0.0, 0.0), T: Any = None) -> DebugObject:
+        """Draw the edges of a `trimesh.Trimesh`.
+
+        Args:
+            mesh: the mesh.
+            pos: where it is put, (3,).
+            T: its pose (4, 4), in place of `pos`.
+        """
+        points, edges = np.asarray(mesh.vertices, float), np.asarray(mesh.edges_unique)
+        size = float(np.ptp(points, axis=0).max())
+        drawn = debug.capsules(points[edges[:, 0]], points[edges[:, 1]], 0.003 * size, RED)
+        if T is None:
+            drawn.pose[:3, 3] = np.asarray(pos, float)
+        else:
+            drawn.pose = np.array(T, float)
+        return self._draw(drawn)
+
+    def draw_debug_trajectory(self, poss: Any, radius: float = 0.002, color: Any = (1.0, 0.5, 0.0, 0.8)) -> DebugObject:
+        """Draw a line through points (n, 3)."""
+        return self._draw(debug.chain(poss, radius, color))
+
+    def draw_debug_frustum(self, camera: Any, color: Any = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
+        """Draw what a camera of the scene sees, up to a metre away, as edges."""
+        high = np.tan(np.radians(camera.fov) / 2)
+        wide = high * camera.aspect_ratio
+        corners = np.array([[x * wide, y * high, -1.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+        start = np.vstack([np.zeros((4, 3)), corners])
+        drawn = debug.capsules(start, np.vstack([corners, np.roll(corners, -1, axis=0)]), 0.005, color)
+        drawn.pose = camera.transform
+        return self._draw(drawn)
+
+    def update_debug_objects(self, objs: Sequence[DebugObject], poses: Any) -> None:
+        """Move what was drawn to poses (n, 4, 4), which replace those it had."""
+        for drawn, pose in zip(objs, poses, strict=True):
+            moved = np.array(pose, float)
+            if moved.shape != (4, 4):
+                raise ValueError(f"poses: expected (n, 4, 4), got {moved.shape} among them")
+            drawn.pose = moved
+
+    def clear_debug_object(self, obj: DebugObject | Sequence[DebugObject]) -> None:
+        """Take away what a call has drawn.
+
+        Raises:
+            ValueError: it is not drawn.
+        """
+        for drawn in obj if isinstance(obj, list | tuple) else [obj]:
+            if not any(drawn is each for each in self._objects):
+                raise ValueError(f"clear_debug_object: {drawn!r:.60} is not drawn, or was taken away")
+            self._objects = [each for each in self._objects if each is not drawn]
+
+    def clear_debug_objects(self) -> None:
+        """Take away all that is drawn."""
+        self._objects.clear()

@@ -1,0 +1,91 @@
+"""A drone: its propellers push along their axes, and turn the body against their own turning."""
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import torch
+
+from .entity import RigidEntity
+
+COEFFICIENTS: Mapping[str, tuple[float, float]] = {
+    "CF2X": (3.16e-10, 7.94e-12),
+    "CF2P": (3.16e-10, 7.94e-12),
+    "RACE": (8.47e-9, 2.13e-11),
+}
+"""Force, N/rpm2, and torque, N m/rpm2, of a propeller of models whose file has no `<properties kf="" km="">`.
+
+J. Panerati et al., "Learning to Fly: a Gym Environment with PyBullet Physics for Reinforcement Learning of Multi-agent
+Quadcopter Control", IROS 2021, and the files that come with it."""
+
+
+class DroneEntity(RigidEntity):
+    """A drone; all methods of rigid entities work as they do there.
+
+    A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, and turns
+    it about that axis with KM w^2 times its spin, the other way for the model "RACE".
+    """
+
+    @property
+    def model(self) -> str:
+        """The model of its morph."""
+        return self.morph.model
+
+    @property
+    def KF(self) -> float:
+        """Force of a propeller, N/rpm2: of the file's `<properties>`, or of the model."""
+        return self._coefficients[0]
+
+    @property
+    def KM(self) -> float:
+        """Torque of a propeller, N m/rpm2: of the file's `<properties>`, or of the model."""
+        return self._coefficients[1]
+
+    @property
+    def _coefficients(self) -> tuple[float, float]:
+        told = ElementTree.parse(self.morph.path).getroot().find("properties")
+        usual = COEFFICIENTS[self.model]
+        if told is None:
+            return usual
+        return float(told.get("kf", usual[0])), float(told.get("km", usual[1]))
+
+    @property
+    def n_propellers(self) -> int:
+        """Number of propellers."""
+        return len(self.morph.propellers_link_name)
+
+    @property
+    def propellers_idx(self) -> list[int]:
+        """Numbers of the propellers' links in the scene."""
+        return [self.get_link(name).idx for name in self.morph.propellers_link_name]
+
+    @property
+    def propellers_spin(self) -> tuple[int, ...]:
+        """The spin of each propeller, 1 or -1."""
+        return self.morph.propellers_spin
+
+    @property
+    def COM_link_idx(self) -> int:
+        """Number of its first link in the scene: the body, whose centre of mass counts."""
+        return self.base_link.idx
+
+    def set_propellers_rpm(self, propellers_rpm: Any) -> None:
+        """Let propellers turn during the next step; without a call they push no more.
+
+        Args:
+            propellers_rpm: (n, n_propellers) or (n_propellers,), rounds a minute, not below 0.
+
+        Raises:
+            ValueError: for a wrong shape, and for what is below 0 or not finite.
+        """
+        world = self.world
+        rpm = world.tensor("propellers_rpm", propellers_rpm, None, self.n_propellers)
+        if bool((rpm < 0).any()):
+            raise ValueError("propellers_rpm: a speed is below 0; the spin of a propeller is in its morph")
+        bodies = np.array(self.propellers_idx) + 1
+        axes = world.get("xmat")[:, bodies].reshape(world.count, -1, 3, 3)[..., 2]
+        spin = torch.tensor(self.propellers_spin, dtype=rpm.dtype, device=rpm.device)
+        turning = -spin if self.model == "RACE" else spin
+        force, torque = self.KF * rpm.square(), self.KM * rpm.square() * turning
+        world.push(bodies, torch.cat([force[..., None] * axes, torque[..., None] * axes], dim=-1), None)

@@ -1,0 +1,289 @@
+"""Geoms of an entity: shapes that touch, that are drawn, or both."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from trimesh import Trimesh
+
+from ..physics.readout.derived import multiply
+from ..physics.shapes import MESH
+from .friction import ROLLING, SLIDING, TORSIONAL
+from .trimeshes import mesh_of
+
+
+class RigidGeom:
+    """A geom of an entity: of what touches, of what is drawn, or both.
+
+    `envs_idx` and tensors are as of the entity: (n, ...), without their first dimension in a scene without a batch.
+
+    Attributes:
+        entity: the entity.
+        name: without the entity's, "" for none.
+        idx_local: number within the entity.
+        link: the link that it belongs to.
+    """
+
+    def __init__(self, entity: Any, link: Any, idx_local: int, name: str) -> None:
+        self.entity, self.link, self.idx_local, self.name = entity, link, idx_local, name
+
+    def __repr__(self) -> str:
+        return f"RigidGeom('{self.entity.name}/{self.name}', {self.idx})"
+
+    @property
+    def idx(self) -> int:
+        """Number in the scene: MuJoCo's."""
+        return self.entity.geom_start + self.idx_local
+
+    @property
+    def uid(self) -> int:
+        """Its number in the scene, of which that has no other geom."""
+        return self.idx
+
+    @property
+    def solver(self) -> Any:
+        """The solver of the built scene."""
+        return self.entity.solver
+
+    @property
+    def surface(self) -> Any:
+        """The surface of its entity."""
+        return self.entity.surface
+
+    @property
+    def is_built(self) -> bool:
+        """True if the scene is built."""
+        return self.entity.is_built
+
+    @property
+    def is_free(self) -> bool:
+        """True if its entity is free to move."""
+        return self.entity.is_free
+
+    @property
+    def is_fixed(self) -> bool:
+        """True if nothing can move its link."""
+        return self.link.is_fixed
+
+    @property
+    def _model(self) -> Any:
+        return self.entity.world.model
+
+    def _of_model(self, name: str) -> np.ndarray:
+        """A field of the compiled model."""
+        return getattr(self._model.mj, f"geom_{name}")[self.idx]
+
+    # what it is
+
+    @property
+    def type(self) -> int:
+        """MuJoCo's mjtGeom."""
+        return int(self._of_model("type"))
+
+    @property
+    def data(self) -> np.ndarray:
+        """Seven numbers, whose meaning depends on the type: `model.geometry.data_names`, m."""
+        return self._model.geometry.data[self.idx].copy()
+
+    @property
+    def is_convex(self) -> bool:
+        """True if it touches as a convex shape."""
+        return bool(np.isin(self.type, (0, *range(2, 7), int(MESH))))
+
+    @property
+    def contype(self) -> int:
+        """Bit mask of what it is for others' conaffinity."""
+        return int(self._of_model("contype")) & 0xFFFFFFFF
+
+    @property
+    def conaffinity(self) -> int:
+        """Bit mask of others' contype that it touches."""
+        return int(self._of_model("conaffinity")) & 0xFFFFFFFF
+
+    @property
+    def needs_coup(self) -> bool:
+        """The number that its material has for the coupler."""
+        return self.entity.material.needs_coup
+
+    @property
+    def coup_softness(self) -> float:
+        """The number that its material has for the coupler."""
+        return self.entity.material.coup_softness
+
+    @property
+    def coup_friction(self) -> float:
+        """The number that its material has for the coupler."""
+        return self.entity.material.coup_friction
+
+    @property
+    def coup_restitution(self) -> float:
+        """The number that its material has for the coupler."""
+        return self.entity.material.coup_restitution
+
+    @property
+    def init_pos(self) -> np.ndarray:
+        """Its place in the frame of its link, (3,) m."""
+        return self._of_model("pos").copy()
+
+    @property
+    def init_quat(self) -> np.ndarray:
+        """Its orientation in the frame of its link, (4,), w first."""
+        return self._of_model("quat").copy()
+
+    # its shape
+
+    @property
+    def trimesh(self) -> Trimesh:
+        """Its surface in its own frame: `get_trimesh`."""
+        return self.get_trimesh()
+
+    @property
+    def mesh(self) -> Trimesh:
+        """Its surface in its own frame: `get_trimesh`."""
+        return self.get_trimesh()
+
+    def get_trimesh(self) -> Trimesh:
+        """Return its surface in its own frame, m: that which touches; round shapes as fine triangles.
+
+        Raises:
+            ValueError: it has no end, or is a height field.
+        """
+        return mesh_of(self._model, self.idx, repr(self))
+
+    @property
+    def init_verts(self) -> np.ndarray:
+        """Vertices of its surface in its own frame, (n, 3) m."""
+        return np.array(self.get_trimesh().vertices)
+
+    @property
+    def init_faces(self) -> np.ndarray:
+        """Triangles of its surface, (n, 3) int64."""
+        return np.array(self.get_trimesh().faces, np.int64)
+
+    @property
+    def init_edges(self) -> np.ndarray:
+        """Edges of its surface, each once, (n, 2) int64."""
+        return np.array(self.get_trimesh().edges_unique, np.int64)
+
+    @property
+    def init_normals(self) -> np.ndarray:
+        """Normals at its vertices, (n, 3)."""
+        return np.array(self.get_trimesh().vertex_normals)
+
+    @property
+    def init_center_pos(self) -> np.ndarray:
+        """Mean of its vertices in its own frame, (3,) m."""
+        return self.init_verts.mean(0)
+
+    def _range(self, kind: str, end: str) -> int:
+        return int(getattr(self._model.geometry, f"{kind}_{end}")[self.idx])
+
+    @property
+    def vert_start(self) -> int:
+        """First of its mesh's vertices in `model.geometry.vert`."""
+        return self._range("vert", "start")
+
+    @property
+    def vert_end(self) -> int:
+        """One more than the last of them."""
+        return self._range("vert", "end")
+
+    @property
+    def face_start(self) -> int:
+        """First of its mesh's triangles in `model.geometry.face`."""
+        return self._range("face", "start")
+
+    @property
+    def face_end(self) -> int:
+        """One more than the last of them."""
+        return self._range("face", "end")
+
+    @property
+    def edge_start(self) -> int:
+        """First of its mesh's edges in `model.geometry.edge`."""
+        return self._range("edge", "start")
+
+    @property
+    def edge_end(self) -> int:
+        """One more than the last of them."""
+        return self._range("edge", "end")
+
+    @property
+    def n_verts(self) -> int:
+        """Number of its mesh's vertices that touch; 0 for what is no mesh."""
+        return self.vert_end - self.vert_start
+
+    @property
+    def n_faces(self) -> int:
+        """Number of its mesh's triangles that touch; 0 for what is no mesh."""
+        return self.face_end - self.face_start
+
+    @property
+    def n_edges(self) -> int:
+        """Number of its mesh's edges that touch; 0 for what is no mesh."""
+        return self.edge_end - self.edge_start
+
+    # state
+
+    def get_pos(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+        """Return its position, (n, 3) m; not `relative`: where the environment is drawn."""
+        world, envs = self.entity._place(envs_idx)
+        return world.out(self.entity._moved(world.get("geom_xpos", envs)[:, self.idx], envs, relative))
+
+    def get_quat(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+        """Return its orientation, (n, 4), w first; environments are not turned, `relative` or not."""
+        world, envs = self.entity._place(envs_idx)
+        turn = world.get("xquat", envs)[:, self.link.body]
+        return world.out(multiply(turn, world.parameter("geom_quat", envs)[:, self.idx]))
+
+    def get_verts(self) -> torch.Tensor:
+        """Return its vertices in the world, (n, vertices, 3) m, of a mesh or a box.
+
+        Raises:
+            ValueError: it has none.
+        """
+        return self.entity._vertices([self.idx], visual=False)
+
+    def get_AABB(self) -> torch.Tensor:
+        """Return its bounds, (n, 2, 3) m: lower and upper corner; infinite for a plane."""
+        return self.entity._bounds(np.array([self.idx]), None, "geom")
+
+    # friction and contact
+
+    def set_friction(self, friction: float) -> None:
+        """Set its sliding friction coefficient in all environments."""
+        self.entity._set_friction(np.array([self.idx]), SLIDING, "friction", friction)
+
+    def set_friction_torsional(self, friction_torsional: float) -> None:
+        """Set its torsional friction coefficient, m, in all environments."""
+        self.entity._set_friction(np.array([self.idx]), TORSIONAL, "friction_torsional", friction_torsional)
+
+    def set_friction_rolling(self, friction_rolling: float) -> None:
+        """Set its rolling friction coefficient, m, in all environments."""
+        self.entity._set_friction(np.array([self.idx]), ROLLING, "friction_rolling", friction_rolling)
+
+    def get_friction(self) -> float:
+        """Return its sliding friction coefficient, before the ratios of `set_friction_ratio`."""
+        return float(self.entity.world.friction.base[self.idx, SLIDING])
+
+    def get_friction_torsional(self) -> float:
+        """Return its torsional friction coefficient, m."""
+        return float(self.entity.world.friction.base[self.idx, TORSIONAL])
+
+    def get_friction_rolling(self) -> float:
+        """Return its rolling friction coefficient, m."""
+        return float(self.entity.world.friction.base[self.idx, ROLLING])
+
+    def set_sol_params(self, sol_params: Any, envs_idx: Any = None) -> None:
+        """Set how it gives way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
+        world, envs = self.entity._place(envs_idx)
+        given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([self.idx])
+        world.solver.parameters.set_items(
+            envs, geom_solref=(items, given[..., :2]), geom_solimp=(items, given[..., 2:])
+        )
+
+    def get_sol_params(self, envs_idx: Any = None) -> torch.Tensor:
+        """Return how it gives way, (n, 7): MuJoCo's geom_solref and geom_solimp."""
+        world, envs = self.entity._place(envs_idx)
+        parts = [world.parameter(name, envs)[:, self.idx] for name in ("geom_solref", "geom_solimp")]
+        return world.out(torch.cat(parts, -1))

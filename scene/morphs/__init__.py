@@ -1,0 +1,30 @@
+"""Shapes of entities: what `Scene.add_entity` is given first.
+
+Lengths are full (a box's `size`, a cylinder's `height`), in metres. Angles of `euler` are in degrees, about the world's
+x, then y, then z axis; quaternions have w first. All arguments are keywords. What no shape can have is refused when the
+morph is made.
+"""
+
+from .files import MJCF, URDF, Drone, FileMorph, Mesh
+from .morph import Morph
+from .primitives import Box, Capsule, Cylinder, Ellipsoid, Plane, Primitive, Sphere
+from .terrain import Terrain
+
+PRIMITIVES = (Box, Sphere, Cylinder, Capsule, Ellipsoid, Plane)
+
+__all__ = [
+    "MJCF",
+    "URDF",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Drone",
+    "Ellipsoid",
+    "FileMorph",
+    "Mesh",
+    "Morph",
+    "Plane",
+    "Primitive",
+    "Sphere",
+    "Terrain",
+]

@@ -1,0 +1,173 @@
+"""Shapes from files: meshes, MJCF, URDF, drones."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ... import assets
+from ...physics.scalars import as_names
+from ..checks import lengths, mask, number, numbers
+from ..records import put, record
+from .morph import ALL_BITS, Morph
+
+DRONES = ("CF2X", "CF2P", "RACE")
+
+
+@record
+class FileMorph(Morph):
+    """A shape from a file.
+
+    Attributes:
+        file: its path; one that is not found is looked for among `tumble.assets` as well.
+        scale: metres in the file's unit of length.
+        convexify: whether meshes touch as convex shapes (None: yes); False: as they are, by distance fields.
+        decompose_object_error_threshold: how much larger than a mesh its hull may be, as a share of its volume, before
+            an object without joints is taken apart into convex pieces.
+        decompose_robot_error_threshold: the same for entities with joints.
+        coacd_options: options of `coacd.run_coacd`, by name.
+        decimate, decimate_face_num, decimate_aggressiveness, watertighten: have no effect here: hulls are made of the
+            whole mesh.
+    """
+
+    file: Any = ""
+    scale: Any = 1.0
+    convexify: bool | None = None
+    decompose_object_error_threshold: float = 0.15
+    decompose_robot_error_threshold: float = float("inf")
+    coacd_options: Mapping[str, Any] | None = None
+    decimate: bool | None = None
+    decimate_face_num: int | None = None
+    decimate_aggressiveness: int | None = None
+    watertighten: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a file without a name, and a scale that is none; errors are those of `Morph`."""
+        super().__post_init__()
+        owner = type(self).__name__
+        if not isinstance(self.file, str | os.PathLike) or not os.fspath(self.file):
+            raise ValueError(f"{owner}: file={self.file!r}: expected the path of a file")
+        put(self, file=os.fspath(self.file))
+        for name in ("decompose_object_error_threshold", "decompose_robot_error_threshold"):
+            put(self, **{name: number(owner, name, getattr(self, name), least=0.0, infinite=True)})
+        self._check_scale(owner)
+
+    @property
+    def path(self) -> Path:
+        """The path of the file: as it is, or that of one of Tumble's own assets of this name."""
+        own = assets.FOLDER / self.file
+        return own if not Path(self.file).exists() and own.is_file() else Path(self.file)
+
+    def _check_scale(self, owner: str) -> None:
+        put(self, scale=number(owner, "scale", self.scale, above=0.0))
+
+
+@record
+class Mesh(FileMorph):
+    """A body from a file of triangles: obj, stl, glb, gltf, ply, off or dae.
+
+    Attributes:
+        scale: metres in the file's unit of length, or three of them, along x, y and z.
+        fixed: whether it stands still.
+        contype, conaffinity: as of `Primitive`.
+        file_meshes_are_zup: whether z points up in the file; None: as its format has it (glTF: y, others: z).
+    """
+
+    fixed: bool = False
+    contype: int = ALL_BITS
+    conaffinity: int = ALL_BITS
+    file_meshes_are_zup: bool | None = None
+    NAME: ClassVar[str] = "mesh"
+
+    def __post_init__(self) -> None:
+        """Refuse masks that are none; errors are those of `FileMorph`."""
+        super().__post_init__()
+        put(self, contype=mask("Mesh", "contype", self.contype))
+        put(self, conaffinity=mask("Mesh", "conaffinity", self.conaffinity))
+
+    def _check_scale(self, owner: str) -> None:
+        each = [self.scale] * 3 if isinstance(self.scale, int | float) else self.scale
+        put(self, scale=lengths(owner, "scale", each, 3))
+
+
+@record
+class MJCF(FileMorph):
+    """The bodies of an MJCF file, with its joints, actuators, tendons, equalities and sensors.
+
+    Attributes:
+        pos, euler, quat: moves all that is in the file; None: it stays where the file has it.
+        default_armature: armature of joints that the file gives none, kg m2 or kg; None: as in the file.
+        exclude_ground_plane: whether planes of the file's world are left out.
+    """
+
+    pos: Any = None
+    decompose_object_error_threshold: float = float("inf")
+    default_armature: float | None = None
+    exclude_ground_plane: bool = False
+    NAME: ClassVar[str] = "mjcf"
+
+    def __post_init__(self) -> None:
+        """Refuse an armature that is none; errors are those of `FileMorph`."""
+        super().__post_init__()
+        if self.default_armature is not None:
+            put(self, default_armature=number("MJCF", "default_armature", self.default_armature, least=0.0))
+
+
+@record
+class URDF(FileMorph):
+    """The links of a URDF file.
+
+    Attributes:
+        fixed: whether its root stands still; else it floats.
+        merge_fixed_links: whether links that fixed joints hold together become one; their frames remain as sites.
+        links_to_keep: names of links that stay links of their own all the same.
+        default_armature: armature of all joints, kg m2 or kg; None: 0.
+        balance_inertia: whether a link whose inertia no body can have gets the mean of its moments; else an error.
+        prioritize_urdf_material: whether colours of the URDF are in force over those of its mesh files.
+        packages: folders of packages by name, or folders in which packages lie; ROS_PACKAGE_PATH counts as well.
+    """
+
+    fixed: bool = False
+    merge_fixed_links: bool = True
+    links_to_keep: Any = ()
+    default_armature: float | None = None
+    balance_inertia: bool = False
+    prioritize_urdf_material: bool = False
+    packages: Any = None
+    NAME: ClassVar[str] = "urdf"
+
+    def __post_init__(self) -> None:
+        """Refuse an armature that is none, and names that are none; errors are those of `FileMorph`."""
+        super().__post_init__()
+        owner = type(self).__name__
+        if self.default_armature is not None:
+            put(self, default_armature=number(owner, "default_armature", self.default_armature, least=0.0))
+        put(self, links_to_keep=as_names(f"{owner}: links_to_keep", self.links_to_keep))
+
+
+@record
+class Drone(URDF):
+    """A drone from a URDF file, whose propellers are links.
+
+    Attributes:
+        model: "CF2X", "CF2P" or "RACE": how the propellers turn.
+        propellers_link_name: names of the propellers' links, which stay links of their own.
+        propellers_spin: 1 for a propeller that turns against the clock seen from above, -1 for one with it.
+    """
+
+    model: str = "CF2X"
+    propellers_link_name: Any = ("prop0_link", "prop1_link", "prop2_link", "prop3_link")
+    propellers_spin: Any = (-1, 1, -1, 1)
+    NAME: ClassVar[str] = "drone"
+
+    def __post_init__(self) -> None:
+        """Refuse a model that is none, and spins that are none; errors are those of `URDF`."""
+        super().__post_init__()
+        if self.model not in DRONES:
+            raise ValueError(f"Drone: model={self.model!r}: it is one of {', '.join(DRONES)}")
+        names = as_names("Drone: propellers_link_name", self.propellers_link_name)
+        spins = numbers("Drone", "propellers_spin", self.propellers_spin, len(names))
+        if not all(spin in (1, -1) for spin in spins):
+            raise ValueError(f"Drone: propellers_spin={self.propellers_spin!r}: each is 1 or -1")
+        put(self, propellers_link_name=names, propellers_spin=tuple(int(spin) for spin in spins))
+        put(self, links_to_keep=tuple(dict.fromkeys((*self.links_to_keep, *names))))

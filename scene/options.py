@@ -1,0 +1,249 @@
+"""Options of a scene: time and gravity, contacts and their solver, pictures and viewers."""
+
+from typing import Any
+
+from ..physics.scalars import as_count, as_flag
+from .checks import number, numbers
+from .records import nearest, put, record
+
+INTEGRATORS = {
+    "Euler": "euler",
+    "implicitfast": "implicitfast",
+    "approximate_implicitfast": "implicitfast",
+    "implicit": "implicit",
+    "RK4": "rk4",
+}
+"""MuJoCo's integrator by a user's name for it."""
+SOLVERS = {"Newton": "newton", "CG": "cg"}
+LEVELS = ("geom", "link", "entity")
+CONES = {"pyramidal": "pyramidal", "elliptic": "elliptic"}
+
+
+@record
+class SimOptions:
+    """Time and gravity.
+
+    Attributes:
+        dt: seconds that `Scene.step` simulates.
+        substeps: physics steps in one `Scene.step`; the physics' own time step is dt / substeps.
+        gravity: (3,) m/s2; a number is taken along z.
+    """
+
+    dt: float = 0.01
+    substeps: int = 1
+    gravity: Any = (0.0, 0.0, -9.81)
+    requires_grad: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse impossible times.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        put(self, dt=number("SimOptions", "dt", self.dt, above=0.0))
+        put(self, substeps=as_count("SimOptions: substeps", self.substeps))
+        along_z = isinstance(self.gravity, int | float)
+        put(self, gravity=numbers("SimOptions", "gravity", (0.0, 0.0, self.gravity) if along_z else self.gravity, 3))
+        if self.requires_grad:
+            raise ValueError("SimOptions: requires_grad=True: steps have no gradients yet; leave it out")
+
+    def under(self, rigid: "RigidOptions") -> "SimOptions":
+        """Return these options with what those of rigid bodies say instead."""
+        given = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
+        own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity")}
+        return SimOptions(**(own | given)) if given else self
+
+    @property
+    def timestep(self) -> float:
+        """The physics' own time step, s."""
+        return self.dt / self.substeps
+
+
+@record
+class RigidOptions:
+    """Contacts, constraints and integration of rigid bodies.
+
+    Attributes:
+        enable_collision: whether anything touches.
+        enable_joint_limit: whether joints have limits.
+        enable_self_collision: whether links of one entity touch each other.
+        enable_adjacent_collision: whether a link touches its parent.
+        disable_constraint: switches contacts, limits, friction losses and equalities off.
+        integrator: "approximate_implicitfast" or "implicitfast", "Euler", "implicit" or "RK4".
+        constraint_solver: "Newton" or "CG".
+        iterations: most iterations of that.
+        tolerance: at which it stops, in MuJoCo's units; None: 1e-8.
+        ls_iterations, ls_tolerance: of its line search.
+        noslip_iterations, noslip_tolerance: of the noslip solver, 0: none.
+        friction_cone: "pyramidal" or "elliptic".
+        enable_torsional_friction, enable_rolling_friction: whether shapes and meshes resist spinning, and rolling.
+        impratio: how much stiffer contacts are along their friction, with elliptic cones; None: 1.
+        constraint_timeconst: time constant of contacts of shapes and meshes, s; physics takes no less than twice its
+            time step.
+        max_contacts: most contacts of an environment; None: as many as the model may need.
+        use_gjk_collision: False: convex shapes meet by Minkowski portal refinement where that is exact; else by GJK.
+        use_hibernation: whether what rests falls asleep.
+        enable_neutral_collision: True or None: links that overlap at first touch; False is refused.
+        dt, gravity: in place of those of `SimOptions`.
+        max_collision_pairs, multiplier_collision_broad_phase, max_dynamic_constraints, IK_max_targets,
+            batch_links_info, batch_joints_info, batch_dofs_info, box_box_detection, enable_multi_contact,
+            sparse_solve: have no effect here: lists grow, environments may always have numbers of their own, and
+            faces meet in several points.
+    """
+
+    enable_collision: bool = True
+    enable_joint_limit: bool = True
+    enable_self_collision: bool = True
+    enable_adjacent_collision: bool = False
+    disable_constraint: bool = False
+    integrator: str = "implicitfast"
+    constraint_solver: str = "Newton"
+    iterations: int = 100
+    tolerance: float | None = None
+    ls_iterations: int = 50
+    ls_tolerance: float = 0.01
+    noslip_iterations: int = 0
+    noslip_tolerance: float = 1e-6
+    friction_cone: str = "pyramidal"
+    enable_torsional_friction: bool = False
+    enable_rolling_friction: bool = False
+    impratio: float | None = None
+    constraint_timeconst: float = 0.01
+    max_contacts: int | None = None
+    use_gjk_collision: bool | None = None
+    use_hibernation: bool = False
+    enable_neutral_collision: bool | None = None
+    dt: float | None = None
+    gravity: Any = None
+    max_collision_pairs: int | None = None
+    multiplier_collision_broad_phase: int | None = None
+    max_dynamic_constraints: int | None = None
+    IK_max_targets: int | None = None
+    batch_links_info: bool = False
+    batch_joints_info: bool = False
+    batch_dofs_info: bool = False
+    box_box_detection: bool | None = None
+    enable_multi_contact: bool = True
+    sparse_solve: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse options that no physics has.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        for name, known in (("integrator", INTEGRATORS), ("constraint_solver", SOLVERS), ("friction_cone", CONES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"RigidOptions: {name}={getattr(self, name)!r}{nearest(getattr(self, name), known)}")
+        for name in (
+            *("enable_collision", "enable_joint_limit", "enable_self_collision", "enable_adjacent_collision"),
+            *("disable_constraint", "enable_torsional_friction", "enable_rolling_friction", "use_hibernation"),
+        ):
+            put(self, **{name: as_flag(f"RigidOptions: {name}", getattr(self, name))})
+        put(self, iterations=as_count("RigidOptions: iterations", self.iterations))
+        put(self, ls_iterations=as_count("RigidOptions: ls_iterations", self.ls_iterations))
+        put(self, noslip_iterations=as_count("RigidOptions: noslip_iterations", self.noslip_iterations, least=0))
+        for name in ("tolerance", "impratio", "ls_tolerance", "noslip_tolerance", "constraint_timeconst"):
+            if getattr(self, name) is not None:
+                put(self, **{name: number("RigidOptions", name, getattr(self, name), above=0.0)})
+        if self.max_contacts is not None:
+            put(self, max_contacts=as_count("RigidOptions: max_contacts", self.max_contacts))
+        if self.enable_neutral_collision is not None and not self.enable_neutral_collision:
+            raise ValueError(
+                "RigidOptions: enable_neutral_collision=False: links that overlap at first touch here; leave pairs out "
+                "by the file's <exclude>, by contype, or all of an entity's by enable_self_collision=False"
+            )
+
+
+@record
+class VisOptions:
+    """Pictures of a scene.
+
+    Attributes:
+        segmentation_level: "link", "entity" or "geom": what the numbers of a segmented picture stand for.
+        background_color, ambient_light: red, green and blue of the sky and of its light, from 0 to 1; None: the
+            renderer's own.
+        shadow: whether there are shadows.
+        plane_reflection: whether planes mirror.
+        show_world_frame, world_frame_size: whether the world's axes are drawn, and how long, m.
+        show_link_frame, link_frame_size, show_cameras, rendered_envs_idx, contact_force_scale, lights: for viewers.
+    """
+
+    segmentation_level: str = "link"
+    background_color: Any = None
+    ambient_light: Any = None
+    shadow: bool = True
+    plane_reflection: bool = False
+    show_world_frame: bool = False
+    world_frame_size: float = 1.0
+    show_link_frame: bool = False
+    link_frame_size: float = 0.2
+    show_cameras: bool = False
+    rendered_envs_idx: Any = None
+    contact_force_scale: float = 0.01
+    lights: Any = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no picture has.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        if self.segmentation_level not in LEVELS:
+            raise ValueError(
+                f"VisOptions: segmentation_level={self.segmentation_level!r}{nearest(self.segmentation_level, LEVELS)}"
+            )
+        for name in ("background_color", "ambient_light"):
+            if getattr(self, name) is not None:
+                put(self, **{name: numbers("VisOptions", name, getattr(self, name), 3)})
+        for name in ("world_frame_size", "link_frame_size", "contact_force_scale"):
+            put(self, **{name: number("VisOptions", name, getattr(self, name), above=0.0)})
+
+
+@record
+class ViewerOptions:
+    """The viewer of a scene, kept for it.
+
+    Attributes:
+        res: width and height, pixels.
+        camera_pos, camera_lookat, camera_up: where its camera stands and looks at, (3,) m.
+        camera_fov: degrees from the lower to the upper edge.
+        refresh_rate, max_FPS: pictures a second.
+        realtime_factor: simulated seconds in one of the viewer.
+        run_in_thread, enable_help_text, enable_default_keybinds, enable_gui: kept.
+    """
+
+    res: Any = None
+    camera_pos: Any = (3.5, 0.5, 2.5)
+    camera_lookat: Any = (0.0, 0.0, 0.5)
+    camera_up: Any = (0.0, 0.0, 1.0)
+    camera_fov: float = 40.0
+    refresh_rate: int = 60
+    max_FPS: int | None = None
+    realtime_factor: float | None = 1.0
+    run_in_thread: bool | None = None
+    enable_help_text: bool = True
+    enable_default_keybinds: bool = True
+    enable_gui: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no viewer has.
+
+        Raises:
+            ValueError: with the argument.
+        """
+        for name in ("camera_pos", "camera_lookat", "camera_up"):
+            put(self, **{name: numbers("ViewerOptions", name, getattr(self, name), 3)})
+        put(self, camera_fov=number("ViewerOptions", "camera_fov", self.camera_fov, above=0.0, most=179.0))
+
+
+@record
+class ProfilingOptions:
+    """Measurements of a scene's speed.
+
+    Attributes:
+        show_FPS, FPS_tracker_alpha: kept; `tumble bench` measures.
+    """
+
+    show_FPS: bool = False
+    FPS_tracker_alpha: float = 0.95

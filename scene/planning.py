@@ -1,0 +1,220 @@
+"""Inverse kinematics and paths of an entity: `tumble.physics.planning` with its own coordinates and links."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..physics.planning.chain import Target
+from ..physics.planning.inverse import inverse_kinematics
+from ..physics.planning.paths import plan_path
+from .access import EntityAccess
+from .handles import RigidLink
+
+
+class Planning(EntityAccess):
+    """Coordinates that bring links to poses, and ways between coordinates; nothing moves."""
+
+    links: list[RigidLink]
+
+    def inverse_kinematics(
+        self,
+        link: RigidLink,
+        pos: Any = None,
+        quat: Any = None,
+        local_point: Any = None,
+        init_qpos: Any = None,
+        respect_joint_limit: bool = True,
+        max_samples: int = 50,
+        max_solver_iters: int = 20,
+        damping: float = 0.01,
+        pos_tol: float = 0.0005,
+        rot_tol: float = 0.005,
+        pos_mask: Any = [True, True, True],  # noqa: B006  # as its users know it; it is not written to
+        rot_mask: Any = [True, True, True],  # noqa: B006
+        max_step_size: float = 0.5,
+        seed: int | None = None,
+        dofs_idx_local: Any = None,
+        return_error: bool = False,
+        envs_idx: Any = None,
+    ) -> Any:
+        """Return coordinates of the entity that bring a link to a pose, (n, n_qs), or near it.
+
+        Args:
+            link: a link that the entity's dofs move.
+            pos: (n, 3) or (3,) m; None: no position counts.
+            quat: (n, 4) or (4,), w first; None: no orientation counts.
+            local_point: the point of the link that comes to `pos`, in its frame, (3,) m; None: its origin.
+            init_qpos: where the search begins, (n, n_qs) or (n_qs,); None: the present state.
+            respect_joint_limit: whether joints stay within their limits.
+            max_samples: most attempts; the first begins at `init_qpos`, the others at random.
+            max_solver_iters: most steps of an attempt.
+            damping: of least squares.
+            pos_tol: m at which an attempt ends.
+            rot_tol: rad at which an attempt ends.
+            pos_mask: axes of the world along which the position counts.
+            rot_mask: axes of the link that are aligned.
+            max_step_size: rad or m, the longest change of a dof in a step.
+            seed: of the random numbers; None draws one.
+            dofs_idx_local: dofs that may change; None: all.
+            return_error: whether to return, too, what is left: displacement (m) and rotation vector (rad), (n, 6).
+            envs_idx: which environments.
+
+        Raises:
+            TypeError: `link` is no link of the scene.
+            ValueError: for a wrong shape, or if no dof that may change moves the link.
+        """
+        given = {"poss": [pos], "quats": [quat], "local_points": [local_point]}
+        found, error = self._solve(
+            *([link], given, init_qpos, dofs_idx_local, envs_idx, pos_mask, rot_mask),
+            respect_joint_limit=respect_joint_limit,
+            max_samples=max_samples,
+            max_solver_iters=max_solver_iters,
+            damping=damping,
+            pos_tol=pos_tol,
+            rot_tol=rot_tol,
+            max_step_size=max_step_size,
+            seed=seed,
+        )
+        return (found, error[..., 0, :]) if return_error else found
+
+    def inverse_kinematics_multilink(
+        self,
+        links: Sequence[RigidLink],
+        poss: Any = None,
+        quats: Any = None,
+        local_points: Any = None,
+        init_qpos: Any = None,
+        respect_joint_limit: bool = True,
+        max_samples: int = 50,
+        max_solver_iters: int = 20,
+        damping: float = 0.01,
+        pos_tol: float = 0.0005,
+        rot_tol: float = 0.005,
+        pos_mask: Any = [True, True, True],  # noqa: B006
+        rot_mask: Any = [True, True, True],  # noqa: B006
+        max_step_size: float = 0.5,
+        seed: int | None = None,
+        dofs_idx_local: Any = None,
+        return_error: bool = False,
+        envs_idx: Any = None,
+    ) -> Any:
+        """Return coordinates of the entity that bring several links to poses at once, (n, n_qs), or near them.
+
+        `poss`, `quats` and `local_points` have one entry for each of the m `links`, or None where it does not count;
+        masks are those of all links, and the error is (n, m, 6). All else is as of `inverse_kinematics`.
+        """
+        given = {"poss": poss, "quats": quats, "local_points": local_points}
+        for name, values in given.items():
+            if values is not None and len(values) != len(links):
+                raise ValueError(f"{name}: expected one for each of the {len(links)} links, got {len(values)}")
+        found, error = self._solve(
+            *(list(links), {n: v if v is not None else [None] * len(links) for n, v in given.items()}),
+            *(init_qpos, dofs_idx_local, envs_idx, pos_mask, rot_mask),
+            respect_joint_limit=respect_joint_limit,
+            max_samples=max_samples,
+            max_solver_iters=max_solver_iters,
+            damping=damping,
+            pos_tol=pos_tol,
+            rot_tol=rot_tol,
+            max_step_size=max_step_size,
+            seed=seed,
+        )
+        return (found, error) if return_error else found
+
+    def _solve(
+        self,
+        links: list[RigidLink],
+        given: dict[str, Any],
+        init_qpos: Any,
+        dofs_idx_local: Any,
+        envs_idx: Any,
+        pos_mask: Any,
+        rot_mask: Any,
+        **settings: Any,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return coordinates (n, n_qs) and errors (n, m, 6), without a batch if the scene has none."""
+        world, envs = self._place(envs_idx)
+        for link in links:
+            if not isinstance(link, RigidLink) or link.entity.scene is not self.scene:
+                raise TypeError(f"link={link!r}: expected a link of the scene")
+        points = [(0.0, 0.0, 0.0) if point is None else point for point in given["local_points"]]
+        targets = [Target(body=link.body, point=point) for link, point in zip(links, points, strict=True)]
+        found = inverse_kinematics(
+            *(world.solver, targets),
+            given["poss"] if any(pos is not None for pos in given["poss"]) else None,
+            given["quats"] if any(quat is not None for quat in given["quats"]) else None,
+            pos_mask=pos_mask,
+            rot_mask=rot_mask,
+            dofs_idx=self._dofs(dofs_idx_local),
+            init_qpos=self._whole("init_qpos", init_qpos, envs),
+            envs_idx=None if envs is None else envs.index,
+            **settings,
+        )
+        own = slice(self._start("q"), self._end("q"))
+        return world.out(found.qpos[:, own]), world.out(found.error)
+
+    def plan_path(
+        self,
+        qpos_goal: Any,
+        qpos_start: Any = None,
+        max_nodes: int = 2000,
+        resolution: float = 0.05,
+        timeout: float | None = None,
+        max_retry: int = 1,
+        smooth_path: bool = True,
+        num_waypoints: int = 300,
+        ignore_collision: bool = False,
+        planner: str = "RRTConnect",
+        envs_idx: Any = None,
+        return_valid_mask: bool = False,
+        *,
+        ee_link_name: str | None = None,
+        with_entity: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Return a path of the entity's hinges and slides on which nothing collides, (num_waypoints, n, n_qs).
+
+        It goes from `qpos_start` (None: the present state) to `qpos_goal`, (n, n_qs) or (n_qs,). With
+        `return_valid_mask` the environments that have a path are returned, too, (n,) bool; others stay. A free entity
+        `with_entity` is carried by the link `ee_link_name` (None: the last), as it is held at the start. `kwargs` may
+        have the `seed` of the random numbers; all else is as of `tumble.physics.planning.plan_path`.
+
+        Raises:
+            TypeError: for an unknown argument.
+        """
+        world, envs = self._place(envs_idx)
+        if unknown := kwargs.keys() - {"seed"}:
+            raise TypeError(f"plan_path has no argument {sorted(unknown)[0]!r}")
+        carried = []
+        if with_entity is not None:
+            carrier = self.links[-1] if ee_link_name is None else self.get_link(ee_link_name)  # type: ignore[attr-defined]
+            carried = [(with_entity.base_link.body, carrier.body)]
+        dofs = self._dofs(None)
+        found = plan_path(
+            *(world.solver, self._whole("qpos_goal", qpos_goal, envs), self._whole("qpos_start", qpos_start, envs)),
+            dofs_idx=dofs[world.coordinates.scalar[dofs]],
+            max_nodes=max_nodes,
+            resolution=resolution,
+            timeout=timeout,
+            max_retry=max_retry,
+            smooth_path=smooth_path,
+            num_waypoints=num_waypoints,
+            ignore_collision=ignore_collision,
+            planner=planner,
+            carried=carried,
+            seed=kwargs.get("seed"),
+            envs_idx=None if envs is None else envs.index,
+        )
+        path = found.qpos[:, :, self._start("q") : self._end("q")].transpose(0, 1)
+        path, valid = (path[:, 0] if world.n_envs == 0 else path), world.out(found.valid)
+        return (path, valid) if return_valid_mask else path
+
+    def _whole(self, name: str, qpos: Any, envs: Any) -> Any:
+        """Return coordinates of the scene (n, nq): the present ones, with the entity's from (n, n_qs) or (n_qs,)."""
+        if qpos is None:
+            return None
+        world = self.world
+        whole = world.get("qpos", envs)
+        whole[:, self._start("q") : self._end("q")] = world.tensor(name, qpos, envs, self.n_qs)
+        return whole

@@ -1,0 +1,48 @@
+"""Records of numbers and choices of users: keyword arguments alone; a misspelt one is refused with the nearest."""
+
+import difflib
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+Record = TypeVar("Record")
+
+
+def nearest(name: Any, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the names that are near it, or all there are."""
+    names = list(known)
+    if not names:
+        return "; there is none"
+    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(names)}"
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def record(cls: type[Record]) -> type[Record]:
+    """Make a frozen dataclass with keyword arguments, which names the nearest ones where an argument is unknown."""
+    made = dataclass(frozen=True, kw_only=True)(cls)
+    setattr(made, "__init__", _checked(made, made.__init__))  # noqa: B010  # as an assignment, mypy refuses it
+    return made
+
+
+def _checked(cls: Any, init: Callable[..., None]) -> Callable[..., None]:
+    """Return an `__init__` that refuses unknown arguments in words."""
+    known = [field.name for field in fields(cls) if field.init]
+
+    @functools.wraps(init)
+    def initialize(self: Any, *positional: Any, **named: Any) -> None:
+        if positional:
+            raise TypeError(f"{cls.__name__} takes keyword arguments alone: {', '.join(known)}")
+        for name in named:
+            if name not in known:
+                raise TypeError(f"{cls.__name__} has no argument {name!r}{nearest(name, known)}")
+        init(self, **named)
+
+    return initialize
+
+
+def put(self: Any, **values: Any) -> None:
+    """Set fields of a frozen record, in its `__post_init__`."""
+    for name, value in values.items():
+        object.__setattr__(self, name, value)

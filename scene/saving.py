@@ -1,0 +1,67 @@
+"""Files with the state of a scene, from which it goes on to the bit, and how the scene has to look for that."""
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..physics.user.state_file import model_digest
+from .sensors.manager import SensorManager, split
+from .world import World
+
+_VERSION = 1
+
+
+def save(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
+    """Write the state of a scene. A file that exists is replaced at once, when the new one is whole."""
+    path = Path(path)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+    content = {
+        "scene": _VERSION,
+        "model": model_digest(world.model),
+        "n_envs": world.n_envs,
+        "entities": names,
+        "state": world.solver.state.state_dict() | sensors.state_dict(None),
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save(content, unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
+    """Go on where `save` left off.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no such file, or of another scene, precision or number of environments; nothing is changed.
+    """
+    content = _read(path)
+    if content["entities"] != names:
+        raise ValueError(f"{path}: saved from another scene: its entities are {', '.join(content['entities'])}")
+    if content["n_envs"] != world.n_envs:
+        raise ValueError(f"{path}: saved from {content['n_envs']} environments; this scene has {world.n_envs}")
+    if content["model"] != model_digest(world.model):
+        raise ValueError(f"{path}: saved from another scene: its entities have other numbers, or its options differ")
+    try:
+        of_sensors, of_solver = split(content["state"])
+        sensors.check_state(of_sensors)
+        world.solver.state.load_state_dict(of_solver)
+        sensors.load_state_dict(of_sensors, None)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read(path: str | os.PathLike) -> dict[str, Any]:
+    try:
+        content = torch.load(path, weights_only=True, map_location="cpu")
+        known = isinstance(content, dict) and content.get("scene") == _VERSION
+    except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+        raise ValueError(f"{path}: not a file that Scene.save_checkpoint wrote, or a damaged one") from error
+    if not known:
+        raise ValueError(f"{path}: not a file that Scene.save_checkpoint wrote, or one of another version")
+    return content

@@ -1,0 +1,372 @@
+"""Scene: entities are added, `build` makes one model of them, `step` moves all environments."""
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from ..physics.model.model import Model
+from ..physics.scalars import as_count, as_flag
+from . import materials, morphs, surfaces
+from .attaching import in_order
+from .camera import Camera
+from .compose import SEPARATOR, Piece, compose
+from .drawing import Drawing
+from .entity import RigidEntity
+from .entity_kinds import entity_class
+from .life import Life
+from .lights import Light
+from .make import make_piece
+from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
+from .outline import Outline
+from .ranges import Ranges, ranges_of
+from .records import nearest
+from .renderers import Renderer
+from .segmentation import Segmentation
+from .sensors.manager import SensorManager
+from .sensors.sensor import Sensor
+from .variants import Variants, variants_of
+from .world import World
+
+_alive: WeakSet["Scene"] = WeakSet()
+
+
+class Scene(Life, Drawing):
+    """Entities, and what happens to them.
+
+    Args:
+        sim_options: time and gravity.
+        rigid_options: contacts, constraints, integration.
+        vis_options: pictures.
+        viewer_options: the viewer, kept for it.
+        profiling_options: kept.
+        renderer: one of `renderers`.
+        show_viewer: True warns that there is no viewer yet.
+        show_FPS: kept.
+
+    Attributes:
+        variants: entities whose shapes differ from environment to environment.
+
+    Raises:
+        TypeError: an option is of another class.
+    """
+
+    def __init__(
+        self,
+        sim_options: SimOptions | None = None,
+        rigid_options: RigidOptions | None = None,
+        vis_options: VisOptions | None = None,
+        viewer_options: ViewerOptions | None = None,
+        profiling_options: ProfilingOptions | None = None,
+        renderer: Renderer | None = None,
+        show_viewer: bool | None = None,
+        show_FPS: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.rigid_options: RigidOptions = _option("rigid_options", rigid_options, RigidOptions)
+        self.sim_options: SimOptions = _option("sim_options", sim_options, SimOptions).under(self.rigid_options)
+        self.vis_options = _option("vis_options", vis_options, VisOptions)
+        self.viewer_options = _option("viewer_options", viewer_options, ViewerOptions)
+        self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)
+        self.renderer = _option("renderer", renderer, Renderer)
+        self.show_FPS = bool(show_FPS)
+        if show_viewer:
+            warnings.warn("show_viewer=True: there is no viewer yet; look through scene.add_camera", stacklevel=2)
+        self._entities: list[RigidEntity] = []
+        self._pieces: list[Piece] = []
+        self._lights: list[Light] = []
+        self._cameras: list[Camera] = []
+        self._sensors = SensorManager()
+        self.variants: list[Variants] = []
+        _alive.add(self)
+
+    def __repr__(self) -> str:
+        state = f"{self.n_envs} environments" if self.is_built else "not built"
+        return f"Scene({len(self._entities)} entities, {state})"
+
+    # composition
+
+    def add_entity(
+        self,
+        morph: morphs.Morph | Sequence[morphs.Morph],
+        material: materials.Rigid | None = None,
+        surface: surfaces.Surface | None = None,
+        visualize_contact: bool = False,
+        vis_mode: str | None = None,
+        name: str | None = None,
+    ) -> RigidEntity:
+        """Add an entity.
+
+        Args:
+            morph: its shape and place; or several of one kind, such as boxes, that differ in size and place: each is in
+                a share of the environments, in blocks as even as can be.
+            material: what it weighs and how it touches; None: `materials.Rigid()`.
+            surface: how it looks; None: `surfaces.Default()`.
+            visualize_contact: whether pictures show its contacts.
+            vis_mode: "visual" or "collision": which geoms are drawn.
+            name: of its own among the entities; None: the kind of its shape, and its number.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            ValueError: the name is taken, or is none.
+            TypeError: an argument is of another class.
+            ModelLoadError: its file is missing or broken.
+        """
+        self._require_not_built("add_entity")
+        several = list(morph) if isinstance(morph, Sequence) else [morph]
+        if not several:
+            raise ValueError("morph: an empty list; give one shape at least")
+        for each in several:
+            _of_class("morph", each, morphs.Morph)
+        morph = several[0]
+        made_of = (
+            morph,
+            _of_class("material", material or materials.Rigid(), materials.Rigid),
+            _of_class("surface", surface or surfaces.Default(), surfaces.Surface),
+        )
+        idx = len(self._entities)
+        name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
+        piece = make_piece(name, made_of, self.rigid_options, vis_mode)
+        entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
+        entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
+        if len(several) > 1:
+            self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
+        self._pieces.append(piece)
+        self._entities.append(entity)
+        return entity
+
+    def _free_name(self, name: Any) -> str:
+        if not isinstance(name, str) or not name or SEPARATOR in name:
+            raise ValueError(f"name={name!r}: expected a name without '{SEPARATOR}'")
+        if name in self.entity_names:
+            raise ValueError(f"name={name!r}: the scene has an entity of this name; choose another")
+        return name
+
+    def build(
+        self,
+        n_envs: int = 0,
+        env_spacing: Sequence[float] = (0.0, 0.0),
+        n_envs_per_row: int | None = None,
+        center_envs_at_origin: bool = True,
+    ) -> None:
+        """Make one model of all entities, and its environments.
+
+        Args:
+            n_envs: number of environments; 0: one, whose tensors have no batch dimension.
+            env_spacing: distances along x and y at which pictures show environments side by side, m.
+            n_envs_per_row: how many stand along x; None: about as many as along y.
+            center_envs_at_origin: whether the middle of all is at the world's origin.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            ModelLoadError: MuJoCo cannot compile the model.
+            UnsupportedModelError: an entity uses what Tumble does not simulate.
+        """
+        self._require_not_built("build")
+        n_envs = as_count("n_envs", n_envs, least=0)
+        offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
+        model = self.compile()
+        ranges = self.ranges(model)
+        self._world = World(model, n_envs, offsets, self._sensors.reads)
+        for variants in self.variants:
+            variants.apply(self._world.solver)
+        for entity, own in zip(self._entities, ranges, strict=True):
+            entity.place(self._world, own)
+        for camera in self._cameras:
+            camera.build(self._world)
+        self._sensors.build(self._world)
+
+    def compile(self, *, actuators: bool = False, **options: Any) -> Model:
+        """Return the model of all entities, as `build` simulates it, without environments.
+
+        Args:
+            actuators: whether the actuators of files act; in a scene that is built, controls of dofs alone do.
+            options: override those of the scene, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
+
+        Raises:
+            ModelLoadError: MuJoCo cannot compile it.
+            UnsupportedModelError: an entity uses what Tumble does not simulate.
+            ValueError: for an unknown option.
+        """
+        pieces = [self._pieces[entity.idx] for entity in in_order(self._entities)]
+        return compose(pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
+
+    def ranges(self, model: Model) -> list[Ranges]:
+        """Return the ranges of all entities in a model that `compile` returned."""
+        order = in_order(self._entities)
+        found = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
+        return [found[order.index(entity)] for entity in self._entities]
+
+    def add_camera(
+        self,
+        model: str = "pinhole",
+        res: Sequence[int] = (320, 320),
+        pos: Any = (0.5, 2.5, 3.5),
+        lookat: Any = (0.5, 0.5, 0.5),
+        up: Any = (0.0, 0.0, 1.0),
+        fov: float = 30.0,
+        aperture: float = 2.0,
+        focus_dist: float | None = None,
+        GUI: bool = False,
+        spp: int = 256,
+        denoise: bool | None = None,
+        near: float = 0.1,
+        far: float = 20.0,
+        env_idx: int | None = None,
+        debug: bool = False,
+    ) -> Camera:
+        """Add a camera.
+
+        Args:
+            model: "pinhole" or "thinlens", for path tracing.
+            res: width and height, pixels.
+            pos: where it stands, (3,) m.
+            lookat: the point that it looks at, (3,) m.
+            up: direction that is up in the picture, (3,).
+            fov: degrees from the lower to the upper edge.
+            aperture: of a thin lens, for path tracing.
+            focus_dist: distance that is sharp, m, for path tracing.
+            GUI: kept; no window is opened.
+            spp: samples a pixel, for path tracing.
+            denoise: whether pictures of path tracing are denoised.
+            near: kept: the renderer has a near plane of its own, m.
+            far: kept: the renderer sees as far as there is something, m.
+            env_idx: the only environment that it sees; None: all.
+            debug: kept.
+
+        Raises:
+            ValueError: an argument is impossible.
+        """
+        options = {name: value for name, value in locals().items() if name != "self"}
+        camera = Camera(len(self._cameras), self, options)
+        self._cameras.append(camera)
+        if self._world is not None:
+            camera.build(self._world)
+        return camera
+
+    def add_light(
+        self,
+        pos: Any,
+        dir: Any,
+        color: Any = (1.0, 1.0, 1.0),
+        intensity: float = 1.0,
+        directional: bool = False,
+        castshadow: bool = True,
+        cutoff: float = 45.0,
+        attenuation: float = 0.0,
+    ) -> None:
+        """Add a light, which becomes one of the model's.
+
+        Args:
+            pos: where it stands, (3,) m.
+            dir: direction in which it shines, (3,).
+            color: red, green and blue, from 0 on.
+            intensity: factor of its colour.
+            directional: whether its rays are parallel, as the sun's; else it is a lamp.
+            castshadow: whether it casts shadows.
+            cutoff: degrees from its direction up to which a lamp shines.
+            attenuation: share by which it is weaker for each metre.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            ValueError: an argument is impossible.
+        """
+        self._require_not_built("add_light")
+        self._lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
+
+    def add_sensor(self, sensor_options: Any) -> Sensor:
+        """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
+
+        Raises:
+            SceneOrderError: the scene is built.
+            TypeError: these are no options of a sensor.
+            IndexError: its entity, link or dof does not exist.
+            ValueError: it needs an entity.
+        """
+        self._require_not_built("add_sensor")
+        return self._sensors.add(sensor_options, self)
+
+    def piece_of(self, entity: RigidEntity) -> Piece:
+        """Return what an entity adds to the model, which can be changed until the scene is built."""
+        return self._pieces[entity.idx]
+
+    @property
+    def sensors(self) -> list[Sensor]:
+        """All sensors, in the order in which they were added."""
+        return list(self._sensors.sensors)
+
+    # names
+
+    def get_entity(self, name: str) -> RigidEntity:
+        """Return an entity by its name.
+
+        Raises:
+            KeyError: for an unknown name, with the nearest.
+        """
+        for entity in self._entities:
+            if entity.name == name:
+                return entity
+        raise KeyError(f"the scene has no entity {name!r}{nearest(name, self.entity_names)}")
+
+    @property
+    def entities(self) -> list[RigidEntity]:
+        """All entities, in the order in which they were added."""
+        return list(self._entities)
+
+    @property
+    def entity_names(self) -> list[str]:
+        """Their names."""
+        return [entity.name for entity in self._entities]
+
+    @property
+    def cameras(self) -> list[Camera]:
+        """All cameras, in the order in which they were added."""
+        return list(self._cameras)
+
+    def render_all_cameras(self, **outputs: bool) -> list[tuple[Any, Any, Any, Any]]:
+        """Return what `Camera.render` does of each camera, with its arguments."""
+        return [camera.render(**outputs) for camera in self._cameras]
+
+    @cached_property
+    def segmentation(self) -> Segmentation:
+        """The meaning of segmented pictures."""
+        self._built("segmentation")
+        return Segmentation(self._entities, self.vis_options.segmentation_level)
+
+    @property
+    def segmentation_idx_dict(self) -> dict[int, Any]:
+        """By number in a segmented picture, the part that it stands for: `Segmentation.idx_dict`."""
+        return self.segmentation.idx_dict
+
+
+def close_all() -> None:
+    """Close all scenes of this process, and give their memory back."""
+    for scene in list(_alive):
+        scene.close()
+
+
+def _option(name: str, given: Any, kind: type) -> Any:
+    return _of_class(name, kind() if given is None else given, kind)
+
+
+def _of_class(name: str, given: Any, kind: type) -> Any:
+    """Return an argument, or refuse one of another class.
+
+    Raises:
+        TypeError: with what was expected.
+    """
+    if not isinstance(given, kind):
+        hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""
+        raise TypeError(f"{name}: expected a {kind.__module__.rpartition('.')[2]}.{kind.__name__}, got {given!r}{hint}")
+    return given
+
+
+def _offsets(count: int, spacing: Sequence[float], per_row: int | None, center: bool) -> np.ndarray:
+    """Return where environments are drawn, (count, 3) m, in rows along x."""
+    columns = int(np.ceil(np.sqrt(count))) if per_row is None else as_count("n_envs_per_row", per_row)
+    number = np.arange(count)
+    places = np.stack([number % columns * spacing[0], number // columns * spacing[1], np.zeros(count)], axis=1)
+    return places - (places.max(0) + places.min(0)) / 2 if center else places

@@ -1,0 +1,69 @@
+"""Joint torque sensors: the effort between a drive and its joint."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...physics.scalars import as_whole
+from ..world import World
+from .links import require_entity
+from .look import Look
+from .sensor import Sensor
+
+
+class JointTorqueSensor(Sensor):
+    """A sensor of efforts at dofs: `read` returns (n, number of dofs), N m or N.
+
+    A drive gives qfrc_actuator. On the way to the joint its armature takes armature * qacc, and the gear's friction and
+    damping take theirs.
+    """
+
+    reads: tuple[str, ...] = ("qfrc_actuator", "qacc", "eval_qvel")
+
+    def __init__(self, options: Any, idx: int, entity: Any) -> None:
+        super().__init__(options, idx, entity)
+        require_entity(self, entity)
+        given = options.dofs_idx_local
+        dofs = (
+            range(entity.n_dofs) if given is None else [as_whole("JointTorque: dofs_idx_local", dof) for dof in given]
+        )
+        self.dofs_idx_local = list(dofs)
+        if wrong := [dof for dof in self.dofs_idx_local if not 0 <= dof < entity.n_dofs]:
+            raise IndexError(f"{self!r}: dofs_idx_local={wrong[0]}: entity '{entity.name}' has {entity.n_dofs} dofs")
+        if not self.dofs_idx_local:
+            raise ValueError(f"{self!r}: entity '{entity.name}' has no dofs to sense")
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of what is read of one environment."""
+        return ((len(self.dofs_idx_local),),)
+
+    def place(self, world: World) -> None:
+        """Look up the dofs, and which of them have friction."""
+        values, device = world.model.values, world.solver.device
+        dofs = np.array(self.dofs_idx_local) + self._entity.dof_start
+        self._dofs = torch.as_tensor(dofs, device=device)
+        both = zip(values["friction_dofadr"], values["friction_tendon"], strict=True)
+        rows = {int(dof): row for row, (dof, tendon) in enumerate(both) if tendon < 0}
+        places = [place for place, dof in enumerate(dofs) if dof in rows]
+        blocks = [int(world.model.sizes["ne"]) + rows[int(dofs[place])] for place in places]
+        self._places, self._blocks = (torch.as_tensor(n, dtype=torch.int64, device=device) for n in (places, blocks))
+        self.reads = (*JointTorqueSensor.reads, "block_force") if places else JointTorqueSensor.reads
+
+    def sense(self, look: Look) -> torch.Tensor:
+        """Return the efforts, (k, number of dofs)."""
+        armature, damping = self._own(look, "dof_armature"), self._own(look, "dof_damping")
+        taken = armature * self._of(look, "qacc") + damping * self._of(look, "eval_qvel")
+        effort = self._of(look, "qfrc_actuator") - taken
+        if len(self._places):
+            effort = effort.index_add(1, self._places, look["block_force"][:, self._blocks, 0])
+        return effort
+
+    def _of(self, look: Look, name: str) -> torch.Tensor:
+        return look[name][:, self._dofs]
+
+    def _own(self, look: Look, name: str) -> torch.Tensor:
+        """Return numbers of the dofs, of every environment's own, (k, number of dofs)."""
+        solver = look.world.solver
+        return solver.parameters.get(name, look.envs).to(solver.device, solver.dtype)[:, self._dofs]

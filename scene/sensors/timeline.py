@@ -1,0 +1,63 @@
+"""The readings of the last steps: a ring of them for delays, jitter and histories."""
+
+import torch
+
+
+class Timeline:
+    """The last readings of n environments, the newest of age 0.
+
+    Args:
+        depth: how many are kept.
+        first: the readings with which all ages begin, (n, width).
+    """
+
+    def __init__(self, depth: int, first: torch.Tensor) -> None:
+        self._ring = first.repeat(depth, 1, 1)  # (depth, n, width)
+        self._head = 0
+        self._envs = torch.arange(len(first), device=first.device)
+
+    @property
+    def depth(self) -> int:
+        """The number of readings that are kept."""
+        return len(self._ring)
+
+    def push(self, readings: torch.Tensor) -> None:
+        """Take the readings of a step, (n, width)."""
+        self._head = (self._head + 1) % self.depth
+        self._ring[self._head] = readings
+
+    def fill(self, readings: torch.Tensor, rows: torch.Tensor) -> None:
+        """Let environments `rows` (k,) have the readings (k, width) at every age."""
+        self._ring[:, rows] = readings
+
+    def at(self, age: torch.Tensor) -> torch.Tensor:
+        """Return the readings of whole ages, (n,) int64, one of each environment, (n, width)."""
+        return self._ring[(self._head - age.clamp(0, self.depth - 1)) % self.depth, self._envs]
+
+    def between(self, age: torch.Tensor) -> torch.Tensor:
+        """Return readings of any age, (n,) float64: interpolated between the two nearest ones, (n, width)."""
+        whole = age.floor()
+        share = (age - whole).to(self._ring.dtype)[:, None]
+        newer, older = self.at(whole.long()), self.at(whole.long() + 1)
+        return newer + share * (older - newer)
+
+    def all(self, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the readings of environments `rows` (k,), or of all, the newest first, (k, depth, width)."""
+        order = (self._head - torch.arange(self.depth, device=self._ring.device)) % self.depth
+        found = self._ring[order].transpose(0, 1)
+        return found if rows is None else found[rows]
+
+    def put(self, readings: torch.Tensor, rows: torch.Tensor) -> None:
+        """Write what `all` returned, of this depth or less, into environments `rows` (k,)."""
+        lacking = self.depth - readings.shape[1]
+        readings = torch.cat((readings, readings[:, -1:].expand(-1, lacking, -1)), 1)
+        order = (self._head - torch.arange(self.depth, device=self._ring.device)) % self.depth
+        self._ring[order[:, None], rows] = readings.transpose(0, 1)
+
+    def deepen(self, depth: int) -> None:
+        """Keep more readings from now on; those that are older than any kept are as the oldest one."""
+        if depth <= self.depth:
+            return
+        kept = self.all().transpose(0, 1).flip(0)  # the oldest first
+        self._ring = torch.cat((kept[:1].expand(depth - len(kept), -1, -1), kept))
+        self._head = depth - 1

@@ -1,0 +1,134 @@
+"""A built scene as its entities see it: the solver, how environments are named, and the form of what is returned."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..physics.arguments import real_array
+from ..physics.batch_numbers import Known, numbers_for
+from ..physics.drivers.interface import STATE
+from ..physics.model.model import Model
+from ..physics.solver import RigidSolver
+from ..physics.user.columns import as_entries
+from ..physics.user.coordinates import DofCoordinates
+from .friction import Friction
+from .selection import environments
+
+
+class World:
+    """The model and the environments of a built scene.
+
+    Attributes:
+        model: the compiled model.
+        solver: its environments.
+        n_envs: as `Scene.build` was given: 0 stands for one environment whose tensors have no batch dimension.
+        offsets: where environments are drawn side by side, (max(1, n_envs), 3) m.
+        coordinates: which numbers of qpos are the positions of dofs.
+        friction: of geoms, and the ratios of environments.
+
+    Args:
+        outputs: quantities that are wanted after each step.
+    """
+
+    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray, outputs: Sequence[str] = ()) -> None:
+        self.model, self.n_envs = model, n_envs
+        self.solver = RigidSolver(model, max(1, n_envs), outputs)
+        self.offsets = torch.as_tensor(offsets, dtype=self.solver.dtype, device=self.solver.device)
+        self.coordinates = DofCoordinates(model.mj)
+        self.friction = Friction(self.solver)
+        self._numbers = numbers_for(self.solver.device, self.solver.dtype, self.solver.runtime.columns)
+        self._pushed: set[int] = set()
+
+    def step(self, substeps: int) -> None:
+        """Take physics steps; what `push` applied ends with them."""
+        self.solver.step(substeps)
+        if self._pushed:
+            columns = 6 * np.repeat(np.array(sorted(self._pushed)), 6) + np.tile(np.arange(6), len(self._pushed))
+            self.solver.inputs.set_columns(xfrc_applied=(columns, 0.0))
+            self._pushed.clear()
+
+    def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Any) -> None:
+        """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) for the next step."""
+        columns = (6 * bodies[:, None] + np.arange(6)).reshape(-1)
+        present = self.solver.state.get_columns("xfrc_applied", columns, envs)
+        self.solver.inputs.set_columns(envs, xfrc_applied=(columns, present + wrenches.reshape(len(present), -1)))
+        self._pushed.update(bodies.tolist())
+
+    @property
+    def count(self) -> int:
+        """Number of environments, 1 without a batch."""
+        return self.solver.num_envs
+
+    def envs(self, envs_idx: Any) -> Any:
+        """Return environments that exist, in the solver's form: None for all, else indices (k,).
+
+        Args:
+            envs_idx: None, a number, a slice, a mask of all, or numbers in any form.
+
+        Raises:
+            ValueError: the scene has no batch.
+            IndexError: for an environment that does not exist.
+        """
+        if envs_idx is None:
+            return None
+        if self.n_envs == 0:
+            raise ValueError("envs_idx: this scene was built without a batch (n_envs=0); leave it out")
+        return Known(self._numbers.environments(environments(envs_idx, self.count), self.count))
+
+    def how_many(self, envs: Any) -> int:
+        """Return the number of environments in what `envs` returned."""
+        return self.count if envs is None else len(envs.index)
+
+    def indices(self, envs: Any) -> torch.Tensor:
+        """Return what `envs` returned as indices (k,) int64 on the device, of all for None."""
+        return torch.as_tensor(np.arange(self.count) if envs is None else envs.index, device=self.solver.device)
+
+    def out(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Return numbers (k, ...) as users see them: without the first dimension if the scene has no batch."""
+        return numbers[0] if self.n_envs == 0 else numbers
+
+    def entries(self, name: str, values: Any, envs: Any, width: int) -> Any:
+        """Return a user's numbers: (n, width), or (width,) or one for every environment, finite.
+
+        Raises:
+            ValueError: for another shape, naming what was expected, and for a number that is not finite.
+        """
+        return as_entries(self._numbers, name, values, self.how_many(envs), width)
+
+    def tensor(self, name: str, values: Any, envs: Any, *shape: int) -> torch.Tensor:
+        """Return a user's numbers as a tensor (n, *shape): given so, as (*shape,) or as one number, finite.
+
+        Raises:
+            ValueError: for another shape, naming what was expected, and for a number that is not finite.
+        """
+        count, given = self.how_many(envs), self._numbers.numbers(values, name)
+        if tuple(given.shape) not in ((count, *shape), shape, ()):
+            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {tuple(given.shape)}")
+        self._numbers.require_finite(name, given)
+        return torch.as_tensor(given, dtype=self.solver.dtype, device=self.solver.device).expand(count, *shape)
+
+    def doubles(self, name: str, values: Any, envs: Any, *shape: int) -> np.ndarray:
+        """Return what `tensor` does as an array of numpy in double precision, which may be infinite."""
+        count, given = self.how_many(envs), real_array(name, values).astype(np.float64)
+        if given.shape not in ((count, *shape), shape, ()):
+            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {given.shape}")
+        if np.isnan(given).any():
+            raise ValueError(f"{name}: a number is nan")
+        return np.broadcast_to(given, (count, *shape)).copy()
+
+    def get(self, name: str, envs: Any = None) -> torch.Tensor:
+        """Return a quantity by MuJoCo's name at the present state, (k, ...): `RigidSolver.get` after `forward`."""
+        if name not in STATE:
+            self.solver.forward_changed()
+        return self.solver.get(name, envs)
+
+    def get_many(self, names: Sequence[str], envs: Any = None) -> dict[str, torch.Tensor]:
+        """Return several quantities by MuJoCo's names at the present state."""
+        self.solver.forward_changed()
+        return self.solver.get_many(names, envs)
+
+    def parameter(self, name: str, envs: Any = None) -> torch.Tensor:
+        """Return numbers of the model by MuJoCo's name, (n, ...) in the solver's precision: environments' own."""
+        return self.solver.get_parameters(name, envs).to(self.solver.device, self.solver.dtype)

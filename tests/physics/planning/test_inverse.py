@@ -1,0 +1,306 @@
+"""Inverse kinematics: poses and Jacobians are MuJoCo's, solutions bring targets to their poses as MuJoCo judges it."""
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from tumble import assets
+from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics
+
+from ..starts import run_in_columns, run_with
+
+ROUNDINGS = 1e-12
+"""Of poses of some metres, after a dozen rotations in double precision."""
+POS_TOL, ROT_TOL = 5e-4, np.radians(0.3)
+"""What is asked for: 0.5 mm and 0.3 degrees; the search itself ends at 0.5 mm and 5e-3 rad."""
+ARM = range(7)
+TREE = """<mujoco><compiler angle="radian"/><worldbody>
+<body name="base" mocap="true" pos=".3 .1 0" quat="1 .2 .1 0"><body name="post" pos="0 .1 .4" quat="1 0 1 0">
+  <body name="lift" pos="0 0 .1"><joint type="slide" axis="1 1 0" pos=".1 0 0" range="-.5 .5" limited="true" ref=".1"/>
+    <joint name="swing" axis="0 1 1" pos=".02 .03 0" range="-2 2" limited="true" ref=".2"/><geom size=".05"/>
+    <body name="wrist" pos=".3 0 0"><joint name="wrist" type="ball" pos="-.05 0 .02" range="0 1.5" limited="true"/>
+      <geom size=".05"/><site name="tip" pos=".1 .2 0" quat="1 2 3 4"/></body></body></body></body>
+<body name="trunk" pos="0 0 1"><freejoint name="trunk"/><geom size=".1"/>
+  <body name="left" pos="0 .2 0" euler="1 0 0"><joint axis="0 1 0"/><geom size=".05"/>
+    <body name="left_foot" pos="0 0 -.3"><joint axis="1 0 0" pos="0 0 .1"/><geom size=".05"/></body></body>
+  <body name="right" pos="0 -.2 0"><joint axis="0 1 0"/><geom size=".05"/>
+    <body name="right_foot" pos="0 0 -.3"><joint axis="1 0 0"/><geom size=".05"/></body></body></body>
+</worldbody></mujoco>"""
+REACH = (1.0, 0.7)
+PLANAR = """<mujoco><worldbody><body><joint axis="0 0 1"/><geom size=".1"/>
+<body name="forearm" pos="1 0 0"><joint axis="0 0 1"/><geom size=".1"/></body></body></worldbody></mujoco>"""
+CONVERGED = 1e-3
+"""Metres: least squares come to a rest slowly where all links lie in a line."""
+POINT = (0.05, -0.1, 0.2)
+TARGETS = (Target(site="tip"), Target("left_foot", point=POINT), Target("trunk"), Target(site="tip", point=POINT))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def double_precision():
+    run_with("64")
+
+
+@pytest.fixture(scope="module")
+def tree() -> Model:
+    return Model.from_mjcf(TREE)
+
+
+@pytest.fixture(scope="module")
+def arm() -> Model:
+    return Model.from_mjcf(str(assets.find("arm_pick.xml")))
+
+
+@pytest.fixture(scope="module")
+def solver(tree) -> RigidSolver:
+    return RigidSolver(tree, 6)
+
+
+def random_qpos(mj: mujoco.MjModel, count: int, seed: int = 0) -> np.ndarray:
+    """Configurations with quaternions that are not of unit length."""
+    return np.random.default_rng(seed).uniform(-1.5, 1.5, (count, mj.nq))
+
+
+def poses_by_mujoco(mj: mujoco.MjModel, data: mujoco.MjData, target: Target):
+    """Position, rotation matrix and Jacobian (6, nv) of a target, after mj_kinematics and mj_comPos."""
+    jac = np.zeros((6, mj.nv))
+    if target.site is not None:
+        site = mj.site(target.site).id
+        place, turn, body = data.site_xpos[site], data.site_xmat[site].reshape(3, 3), mj.site_bodyid[site]
+    else:
+        body = mj.body(target.body).id
+        place, turn = data.xpos[body], data.xmat[body].reshape(3, 3)
+    place = place + turn @ target.point
+    mujoco.mj_jac(mj, data, jac[:3], jac[3:], place, body)
+    return place, turn, jac
+
+
+def placed(mj: mujoco.MjModel, qpos: np.ndarray) -> mujoco.MjData:
+    """The positions of a configuration."""
+    data = mujoco.MjData(mj)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(mj, data)
+    mujoco.mj_comPos(mj, data)
+    return data
+
+
+def matrix(quat: np.ndarray) -> np.ndarray:
+    """The rotation matrix of a quaternion of any length."""
+    flat = np.zeros(9)
+    mujoco.mju_quat2Mat(flat, np.asarray(quat, float) / np.linalg.norm(quat))
+    return flat.reshape(3, 3)
+
+
+def angle_between(a: np.ndarray, b: np.ndarray) -> float:
+    """The angle (rad) of the rotation between two rotation matrices."""
+    half = np.linalg.norm(a - b) / np.sqrt(8)
+    return 2 * np.arcsin(min(1.0, half))
+
+
+def test_poses_and_jacobians_are_mujocos(tree):
+    """All joint types, anchors, references, quaternions of any length, mocap bodies, sites, points off the bodies."""
+    qpos = random_qpos(tree.mj, 20)
+    of = InverseKinematics(tree, TARGETS)
+    (pos, quat), jac = of.poses(qpos), of.jacobians(qpos)
+    for env, row in enumerate(qpos):
+        data = placed(tree.mj, row)
+        for t, target in enumerate(TARGETS):
+            place, turn, derivatives = poses_by_mujoco(tree.mj, data, target)
+            assert np.abs(pos[env, t].numpy() - place).max() < ROUNDINGS
+            assert np.abs(matrix(quat[env, t].numpy()) - turn).max() < ROUNDINGS
+            assert np.abs(jac[env, t].numpy() - derivatives).max() < ROUNDINGS
+
+
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_reachable_poses_of_the_arm_are_reached(arm, count):
+    """At least 99 % of the poses of random configurations, from one start, within limits, as MuJoCo judges it."""
+    mj, rng = arm.mj, np.random.default_rng(7)
+    asked = np.tile(mj.key_qpos[0], (count, 1))
+    asked[:, :7] = rng.uniform(*mj.jnt_range[:7].T, (count, 7))
+    of = InverseKinematics(arm, Target(site="grip"), dofs_idx=ARM)
+    pos, quat = of.poses(asked)
+    found = of.solve(pos[:, 0], quat[:, 0], init_qpos=mj.key_qpos[0], seed=0)
+    assert found.success.double().mean() >= 0.99
+    qpos = found.qpos.numpy()
+    assert (qpos[:, 7:] == mj.key_qpos[0][7:]).all()
+    assert (qpos[:, :7] >= mj.jnt_range[:7, 0]).all() and (qpos[:, :7] <= mj.jnt_range[:7, 1]).all()
+    for env in np.flatnonzero(found.success.numpy()):
+        place, turn, _ = poses_by_mujoco(mj, placed(mj, qpos[env]), Target(site="grip"))
+        away = np.linalg.norm(place - pos[env, 0].numpy())
+        assert away <= POS_TOL and angle_between(turn, matrix(quat[env, 0].numpy())) <= ROT_TOL
+        assert abs(np.linalg.norm(found.error[env, 0, :3].numpy()) - away) < ROUNDINGS
+
+
+def test_several_targets_at_once(tree):
+    """Both feet and the trunk of a floating robot; what does not move them stays."""
+    targets = ["left_foot", Target("right_foot", point=POINT), "trunk"]
+    asked, start = random_qpos(tree.mj, 40, 1), random_qpos(tree.mj, 40, 2)
+    of = InverseKinematics(tree, targets)
+    pos, quat = of.poses(asked)
+    found = of.solve(
+        [pos[:, 0], pos[:, 1], None], [None, None, quat[:, 2]], init_qpos=start, max_solver_iters=60, seed=3
+    )
+    assert found.success.all()
+    for env in range(40):
+        data = placed(tree.mj, found.qpos[env].numpy())
+        for t in (0, 1):
+            place, _, _ = poses_by_mujoco(tree.mj, data, of.targets[t])
+            assert np.abs(place - pos[env, t].numpy()).max() <= POS_TOL
+        _, turn, _ = poses_by_mujoco(tree.mj, data, of.targets[2])
+        assert angle_between(turn, matrix(quat[env, 2].numpy())) <= ROT_TOL
+    trunk = tree.mj.joint("trunk").qposadr[0]
+    assert torch.equal(found.qpos[:, :trunk], torch.tensor(start[:, :trunk]))
+    legs = range(*tree.mj.jnt_dofadr[[tree.mj.joint("trunk").id + 1, -1]])
+    held = InverseKinematics(tree, targets[:2], dofs_idx=legs).solve(
+        [pos[:, 0], pos[:, 1]], [None, None], init_qpos=start, seed=3
+    )
+    assert torch.equal(held.qpos[:, : trunk + 7], torch.tensor(start[:, : trunk + 7]))
+    assert (held.qpos[:, trunk + 7 :] != torch.tensor(start[:, trunk + 7 :])).any()
+
+
+def test_masks_leave_axes_free(arm):
+    """Height alone, and the hand's z axis alone: the rest of the pose is found by the least change, not reached."""
+    mj = arm.mj
+    of = InverseKinematics(arm, Target(site="grip"), (False, False, True), (False, False, True), ARM)
+    down = np.array([0.0, 1.0, 0.0, 0.0])
+    start = mj.key_qpos[0].copy()
+    start[:7] += 0.4
+    found = of.solve([9.0, 9.0, 0.3], down, init_qpos=start, seed=0)
+    assert found.success.all()
+    place, turn, _ = poses_by_mujoco(mj, placed(mj, found.qpos[0].numpy()), Target(site="grip"))
+    assert abs(place[2] - 0.3) <= POS_TOL and turn[2, 2] <= -np.cos(ROT_TOL)
+    assert np.abs(place[:2]).max() < 1.0 and angle_between(turn, matrix(down)) > 20 * ROT_TOL
+    assert not found.error[0, 0, [0, 1]].any()
+
+
+def test_limits_hold_if_they_are_respected(tree):
+    """A slide, a hinge and the angle of a ball, where the poses lie beyond them."""
+    mj, site = tree.mj, Target(site="tip")
+    asked = np.tile(mj.qpos0, (8, 1))
+    asked[:, 0], asked[:, 1] = np.linspace(-0.9, 0.9, 8), np.linspace(2.5, -2.5, 8)
+    asked[:, 2:6] = [np.cos(1.2), np.sin(1.2), 0, 0]  # 2.4 rad
+    of = InverseKinematics(tree, site)
+    pos, quat = of.poses(asked)
+    inside = of.solve(pos[:, 0], quat[:, 0], max_samples=5, seed=0).qpos
+    turned = 2 * torch.atan2(inside[:, 3:6].norm(dim=1), inside[:, 2].abs())
+    assert inside[:, 0].abs().max() <= 0.5 and inside[:, 1].abs().max() <= 2.0 and turned.max() <= 1.5 + ROUNDINGS
+    beyond = of.solve(pos[:, 0], quat[:, 0], respect_joint_limit=False, seed=0)
+    assert beyond.success.all() and (beyond.qpos[:, 0].abs() > 0.5).any()
+
+
+def test_what_cannot_be_reached_is_approached():
+    """An arm of two links in a plane: outside of its ring, and in the hole of the ring, in closed form."""
+    of = InverseKinematics(Model.from_mjcf(PLANAR), Target("forearm", point=(REACH[1], 0, 0)))
+    angles = np.linspace(0, 6, 16)
+    radii = np.where(np.arange(16) % 2, 3.0, 0.1)
+    asked = np.stack((radii * np.cos(angles), radii * np.sin(angles), np.zeros(16)), 1)
+    found = of.solve(asked, init_qpos=[0.1, 0.4], seed=0)
+    assert not found.success.any()
+    nearest = np.where(radii > 1, radii - sum(REACH), REACH[0] - REACH[1] - radii)
+    assert np.abs(found.error[:, 0, :3].norm(dim=1).numpy() - nearest).max() < CONVERGED
+
+
+def test_what_is_not_finite_is_flagged(arm):
+    """NaN and a quaternion of length zero: no success, and the start is returned; others are solved."""
+    home = torch.tensor(arm.mj.key_qpos[0])
+    of = InverseKinematics(arm, Target(site="grip"), dofs_idx=ARM)
+    pos, quat = (part[:, 0].repeat(4, 1) for part in of.poses(home))
+    pos[:, 0] += 0.05
+    pos[0, 1], quat[1], pos[2, 2] = torch.nan, 0.0, torch.inf
+    found = of.solve(pos, quat, init_qpos=home, seed=0)
+    assert found.success.tolist() == [False, False, False, True]
+    assert torch.equal(found.qpos[:3], home.expand(3, -1)) and int(found.steps[:3].sum()) == 0
+
+
+def test_a_solution_is_left_as_it_is(arm):
+    home = torch.tensor(arm.mj.key_qpos[0])
+    of = InverseKinematics(arm, Target(site="grip"))
+    pos, quat = of.poses(home)
+    found = of.solve(pos[:, 0], quat[:, 0], init_qpos=home)
+    assert torch.equal(found.qpos[0], home) and int(found.steps[0]) == 0
+
+
+def test_equal_seeds_give_equal_solutions_in_any_company(solver):
+    """Restarts are drawn by the number of the environment: a subset gets what it gets among all."""
+    of = InverseKinematics(solver, Target(site="tip"))
+    pos, quat = of.poses(random_qpos(solver.model.mj, 6, 5) * 0.3)
+    given = pos[:, 0], quat[:, 0]
+    one = of.solve(*given, seed=4, max_solver_iters=5)
+    assert int(one.steps.max()) > 5  # some begin again
+    chosen = [4, 1]
+    some = of.solve(pos[chosen, 0], quat[chosen, 0], seed=4, max_solver_iters=5, envs_idx=chosen)
+    assert torch.equal(some.qpos, one.qpos[chosen])
+    assert not torch.equal(of.solve(*given, seed=5, max_solver_iters=5).qpos, one.qpos)
+
+
+def test_environments_have_their_own_bodies_and_mocap_poses(solver):
+    """Nothing of the solver changes, and its own numbers and inputs are heeded."""
+    mj = solver.model.mj
+    rng = np.random.default_rng(0)
+    own = np.tile(mj.body_pos, (6, 1, 1))
+    own[:, mj.body("wrist").id] += rng.uniform(-0.1, 0.1, (6, 3))
+    solver.set_parameters("body_pos", own)
+    mocap_pos, mocap_quat = rng.uniform(-1, 1, (6, 1, 3)), rng.uniform(-1, 1, (6, 1, 4))
+    solver.mocap_pos, solver.mocap_quat = mocap_pos, mocap_quat
+    solver.set_state(qpos=random_qpos(mj, 6, 3) * 0.3)
+    before = solver.qpos
+    of = InverseKinematics(solver, Target(site="tip"), dofs_idx=[0, 1, 2, 3, 4])
+    pos, _ = of.poses()
+    for env in range(6):
+        changed = mujoco.MjModel.from_xml_string(TREE)
+        changed.body_pos[:] = own[env]
+        data = mujoco.MjData(changed)
+        data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = before[env].numpy(), mocap_pos[env], mocap_quat[env]
+        mujoco.mj_kinematics(changed, data)
+        assert np.abs(data.site_xpos[0] - pos[env, 0].numpy()).max() < ROUNDINGS
+    found = of.solve(pos[:, 0] + 0.02, seed=0)
+    assert found.success.all() and torch.equal(solver.qpos, before)
+    assert torch.equal(found.qpos[:, 6:], before[:, 6:])
+
+
+def refuse(error, match, *arguments, targets="wrist", of=None, **options):
+    """Expect an error of inverse kinematics with these arguments."""
+    with pytest.raises(error, match=match):
+        inverse_kinematics(of, targets, *arguments, **options)
+
+
+def test_wrong_arguments_are_refused_by_name(tree, solver):
+    here, turn = np.zeros((6, 3)), np.tile([1.0, 0, 0, 0], (6, 1))
+    refuse(KeyError, "no body is named 'wirst'; did you mean wrist", here, of=tree, targets="wirst")
+    refuse(KeyError, "no site is named 'top'", here, of=tree, targets=Target(site="top"))
+    refuse(IndexError, "body 99: the model has body numbers 0 to", here, of=tree, targets=99)
+    refuse(ValueError, "name either a body or a site", here, of=tree, targets=Target())
+    refuse(ValueError, "at least one", here, of=tree, targets=[])
+    refuse(ValueError, r"positions: expected shape \(n, 3\)", np.zeros((6, 2)), of=solver)
+    refuse(ValueError, r"positions: expected shape \(6, 3\)", np.zeros((5, 3)), of=solver)
+    refuse(ValueError, r"quaternions: expected shape \(n, 4\)", here, here, of=solver)
+    refuse(ValueError, "positions: expected a sequence of 2", here, of=solver, targets=["wrist", "trunk"])
+    refuse(ValueError, "has neither a position nor a quaternion", [here, None], of=solver, targets=["wrist", "trunk"])
+    refuse(ValueError, r"init_qpos: expected shape \(n, 17\)", here, turn, of=solver, init_qpos=np.zeros(4))
+    refuse(ValueError, "none of the dofs .* moves the body 'wrist'", here, of=tree, dofs_idx=[9])
+    refuse(ValueError, "no dof moves the body 'post'", here, of=tree, targets="post")
+    refuse(IndexError, "the model has dofs 0 to", here, of=tree, dofs_idx=[99])
+    refuse(ValueError, "pos_mask: expected three flags", here, of=tree, pos_mask=[1, 2, 3])
+    refuse(ValueError, "pos_tol=0", here, of=tree, pos_tol=0)
+    refuse(ValueError, "max_samples=0", here, of=tree, max_samples=0)
+    refuse(ValueError, "a model has no environments", here, of=tree, envs_idx=[0])
+    refuse(IndexError, "there is no environment 6", here[:1], of=solver, envs_idx=[6])
+    refuse(TypeError, "not of a str", here, of="arm.xml")
+
+
+@pytest.mark.slow
+def test_the_gpu_driver_finds_the_same(arm):
+    """In columns, on the processor: one thread of Taichi's for each environment, to rounding."""
+    mj, rng = arm.mj, np.random.default_rng(7)
+    asked = np.tile(mj.key_qpos[0], (50, 1))
+    asked[:, :7] = rng.uniform(*mj.jnt_range[:7].T, (50, 7))
+    found = []
+    for start in (run_in_columns, run_with):
+        start("64")
+        of = InverseKinematics(arm, Target(site="grip"), dofs_idx=ARM)
+        pos, quat = of.poses(asked)
+        found.append(of.solve(pos[:, 0], quat[:, 0], init_qpos=mj.key_qpos[0], seed=0))
+    columns, tiles = found
+    assert torch.equal(columns.success, tiles.success) and columns.success.double().mean() > 0.95
+    same = columns.steps == tiles.steps  # restarts may magnify a rounding
+    assert same.double().mean() > 0.9 and (columns.qpos - tiles.qpos)[same].abs().max() < 1e-6

@@ -1,0 +1,68 @@
+"""Composed scenes against MuJoCo itself, which reads what the scene has written."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from tumble.physics.process.runtime import init
+
+from .random_scenes import random_scene, random_velocity
+
+DIGITS = 1e-12  # m, rad; rounding of double precision over 100 steps of a few contacts
+DEFAULT, SLOW = (10, 14), tuple(seed for seed in range(40) if seed not in (10, 14))
+STEPS = 50
+
+
+def compare(seed, folder, capfd):
+    init(precision="64")
+    scene = random_scene(seed)
+    scene.build()
+    assert not capfd.readouterr().err  # MuJoCo would warn of options in which the files differ
+    scene.write_mjcf(folder / "scene.xml")
+    mjm = mujoco.MjModel.from_xml_path(str(folder / "scene.xml"))
+    _compare_names(scene, mjm)
+    mjd = mujoco.MjData(mjm)
+    np.testing.assert_allclose(scene.rigid_solver.qpos[0], mjd.qpos, rtol=0, atol=1e-15)  # quaternions of unit length
+    mjd.qvel = random_velocity(seed, mjm.nv)
+    scene.rigid_solver.set_state(qvel=mjd.qvel[None])
+    touched = 0
+    for _ in range(STEPS):
+        scene.step()
+        mujoco.mj_step(mjm, mjd, scene.substeps)
+        touched = max(touched, mjd.ncon)
+        np.testing.assert_allclose(scene.rigid_solver.qpos[0], mjd.qpos, rtol=0, atol=DIGITS)
+    assert touched > 0
+    return scene
+
+
+def _compare_names(scene, mjm):
+    """Every entity's parts have MuJoCo's numbers, and entities follow one another."""
+    at = {"link": 1, "joint": 0, "geom": 0}
+    for entity in scene.entities:
+        for kind, find, parts in (("link", mjm.body, entity.links), ("joint", mjm.joint, entity.joints)):
+            for part in parts:
+                assert find(f"{entity.name}/{part.name}").id == at[kind]
+                at[kind] += 1
+        for geom in entity.geoms:
+            assert mjm.geom(at["geom"]).name == (f"{entity.name}/{geom.name}" if geom.name else "")
+            at["geom"] += 1
+    assert at == {"link": mjm.nbody, "joint": mjm.njnt, "geom": mjm.ngeom}
+
+
+@pytest.mark.parametrize("seed", DEFAULT)
+def test_a_composed_scene_moves_as_in_mujoco(seed, tmp_path, capfd):
+    compare(seed, tmp_path, capfd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SLOW)
+def test_more_composed_scenes_move_as_in_mujoco(seed, tmp_path, capfd):
+    compare(seed, tmp_path, capfd)
+
+
+def test_without_a_batch_tensors_have_no_first_dimension(tmp_path, capfd):
+    scene = compare(DEFAULT[0], tmp_path, capfd)
+    entity = scene.entities[-1]
+    assert entity.get_pos().shape == (3,) and entity.get_qpos().shape == (entity.n_qs,) and scene.get_time().shape == ()
+    with pytest.raises(ValueError, match="without a batch"):
+        entity.get_pos([0])

@@ -1,0 +1,65 @@
+"""A drone's propellers, against closed forms."""
+
+import numpy as np
+import pytest
+
+import tumble.scene as gs
+from tumble.physics.process.runtime import init
+
+MASS, KF, KM, STEPS = 0.03, 3e-10, 8e-12, 20
+PROPELLERS = "".join(
+    f"""<link name="prop{k}_link"/>
+    <joint name="prop{k}" type="fixed"><parent link="body"/><child link="prop{k}_link"/>
+    <origin xyz="{0.03 * x} {0.03 * y} 0"/></joint>"""
+    for k, (x, y) in enumerate(((1, -1), (-1, -1), (-1, 1), (1, 1)))
+)
+FILE = f"""<robot name="drone"><properties kf="{KF}" km="{KM}"/><link name="body"><inertial><mass value="{MASS}"/>
+<inertia ixx="1e-5" iyy="1e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial></link>{PROPELLERS}</robot>"""
+
+
+@pytest.fixture(scope="module")
+def drone(tmp_path_factory):
+    init(precision="64")
+    file = tmp_path_factory.mktemp("drone") / "drone.urdf"
+    file.write_text(FILE)
+    scene = gs.Scene()
+    with pytest.warns(UserWarning, match="properties"):
+        drone = scene.add_entity(gs.morphs.Drone(file=file, pos=(0, 0, 1)))
+    scene.build(n_envs=3)
+    return drone
+
+
+def fly(drone, rpm):
+    drone.scene.reset()
+    for _ in range(STEPS):
+        drone.set_propellers_rpm(rpm)
+        drone.scene.step()
+    return drone.get_qpos(), drone.get_dofs_velocity()
+
+
+def test_propellers_lift_and_turn(drone):
+    """One environment hovers, one rises, and in one the spins are uneven."""
+    hover = np.sqrt(MASS * 9.81 / 4 / KF)
+    uneven = hover * np.sqrt([1.2, 0.8, 1.2, 0.8])
+    qpos, qvel = fly(drone, [[hover] * 4, [hover * np.sqrt(2)] * 4, uneven.tolist()])
+    time = STEPS * drone.scene.dt
+    assert qvel[0].abs().max() < 1e-12 and float(qpos[0, 2]) == pytest.approx(1, abs=1e-12)
+    assert float(qvel[1, 2]) == pytest.approx(9.81 * time, rel=1e-9)
+    spin = KM * (-(uneven[0] ** 2) + uneven[1] ** 2 - uneven[2] ** 2 + uneven[3] ** 2) / 2e-5
+    assert float(qvel[2, 5]) == pytest.approx(spin * time, rel=1e-6)
+    assert (drone.KF, drone.KM, drone.n_propellers, drone.model) == (KF, KM, 4, "CF2X")
+    assert drone.propellers_idx == [drone.get_link(f"prop{k}_link").idx for k in range(4)]
+
+
+def test_propellers_stop_where_nothing_is_asked(drone):
+    fly(drone, [20000.0] * 4)
+    before = drone.get_dofs_velocity()
+    drone.scene.step()
+    assert (drone.get_dofs_velocity() - before)[:, 2].tolist() == pytest.approx([-9.81 * drone.scene.dt] * 3)
+
+
+def test_impossible_speeds_are_refused(drone):
+    with pytest.raises(ValueError, match="a speed is below 0"):
+        drone.set_propellers_rpm([-1.0] * 4)
+    with pytest.raises(ValueError, match=r"propellers_rpm: expected shape \(3, 4\) or \(4,\)"):
+        drone.set_propellers_rpm([1.0] * 3)

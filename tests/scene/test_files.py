@@ -1,0 +1,287 @@
+"""Entities from files, and what a scene writes: meshes, images, terrains, worlds with geoms, scaled models."""
+
+import mujoco
+import numpy as np
+import pytest
+import trimesh
+from PIL import Image
+
+import tumble.scene as gs
+from tumble.physics.model.written import ModelWriteError, differences
+from tumble.terrain import Terrain
+
+from ..physics.geometry.test_decomposition import QUICK, bracket
+
+ROBOT = """
+<mujoco>
+  <compiler meshdir="shapes" texturedir="images"/>
+  <option timestep="0.013" gravity="0 0 -1"/>
+  <visual><map znear="0.123"/></visual>
+  <asset>
+    <mesh name="ball" file="ball.obj"/>
+    <texture name="skin" type="2d" file="skin.png"/>
+    <material name="skin" texture="skin"/>
+  </asset>
+  <worldbody>
+    <frame pos="0 0 0.1" euler="0 0 30">
+      <frame axisangle="1 0 0 20"><geom name="ramp" type="box" size="1 1 0.05"/></frame>
+      <geom name="rail" type="capsule" fromto="0 0 0 1 0 0" size="0.02"/>
+    </frame>
+    <geom name="ground" type="plane" size="5 5 1"/>
+    <body name="base" pos="0 0 1">
+      <freejoint/>
+      <geom type="mesh" mesh="ball" material="skin"/>
+      <body pos="0.2 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/></body>
+    </body>
+  </worldbody>
+  <sensor><framepos objtype="geom" objname="ramp"/></sensor>
+</mujoco>
+"""
+
+
+URDF = """
+<robot name="robot">
+  <link name="base">
+    <inertial><mass value="2"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size=".2 .2 .2"/></geometry></collision>
+  </link>
+  <link name="arm">
+    <inertial><mass value="1"/><inertia ixx=".02" iyy=".02" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 .3"/><geometry><mesh filename="shapes/ball.obj"/></geometry></collision>
+  </link>
+  <joint name="elbow" type="revolute">
+    <parent link="base"/><child link="arm"/><axis xyz="0 1 0"/><origin xyz="0 0 .1"/>
+    <limit lower="-1" upper="1" effort="3" velocity="2"/>
+  </joint>
+</robot>
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A robot's file in a folder of its own, with a mesh and an image below it, and further meshes."""
+    folder = tmp_path_factory.mktemp("robot")
+    for name in ("shapes", "images"):
+        (folder / name).mkdir()
+    trimesh.creation.icosphere(subdivisions=1, radius=0.1).export(folder / "shapes" / "ball.obj")
+    pixels = np.random.default_rng(0).integers(0, 255, (4, 6, 3)).astype(np.uint8)
+    Image.fromarray(pixels).save(folder / "images" / "skin.png")
+    (folder / "robot.xml").write_text(ROBOT)
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(folder / "box.glb")
+    trimesh.creation.annulus(0.1, 0.2, 0.1).export(folder / "ring.stl")
+    bracket().export(folder / "l.ply")
+    open_box = trimesh.creation.box((0.2, 0.2, 0.2))
+    open_box.update_faces(np.arange(len(open_box.faces)) > 1)
+    open_box.export(folder / "open.stl")
+    return folder
+
+
+def compiled(*entities, **options):
+    """The compiled model of a scene, and the scene, which is not built: no solver is made."""
+    scene = gs.Scene(**options)
+    for each in entities:
+        scene.add_entity(*each) if isinstance(each, tuple) else scene.add_entity(each)
+    return scene.compile(), scene
+
+
+def test_a_file_in_another_folder_brings_its_mesh_and_image_and_its_world(folder, tmp_path, capfd):
+    """Oracle: MuJoCo on the file itself, where geoms of the world are the world's own."""
+    model, _ = compiled(gs.morphs.MJCF(file=folder / "robot.xml"))
+    assert not capfd.readouterr().err  # of options in which the file differs from the scene, MuJoCo would warn
+    mine, alone = model.mj, mujoco.MjModel.from_xml_path(str(folder / "robot.xml"))
+    assert [mine.body(k).name for k in range(1, mine.nbody)] == ["mjcf_0/base", "mjcf_0/link_1", "mjcf_0/world_link"]
+    data, other = mujoco.MjData(mine), mujoco.MjData(alone)
+    mujoco.mj_forward(mine, data)
+    mujoco.mj_forward(alone, other)
+    for name in ("ramp", "rail", "ground"):
+        np.testing.assert_allclose(data.geom(f"mjcf_0/{name}").xpos, other.geom(name).xpos, atol=1e-15)
+        np.testing.assert_allclose(data.geom(f"mjcf_0/{name}").xmat, other.geom(name).xmat, atol=1e-15)
+    np.testing.assert_allclose(data.sensordata, other.sensordata, atol=1e-15)
+    np.testing.assert_array_equal(mine.tex_data, alone.tex_data)
+    assert mine.opt.timestep == 0.01 and mine.opt.gravity.tolist() == [0, 0, -9.81]  # the scene's, not the file's
+
+
+def test_what_is_written_is_the_same_model_wherever_it_is_read(folder, tmp_path, monkeypatch):
+    """Files of two entities have the same names; a terrain's heights, a plane's tiles and a distance field go along."""
+    heights = np.random.default_rng(1).integers(0, 100, (5, 7))
+    model, _ = compiled(
+        gs.morphs.MJCF(file=folder / "robot.xml", pos=(1 / 3, 0, 0)),
+        gs.morphs.MJCF(file=folder / "robot.xml", pos=(3, 0, 0), euler=(0, 0, 77)),
+        gs.morphs.Terrain(height_field=heights, horizontal_scale=0.5, vertical_scale=0.01),
+        gs.morphs.Mesh(file=folder / "ring.stl", convexify=False, pos=(0, 0, 2)),
+        gs.morphs.Plane(pos=(0, 0, -1)),
+    )
+    model.write_mjcf(tmp_path / "deep" / "scene.xml")
+    (tmp_path / "deep").rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    assert not differences(model.mj, mujoco.MjModel.from_xml_path("moved/scene.xml"))
+    written = {file.name for file in (tmp_path / "moved" / "scene_assets").iterdir()}
+    assert written == {"ball.obj", "skin.png", "ring.stl"}
+
+
+def test_differences_are_seen():
+    one, other = (mujoco.MjSpec.from_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>") for _ in "12")
+    other.geoms[0].size[0] += 1e-9
+    other.option.timestep *= 1 + 1e-9
+    assert set(differences(one.compile(), other.compile())) >= {"geom_size", "opt.timestep"}
+
+
+def test_a_compiled_model_has_no_mjcf(tmp_path):
+    from tumble.physics import Model
+
+    mjm = mujoco.MjModel.from_xml_string("<mujoco/>")
+    with pytest.raises(ModelWriteError, match="came compiled"):
+        Model.from_mjmodel(mjm).write_mjcf(tmp_path / "x.xml")
+
+
+def test_meshes_weigh_what_they_enclose_and_stand_as_their_format_has_it(folder):
+    """Oracles: volumes of a box and of a ring, in closed form. glTF's y axis points up."""
+    entities = (
+        (gs.morphs.Mesh(file=folder / "box.glb"), gs.materials.Rigid(rho=1000)),
+        gs.morphs.Mesh(file=folder / "ring.stl", scale=2),
+    )
+    model, _ = compiled(*entities)
+    assert model.mj.body_mass[1] == pytest.approx(1000 * 0.1 * 0.2 * 0.3, rel=1e-6)
+    ring = trimesh.creation.annulus(0.1, 0.2, 0.1)
+    assert model.mj.body_mass[2] == pytest.approx(200 * 8 * ring.volume, rel=1e-6)
+    data = mujoco.MjData(model.mj)
+    mujoco.mj_forward(model.mj, data)
+    corners = model.mj.mesh_vert[: model.mj.mesh_vertnum[0]] @ data.geom_xmat[0].reshape(3, 3).T
+    np.testing.assert_allclose(np.ptp(corners, axis=0), (0.1, 0.3, 0.2), atol=1e-6)
+    assert [model.mj.body(k).name for k in (1, 2)] == ["mesh_0/box_glb_baselink", "mesh_1/ring_stl_baselink"]
+
+
+def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
+    """The hulls of a ring and an L are much larger than they are. A box without a lid weighs as its hull."""
+    hull = gs.morphs.Mesh(file=folder / "ring.stl", decompose_object_error_threshold=float("inf"))
+    apart = gs.morphs.Mesh(file=folder / "l.ply", coacd_options=QUICK)
+    field = gs.morphs.Mesh(file=folder / "ring.stl", convexify=False)
+    lidless = gs.morphs.Mesh(file=folder / "open.stl", decompose_object_error_threshold=float("inf"))
+    model, scene = compiled(hull, apart, field, lidless, gs.morphs.Sphere())
+    mj, kinds = model.mj, mujoco.mjtGeom
+    of = [mj.geom_type[mj.geom_bodyid == body] for body in range(1, mj.nbody)]
+    assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 2 and of[2].tolist() == [kinds.mjGEOM_SDF]
+    assert mj.body_mass[4] == pytest.approx(200 * 0.2**3, rel=1e-5)
+    assert (np.diff(mj.geom_bodyid) >= 0).all()  # pieces lie among their entity's geoms
+    ranges = scene.ranges(model)
+    assert ranges[1].end["vert"] <= ranges[2].start["vert"]  # and their vertices among its vertices
+
+
+def test_a_terrain_begins_at_its_place_with_its_first_index_along_x():
+    heights = np.arange(12).reshape(3, 4)
+    model, _ = compiled(
+        gs.morphs.Terrain(height_field=heights, horizontal_scale=0.5, vertical_scale=0.1, pos=(1, 2, 0))
+    )
+    data = mujoco.MjData(model.mj)
+    mujoco.mj_forward(model.mj, data)
+    for i, j in ((0, 0), (2, 1), (1, 3)):
+        start = np.array([1 + 0.5 * min(max(i, 0.01), 1.99), 2 + 0.5 * min(max(j, 0.01), 2.99), 5])
+        depth = mujoco.mj_ray(model.mj, data, start, np.array([0.0, 0, -1]), None, 1, -1, np.zeros(1, np.int32))
+        assert 5 - depth == pytest.approx(0.1 * heights[i, j], abs=6e-3)
+
+
+def test_sub_terrains_are_those_of_the_terrain_room():
+    morph = gs.morphs.Terrain(
+        n_subterrains=(1, 2),
+        subterrain_size=(2, 3),
+        subterrain_types=[["wave_terrain", "flat_terrain"]],
+        subterrain_parameters={"wave_terrain": {"amplitude": 0.3}},
+    )
+    ground = morph.ground()
+    assert ground.heights.shape == (25, 9) and not ground.heights[13:].any() and np.ptp(ground.heights) > 0.2
+    assert isinstance(ground, Terrain) and np.array_equal(ground.heights, morph.ground().heights)
+    with pytest.raises(ValueError, match="no kind of ground 'wavy_terrain'"):
+        gs.morphs.Terrain(subterrain_types="wavy_terrain")
+    with pytest.raises(ValueError, match="one kind, or 3 rows of 3 kinds"):
+        gs.morphs.Terrain(subterrain_types=[["flat_terrain"]])
+    with pytest.raises(ValueError, match="no sub-terrain is of kind 'wave_terrain'"):
+        gs.morphs.Terrain(subterrain_types="flat_terrain", subterrain_parameters={"wave_terrain": {}})
+
+
+def test_a_scaled_file_is_smaller_all_over():
+    """Oracle: lengths by the factor, masses by its third power."""
+    (large, _), (small, _) = (compiled(gs.morphs.MJCF(file="ant.xml", scale=scale)) for scale in (1.0, 0.5))
+    np.testing.assert_allclose(small.mj.body_mass[1:-1], large.mj.body_mass[1:-1] / 8, rtol=1e-12)
+    np.testing.assert_allclose(small.mj.body_pos, large.mj.body_pos / 2, atol=1e-15)
+    np.testing.assert_allclose(small.mj.qpos0[:3], large.mj.qpos0[:3] / 2, atol=1e-15)
+
+
+def test_materials_and_surfaces_reach_the_model():
+    sphere, stiff = gs.morphs.Sphere(radius=0.1), (0.05, 1, 0.8, 0.9, 0.002, 0.4, 3)
+    material = gs.materials.Rigid(rho=700, friction=0.3, friction_torsional=0.01, sol_params=stiff)
+    model, _ = compiled(
+        (sphere, material, gs.surfaces.Gold()),
+        (sphere, gs.materials.Rigid(gravity_compensation=0.5), gs.surfaces.Default(color=(0.1, 0.2, 0.3, 0.4))),
+        (gs.morphs.MJCF(file="ant.xml", collision=False), gs.materials.Rigid(friction=0.7)),
+        rigid_options=gs.options.RigidOptions(enable_torsional_friction=True),
+    )
+    mj = model.mj
+    assert mj.body_mass[1] == pytest.approx(700 * 4 / 3 * np.pi * 1e-3)
+    assert mj.body_mass[2] == pytest.approx(200 * 4 / 3 * np.pi * 1e-3)
+    assert mj.geom_friction[0].tolist() == [0.3, 0.01, 0.0001] and mj.geom_condim[0] == 4
+    assert mj.geom_solref[0].tolist() == [0.05, 1] and mj.geom_solimp[0].tolist() == list(stiff[2:])
+    assert mj.body_gravcomp[2] == 0.5
+    np.testing.assert_allclose(mj.mat_rgba[mj.geom_matid[0]], (*gs.surfaces.Gold().color, 1), rtol=1e-6)
+    np.testing.assert_allclose(mj.mat_rgba[mj.geom_matid[1]], (0.1, 0.2, 0.3, 0.4), rtol=1e-6)
+    assert (mj.mat_metallic[mj.geom_matid[0]], mj.mat_roughness[mj.geom_matid[0]]) == pytest.approx((1, 0.1))
+    assert not mj.geom_contype[2:].any() and (mj.geom_friction[2:, 0] == 0.7).all()
+
+
+def test_options_reach_the_model():
+    rigid = gs.options.RigidOptions(
+        integrator="Euler",
+        constraint_solver="CG",
+        friction_cone="elliptic",
+        enable_joint_limit=False,
+        enable_self_collision=False,
+        impratio=3,
+        noslip_iterations=2,
+    )
+    entities = gs.morphs.MJCF(file="ant.xml", default_armature=0.5), gs.morphs.Box(size=(1, 1, 1))
+    model, _ = compiled(
+        *entities, rigid_options=rigid, sim_options=gs.options.SimOptions(dt=0.02, substeps=4, gravity=-1)
+    )
+    option, kinds = model.mj.opt, mujoco
+    assert (option.timestep, option.gravity.tolist(), option.impratio) == (0.005, [0, 0, -1], 3)
+    assert (option.integrator, option.solver, option.cone) == (
+        *(kinds.mjtIntegrator.mjINT_EULER, kinds.mjtSolver.mjSOL_CG, kinds.mjtCone.mjCONE_ELLIPTIC),
+    )
+    assert option.disableflags & kinds.mjtDisableBit.mjDSBL_LIMIT and option.noslip_iterations == 2
+    assert model.mj.nexclude == 14 * 13 // 2  # of the ant's links
+    given = mujoco.MjModel.from_xml_path(str(gs.morphs.MJCF(file="ant.xml").path)).dof_armature
+    assert model.mj.dof_armature[:6].tolist() == [0] * 6
+    np.testing.assert_array_equal(model.mj.dof_armature[6:14], np.where(given[6:] == 0, 0.5, given[6:]))
+
+
+def test_a_urdf_floats_or_is_fixed_and_is_scaled(folder, tmp_path):
+    """Oracle: numbers of the file. Meshes that a URDF brings along are written beside the MJCF."""
+    (folder / "robot.urdf").write_text(URDF)
+    model, scene = compiled(
+        gs.morphs.URDF(file=folder / "robot.urdf", pos=(0, 0, 0.5)),
+        gs.morphs.URDF(file=folder / "robot.urdf", fixed=True, scale=0.5, default_armature=0.2),
+    )
+    free, fixed = scene.entities
+    assert ([link.name for link in free.links], free.n_dofs, fixed.n_dofs) == (["base", "arm"], 7, 1)
+    mj = model.mj
+    assert mj.body_mass[1:].tolist() == pytest.approx([2, 1, 2 / 8, 1 / 8]) and mj.qpos0[:3].tolist() == [0, 0, 0.5]
+    assert mj.dof_armature.tolist() == [0] * 7 + [0.2]
+    np.testing.assert_allclose(mj.body_pos[[2, 4]], [(0, 0, 0.1), (0, 0, 0.05)])
+    model.write_mjcf(tmp_path / "robots.xml")
+    assert not differences(mj, mujoco.MjModel.from_xml_path(str(tmp_path / "robots.xml")))
+
+
+BROKEN = {
+    "no such mesh": (lambda f: gs.morphs.Mesh(file=f / "none.obj"), "none.obj: there is no such file"),
+    "an unknown format": (lambda f: gs.morphs.Mesh(file=f / "robot.xml"), "robot.xml: xml is no format"),
+    "no MJCF": (lambda f: gs.morphs.MJCF(file=f / "ring.stl"), "ring.stl"),
+    "no such URDF": (lambda f: gs.morphs.URDF(file=f / "none.urdf"), "none.urdf"),
+    "a missing mesh of a file": (lambda f: gs.morphs.MJCF(file=f / "bad.xml"), "away.obj"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_files_are_named(folder, what):
+    (folder / "bad.xml").write_text("<mujoco><asset><mesh name='m' file='away.obj'/></asset></mujoco>")
+    make, message = BROKEN[what]
+    with pytest.raises(Exception, match=message):
+        compiled(make(folder))

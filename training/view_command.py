@@ -1,0 +1,111 @@
+"""The command `tumble view`: a task, a model or a trained policy in a browser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..physics.process.waiting import Waiting
+from .errors import TumbleUserError
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+LIBRARIES = Waiting("importing PyTorch and viser")
+MOST_ENVS = 256
+
+
+def view(
+    what: Annotated[
+        str, typer.Argument(metavar="TASK|MODEL.xml|RUN", help="A task, an MJCF file, or a run folder with a policy.")
+    ],
+    num_envs: Annotated[int, typer.Option(min=1, max=MOST_ENVS, help="Environments, side by side.")] = 1,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Default: the first free one from 8080 on.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines connect.")] = "127.0.0.1",
+    paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the task, as in TOML; may be repeated."),
+    ] = None,
+    checkpoint: Annotated[str, typer.Option(help="Of a run: latest, best, a step, or a folder.")] = "latest",
+    task: Annotated[
+        str | None, typer.Option(help="The module or file of a run's task, which is then imported.")
+    ] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="Import the module or file of a run's task.")] = False,
+) -> None:
+    """Move and show a task, a model or a policy in a browser: play, drag bodies, turn sliders. Ctrl-C ends it."""
+    from .arguments import check_options, parse_options, require_trust
+
+    options, settings = parse_options(option), {"port": port, "host": host, "play": not paused, "seed": seed}
+    if what.endswith(".xml"):
+        if option:
+            raise TumbleUserError(f"--option sets options of tasks, and {what} is a model")
+        view_model(Path(what), num_envs, settings)
+    elif Path(what).is_dir():
+        from .runs import Run
+
+        run = Run.find(Path(what))
+        require_trust(run.config, task, trust)
+        check_options(run.config.task, options)
+        with LIBRARIES:
+            from .policy import newest_policy
+        found = newest_policy(run) if checkpoint == "latest" else run.checkpoint(checkpoint)
+        view_policy(run, found, num_envs, seed, options, **settings)
+    else:
+        view_task(what, num_envs, options, settings)
+
+
+def view_model(path: Path, num_envs: int, settings: dict[str, Any]) -> None:
+    """Show an MJCF file, with sliders for its controls."""
+    if not path.exists():
+        raise TumbleUserError(f"{path}: no such model file")
+    with LIBRARIES:
+        from ..physics import Model, RigidSolver
+        from .video import explained
+    with explained(str(path)):
+        solver = RigidSolver(Model.from_mjcf(str(path)), num_envs=num_envs)
+    _show(solver, None, title=path.name, **settings)
+
+
+def view_task(name: str, num_envs: int, options: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Show a task under random actions, or those of sliders."""
+    from .arguments import check_options
+    from .tasks import find_task, make_vec, short_name
+
+    task = find_task(name)
+    with LIBRARIES:
+        check_options(task, options)
+    envs = make_vec(task, num_envs=num_envs, output="numpy", **options)
+    _show(envs, None, title=short_name(task), **settings)
+
+
+def view_policy(
+    run: "Run", checkpoint: Path, num_envs: int, seed: int, options: dict[str, Any], **settings: Any
+) -> None:
+    """Show a run's policy in Tumble."""
+    from .evaluate import make_envs
+    from .policy import Policy
+    from .tasks import short_name
+
+    config = run.config.replace(env=run.config.env | options)
+    envs = make_envs(config, "tumble", num_envs)
+    policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
+    title = f"{short_name(config.task)}, step {policy.step:,}"
+    _show(envs, policy.act, title=title, **{"seed": seed, **settings})
+
+
+def _show(source: Any, act: Any, **settings: Any) -> None:
+    """Serve until Ctrl-C.
+
+    Raises:
+        TumbleUserError: viser is missing, the port is in use, or there is nothing to show.
+    """
+    from ..viewer import ViewerError, view
+
+    try:
+        view(source, act, envs=range(int(source.num_envs)), **settings)
+    except ViewerError as error:
+        raise TumbleUserError(str(error)) from None

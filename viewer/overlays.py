@@ -1,0 +1,84 @@
+"""What is drawn over the bodies on request: contacts with their forces, frames of bodies, and the mouse's spring."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .perturbation import Perturbation
+from .stage import Stage
+
+CONTACT, FORCE, SPRING = (240, 150, 40), (215, 60, 60), (70, 190, 90)
+
+
+class Overlays:
+    """Contacts, forces and frames of the environments that are shown.
+
+    Attributes:
+        contacts, forces, frames: True for what is shown.
+    """
+
+    def __init__(self, server: Any, solver: Any, mj: mujoco.MjModel) -> None:
+        self._server, self._solver, self._mj = server, solver, mj
+        self.contacts = self.forces = self.frames = False
+        self._size = 0.02 * float(mj.stat.meansize if mj.stat.meansize > 0 else 1.0) * 10
+        weight = float(mj.body_mass.sum()) * max(float(np.linalg.norm(mj.opt.gravity)), 1.0)
+        self._length = 4 * self._size / max(weight, 1e-9)  # m for a newton
+        self._arrows: dict[str, Any] = {}
+        self._axes: Any = None
+
+    def update(self, stage: Stage, spring: Perturbation) -> None:
+        """Draw what is asked for, as the solver has it now."""
+        points, forces = self._contact_arrows(stage) if self.contacts or self.forces else (None, None)
+        self._draw("contacts", points if self.contacts else None, CONTACT, 0.9 * self._size)
+        self._draw("forces", forces if self.forces else None, FORCE, 0.35 * self._size)
+        line = None
+        if spring.line is not None and spring.env in stage.shown:
+            line = (spring.line + stage.offsets[stage.shown.index(spring.env)])[None]
+        self._draw("spring", line, SPRING, 0.3 * self._size)
+        self._draw_frames(stage)
+
+    def _contact_arrows(self, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
+        """Short arrows along the normals of contacts and arrows of their forces, (k, 2, 3) each."""
+        found = self._solver.contacts
+        mask = found.mask[stage.shown].cpu().numpy()
+        which = np.nonzero(mask)[0]
+        pos, frame, force = (
+            getattr(found, name)[stage.shown].double().cpu().numpy()[mask] for name in ("pos", "frame", "force")
+        )
+        start = pos + stage.offsets[which]
+        across = frame[:, 0] * 0.1 * self._size
+        pull = np.einsum("kij,ki->kj", frame, force[:, :3]) * self._length
+        return np.stack([start - across, start + across], axis=1), np.stack([start, start + pull], axis=1)
+
+    def _draw(self, name: str, points: np.ndarray | None, color: tuple[int, int, int], radius: float) -> None:
+        handle = self._arrows.get(name)
+        if points is None or not len(points):
+            if handle is not None:
+                handle.visible = False
+            return
+        if handle is None:
+            self._arrows[name] = self._server.scene.add_arrows(
+                f"/overlay/{name}", points, color, shaft_radius=radius, head_radius=1.8 * radius, head_length=3 * radius
+            )
+            return
+        handle.points = points.astype(np.float32)
+        handle.visible = True
+
+    def _draw_frames(self, stage: Stage) -> None:
+        if not self.frames:
+            if self._axes is not None:
+                self._axes.remove()
+                self._axes = None
+            return
+        found = self._solver.get_many(("xpos", "xquat"), stage.shown)
+        pos = (found["xpos"].double().cpu().numpy() + stage.offsets[:, None])[:, 1:].reshape(-1, 3)
+        quat = found["xquat"].double().cpu().numpy()[:, 1:].reshape(-1, 4)
+        if self._axes is None or len(self._axes.batched_positions) != len(pos):
+            if self._axes is not None:
+                self._axes.remove()
+            size = 4 * self._size
+            self._axes = self._server.scene.add_batched_axes(
+                "/overlay/frames", quat, pos, axes_length=size, axes_radius=0.04 * size
+            )
+        self._axes.batched_positions, self._axes.batched_wxyzs = pos.astype(np.float32), quat.astype(np.float32)

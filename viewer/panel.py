@@ -1,0 +1,95 @@
+"""The panel: what a person wants of the loop. Callbacks leave jobs, which the loop does between two frames."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .inspection import summary, tree
+from .session import BY_HAND, Session
+from .sliders import Do, JointSliders, control_sliders
+
+SPEEDS = ("1/16", "1/8", "1/4", "1/2", "1", "2", "4", "as fast as it goes")
+ALL = "side by side"
+
+
+class Panel:
+    """Buttons, choices and sliders.
+
+    Attributes:
+        playing: True while time passes.
+        steps: frames to take while it does not.
+        speed: simulated seconds a second; infinite for no limit.
+        env: the environment that sliders, curves and contacts are for.
+    """
+
+    def __init__(self, server: Any, session: Session, do: Do, rearrange: Callable[[], None], playing: bool) -> None:
+        self._gui, self._session, self._do, self._rearrange = server.gui, session, do, rearrange
+        self.playing, self.steps, self.speed, self.env = playing, 0, 1.0, 0
+        self.side_by_side = session.num_envs > 1
+        self.reset_wanted: Callable[[], None] = lambda: None
+        tabs = server.gui.add_tab_group()
+        with tabs.add_tab("Run"):
+            self._run()
+            self.status = server.gui.add_markdown("")
+            self.plots_place = server.gui.add_folder("Curves")
+        with tabs.add_tab("Move"):
+            self._move()
+        self.show_tab = tabs.add_tab("Show")
+        with tabs.add_tab("Model"):
+            server.gui.add_markdown(summary(session.mj))
+            server.gui.add_markdown(tree(session.mj))
+
+    def _run(self) -> None:
+        gui = self._gui
+        self._play = gui.add_button("Pause" if self.playing else "Play", color="teal")
+        step = gui.add_button_group("or", ("Step", "Reset"))
+        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
+        self._play.on_click(lambda _: self._do(lambda: self.play(not self.playing)))
+        step.on_click(lambda _: self._do(self._one_step if step.value == "Step" else lambda: self.reset_wanted()))
+        speed.on_update(lambda _: self._set_speed(speed.value))
+        if self._session.num_envs > 1:
+            names = [ALL, *(f"environment {i}" for i in range(self._session.num_envs))]
+            choice = gui.add_dropdown("show", names, initial_value=ALL)
+            choice.on_update(lambda _: self._do(lambda: self._choose(names.index(choice.value) - 1)))
+        self._way: Any = None
+        if len(self._session.ways) > 1:
+            self._way = gui.add_dropdown("actions", self._session.ways, initial_value=self._session.way)
+            self._way.on_update(lambda _: self._do(self._set_way))
+
+    def _move(self) -> None:
+        session, gui = self._session, self._gui
+        gui.add_markdown("Drag a body with the left button to pull it.")
+        if len(session.controls[0]):
+            with gui.add_folder("Controls"):
+                control_sliders(gui, session, lambda: self.env, self._do, self._by_hand)
+        with gui.add_folder("Joints"):
+            self.joints = JointSliders(gui, session, lambda: self.env, self._do)
+        if session.mj.nkey:
+            names = [session.mj.key(k).name or f"key {k}" for k in range(session.mj.nkey)]
+            with gui.add_folder("Keyframes"):
+                key = gui.add_dropdown("keyframe", names, initial_value=names[0])
+                go = gui.add_button("Go there")
+            go.on_click(lambda _: self._do(lambda: session.to_keyframe(names.index(key.value), self.env)))
+
+    def play(self, on: bool) -> None:
+        """Let time pass, or stop it."""
+        self.playing = on
+        self._play.label = "Pause" if on else "Play"
+
+    def _one_step(self) -> None:
+        self.play(False)
+        self.steps += 1
+
+    def _set_speed(self, name: str) -> None:
+        over, _, under = name.partition("/")
+        self.speed = float("inf") if not over.isdigit() else float(over) / float(under or 1)
+
+    def _choose(self, env: int) -> None:
+        self.side_by_side, self.env = env < 0, max(env, 0)
+        self._rearrange()
+
+    def _set_way(self) -> None:
+        self._session.way = self._way.value
+
+    def _by_hand(self) -> None:
+        if self._way is not None and self._way.value != BY_HAND:
+            self._way.value = BY_HAND

@@ -1,0 +1,143 @@
+"""Recording: the geoms' poses of chosen environments, frame by frame, with rewards and what else is told of a step."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .drawn import StartCamera, drawn, start_camera
+from .errors import ViewerError
+from .replay import Replay
+from .sources import environments, geom_poses, model_of, solver_of
+
+MOST_FRAMES = 100_000
+"""Frames of a replay."""
+
+
+class Recorder:
+    """Collects frames of a batch that the caller moves.
+
+        recorder = Recorder(envs)
+        for _ in range(200):
+            observations, rewards, *_, infos = envs.step(actions)
+            recorder.add(rewards, infos)
+        recorder.replay().save("ant.html")
+
+    Args:
+        source: vector environments of Tumble, or a `RigidSolver`.
+        envs: numbers of the environments to record; None: the first 16 at most.
+        title: of the page.
+
+    Raises:
+        TypeError: `source` has no solver.
+        IndexError: an environment does not exist.
+        ViewerError: the model has nothing to draw.
+    """
+
+    def __init__(self, source: Any, envs: Sequence[int] | int | None = None, title: str = "") -> None:
+        self._solver = solver_of(source)
+        self._mj = model_of(self._solver)
+        self.envs = environments(envs, self._solver.num_envs)
+        self.title = title
+        self._drawn = drawn(self._mj)
+        self._camera: StartCamera | None = None
+        self._frames: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._curves: list[dict[str, np.ndarray]] = []
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def add(self, reward: Any = None, infos: Mapping[str, Any] | None = None, time: float | None = None) -> None:
+        """Record the environments as they are now.
+
+        Args:
+            reward: of the last step, (num_envs,).
+            infos: the step's other numbers by name; those of shape (num_envs,) become curves.
+            time: simulated seconds of all of them; None: the solver's.
+
+        Raises:
+            ViewerError: there are more frames than a page can play.
+        """
+        if len(self._frames) >= MOST_FRAMES:
+            raise ViewerError(f"a replay has {MOST_FRAMES:,} frames at most")
+        pos, quat = geom_poses(self._solver, self.envs)
+        if self._camera is None:
+            self._camera = start_camera(self._mj, pos[0])
+        times = self._solver.time.double().cpu().numpy()[self.envs] if time is None else np.full(len(self.envs), time)
+        self._frames.append((times, pos, quat))
+        told = {"reward": reward} if reward is not None else {}
+        self._curves.append(self._numbers({**told, **(infos or {})}))
+
+    def replay(self) -> Replay:
+        """Return what was recorded.
+
+        Raises:
+            ViewerError: nothing was.
+        """
+        if not self._frames or self._camera is None:
+            raise ViewerError("nothing was recorded: call add() after each step")
+        time, pos, quat = (np.stack(parts) for parts in zip(*self._frames, strict=True))
+        names = list(dict.fromkeys(name for told in self._curves for name in told))
+        unknown = np.full(len(self.envs), np.nan)
+        curves = {name: np.stack([told.get(name, unknown) for told in self._curves]) for name in names}
+        return Replay(self._mj, self._drawn, self._camera, self.envs, time, pos, quat, curves, self.title)
+
+    def _numbers(self, told: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Return the numbers that every environment has one of, for those that are recorded."""
+        found = {}
+        for name, value in told.items():
+            if name.startswith("_") or isinstance(value, Mapping):
+                continue
+            array = np.asarray(value.cpu() if hasattr(value, "cpu") else value)
+            if array.shape == (self._solver.num_envs,) and array.dtype.kind in "biuf":
+                found[name] = array[self.envs].astype(float)
+        return found
+
+
+def record(
+    source: Any,
+    seconds: float = 10.0,
+    act: Callable[[Any], Any] | None = None,
+    envs: Sequence[int] | int | None = None,
+    seed: int | None = 0,
+    fps: float = 50.0,
+    title: str = "",
+) -> Replay:
+    """Play a batch, and return what it did.
+
+    Args:
+        source: vector environments of Tumble, which are reset first; or a `RigidSolver`, which goes on from its state.
+        seconds: simulated seconds.
+        act: returns actions for observations; None: random ones. For a solver it is called with the solver before each
+            frame, to set its controls; None: they stay as they are.
+        envs: numbers of the environments to record; None: the first 16 at most.
+        seed: of the environments' reset and of random actions; None: a new one.
+        fps: frames a second of a solver's replay; environments have a frame each step.
+        title: of the page.
+
+    Raises:
+        TypeError, IndexError, ViewerError: those of `Recorder`.
+        ValueError: `seconds` or `fps` is not positive.
+    """
+    if not seconds > 0 or not fps > 0:
+        raise ValueError(f"seconds={seconds}, fps={fps}: both must be positive")
+    recorder = Recorder(source, envs, title)
+    if not hasattr(source, "action_space"):
+        solver = solver_of(source)
+        substeps = max(1, round(1 / (fps * float(solver.model.mj.opt.timestep))))
+        for _ in range(round(seconds / (substeps * float(solver.model.mj.opt.timestep)))):
+            recorder.add()
+            if act is not None:
+                act(solver)
+            solver.step(substeps)
+        recorder.add()
+        return recorder.replay()
+    observations, _ = source.reset(seed=seed)
+    if act is None:
+        source.action_space.seed(seed)
+    recorder.add()
+    for _ in range(max(1, round(seconds * float(source.metadata.get("render_fps", fps))))):
+        actions = source.action_space.sample() if act is None else act(observations)
+        observations, rewards, _, _, infos = source.step(actions)
+        recorder.add(rewards, infos)
+    return recorder.replay()

@@ -1,0 +1,163 @@
+"""A replay: what some environments did, as one HTML file that needs no network.
+
+The page draws with WebGL2 (`page/`). It has every frame of every environment: positions in single precision,
+quaternions in half, geoms that never move only once.
+"""
+
+import html
+import json
+import os
+import re
+import uuid
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .drawn import Drawn, StartCamera, body_name, followed
+from .packing import pack, unpack
+
+PAGE = Path(__file__).parent / "page"
+SCRIPTS = ("unpack", "algebra", "shaders", "renderer", "orbit", "motion", "curves", "player")
+"""Files of the page's program, in the order in which they run."""
+_FORMAT = 1
+
+
+class Replay:
+    """A recording of some environments: saved as a page, or shown in a notebook.
+
+    Attributes:
+        envs: numbers of the environments.
+        time: (frames, envs) simulated seconds.
+        pos: (frames, envs, geoms, 3) positions of the drawn geoms, then of the planes, m.
+        quat: (frames, envs, geoms, 4) their orientations, w first.
+        curves: numbers of each step by name, (frames, envs); nan where there is none.
+    """
+
+    def __init__(
+        self,
+        mj: mujoco.MjModel,
+        drawn: Drawn,
+        camera: StartCamera,
+        envs: list[int],
+        time: np.ndarray,
+        pos: np.ndarray,
+        quat: np.ndarray,
+        curves: dict[str, np.ndarray],
+        title: str = "",
+    ) -> None:
+        """Take frames with the poses of all geoms of the model, (frames, envs, ngeom, ...)."""
+        rows = np.concatenate([drawn.geom, drawn.planes])
+        self.envs, self.time, self.curves, self.title = envs, time, curves, title or "Tumble"
+        self.pos, self.quat = pos[:, :, rows], quat[:, :, rows]
+        self._drawn, self._camera = drawn, camera
+        self._bodies = [body_name(mj, int(mj.geom_bodyid[g])) for g in rows]
+        self._follows = followed(mj, drawn)
+
+    @property
+    def frames(self) -> int:
+        """Number of frames."""
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        return f"Replay({self.title!r}, {self.frames} frames of {len(self.envs)} environments)"
+
+    def html(self) -> str:
+        """Return the page."""
+        numbers, text = pack(self._arrays())
+        about = self._about() | {"arrays": numbers}
+        fills = {
+            "title": html.escape(self.title),
+            "style": (PAGE / "replay.css").read_text("utf-8"),
+            "about": json.dumps(about, separators=(",", ":")).replace("<", "\\u003c"),
+            "numbers": text,
+            "program": "\n".join((PAGE / f"{name}.js").read_text("utf-8") for name in SCRIPTS),
+        }
+        page = (PAGE / "replay.html").read_text("utf-8")
+        return re.sub(r"\{\{(\w+)\}\}", lambda found: fills[found.group(1)], page)
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the page; returns its path.
+
+        Raises:
+            ValueError: the name does not end in .html.
+            OSError: the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"a replay's name must end in .html, not {path.name!r}")
+        page = self.html().encode("utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{uuid.uuid4().hex}.html")
+        try:
+            unfinished.write_bytes(page)
+            unfinished.replace(path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return path
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, as notebooks show it."""
+        page = html.escape(self.html(), quote=True)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" loading="lazy" title="{html.escape(self.title)}" '
+            'style="width:100%;height:560px;border:0;border-radius:8px"></iframe>'
+        )
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        moves = ((self.pos != self.pos[:1]).any(axis=(0, 1, 3))) | ((self.quat != self.quat[:1]).any(axis=(0, 1, 3)))
+        arrays: dict[str, np.ndarray] = {
+            "time": self.time.astype(np.float32),
+            "moves": moves.astype(np.uint8),
+            "pos": self.pos[:, :, moves].astype(np.float32),
+            "quat": self.quat[:, :, moves].astype(np.float16),
+            "still_pos": self.pos[0][:, ~moves].astype(np.float32),
+            "still_quat": self.quat[0][:, ~moves].astype(np.float32),
+            "color": np.round(255 * np.clip(self._drawn.color, 0, 1)).astype(np.uint8),
+            "surface": self._drawn.surface.astype(np.uint32),
+            "plane_colors": self._drawn.plane_colors.astype(np.float32),
+        }
+        for number, surface in enumerate(self._drawn.surfaces):
+            arrays[f"vertices{number}"] = surface.vertices
+            arrays[f"normals{number}"] = np.round(127 * surface.normals).astype(np.int8)
+            narrow = np.uint16 if len(surface.vertices) < 2**16 else np.uint32
+            arrays[f"faces{number}"] = surface.faces.astype(narrow)
+        for number, values in enumerate(self.curves.values()):
+            arrays[f"curve{number}"] = values.astype(np.float32)
+        return arrays
+
+    def _about(self) -> dict[str, Any]:
+        camera = self._camera
+        return {
+            "format": _FORMAT,
+            "title": self.title,
+            "envs": self.envs,
+            "bodies": self._bodies,
+            "follows": self._follows,
+            "surfaces": len(self._drawn.surfaces),
+            "curves": list(self.curves),
+            "cell": self._drawn.cell,
+            "ground": self._drawn.ground,
+            "camera": {
+                "target": camera.target,
+                "distance": camera.distance,
+                "azimuth": camera.azimuth,
+                "elevation": camera.elevation,
+            },
+        }
+
+
+def read_page(page: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return what a saved page says of its replay, and its arrays, to the precision that it keeps.
+
+    Raises:
+        ValueError: it is no page of a replay.
+    """
+    parts = {name: re.search(rf'<script id="{name}"[^>]*>(.*?)</script>', page, re.S) for name in ("about", "numbers")}
+    if parts["about"] is None or parts["numbers"] is None:
+        raise ValueError("this is no page of a replay")
+    about = json.loads(parts["about"].group(1))
+    return about, unpack(about["arrays"], parts["numbers"].group(1))

@@ -1,0 +1,205 @@
+"""The bodies of a batch in a scene of viser: every surface once, its geoms in all environments as instances."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from .drawn import drawn, followed, start_camera
+
+Grab = Callable[[Any, int, int], None]
+"""Called with an event of a drag, the environment and the body that were grabbed."""
+FIELD_OF_VIEW = np.radians(42)
+HORIZON = 222, 232, 240
+FIELDS = 40
+"""Fields of a floor's checker to each side."""
+
+
+@dataclass
+class _Part:
+    """Geoms of one surface that are shown or hidden together."""
+
+    surface: int
+    collision: bool
+    opacity: float
+    geoms: np.ndarray  # (k,) rows of `Drawn`
+    handle: Any = field(default=None, repr=False)
+
+
+class Stage:
+    """The bodies of the environments that are shown, each environment at its place.
+
+    Attributes:
+        shown: numbers of the environments.
+        offsets: (len(shown), 3) where each of them is put, m.
+        follows: True while the scene is shifted so that the body that goes places stays where it is.
+        shadows: True while the sun throws shadows, which cost the browser the most.
+        walker: the geom that is followed, -1 for none.
+    """
+
+    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True) -> None:
+        self._server, self._mj, self._grab, self.shadows = server, mj, grab, shadows
+        self._drawn = drawn(mj, collision=True)
+        self._parts = self._make_parts()
+        self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
+        self.shown: list[int] = []
+        self.offsets = self._places = np.zeros((0, 3))
+        row = followed(mj, self._drawn)
+        self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
+        self.follows = self.walker >= 0
+        self._floors: list[tuple[int, Any]] = []
+
+    def _make_parts(self) -> list[_Part]:
+        kinds: dict[tuple[int, bool, float], list[int]] = {}
+        for row in range(len(self._drawn.geom)):
+            key = int(self._drawn.surface[row]), bool(self._drawn.collision[row]), float(self._drawn.color[row, 3])
+            kinds.setdefault(key, []).append(row)
+        return [_Part(*key, np.array(rows)) for key, rows in kinds.items()]
+
+    def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
+        scene = self._server.scene
+        scene.set_background_image(_sky(), format="png")
+        scene.configure_default_lights(enabled=False)
+        scene.configure_environment_map(environment_intensity=0.3)
+        turn = _turn_to(np.array([-0.36, -0.48, 0.80]))
+        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, wxyz=turn)
+        self._sun.cast_shadow = self.shadows
+        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=0.9)
+        camera = start_camera(self._mj, pos)
+        reach = camera.distance
+        scene.configure_fog(5 * reach, 16 * reach, color=HORIZON)
+        for number, g in enumerate(self._drawn.planes):
+            for kind, color in enumerate(self._drawn.plane_colors[number]):
+                vertices, faces = _fields(self._drawn.cell, kind)
+                handle = scene.add_mesh_simple(
+                    f"/floor/{number}/{kind}",
+                    vertices,
+                    faces,
+                    color=tuple(int(255 * c) for c in 0.93 * color),
+                    position=pos[g],
+                    wxyz=quat[g],
+                    side="double",
+                    cast_shadow=False,
+                )
+                self._floors.append((int(g), handle))
+        self._start = pos[self.walker] if self.walker >= 0 else np.zeros(3)
+        self.aim(camera.target, camera.distance, camera.azimuth, camera.elevation)
+
+    def aim(self, target: Any, distance: float, azimuth: float, elevation: float) -> None:
+        """Set the camera that browsers begin with, and move those that are there; degrees and metres."""
+        a, e = np.radians([azimuth, elevation])
+        eye = np.asarray(target) - distance * np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+        first = self._server.initial_camera
+        first.position, first.look_at, first.fov = tuple(eye), tuple(target), FIELD_OF_VIEW
+        for client in self._server.get_clients().values():
+            client.camera.position, client.camera.look_at = tuple(eye), tuple(target)
+
+    def show(self, shown: list[int], spacing: float, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Show environments, side by side if `spacing` (m) is not 0; poses are those of all environments."""
+        self.shown = shown
+        columns = int(np.ceil(np.sqrt(len(shown))))
+        rows = -(-len(shown) // columns)
+        places = [((i % columns) - (columns - 1) / 2, (rows - 1) / 2 - i // columns, 0.0) for i in range(len(shown))]
+        self.offsets = self._places = spacing * np.array(places)
+        self._follow(pos)
+        for number, part in enumerate(self._parts):
+            if part.handle is not None:
+                part.handle.remove()
+            part.handle = self._make(number, part, pos, quat)
+
+    def _make(self, number: int, part: _Part, pos: np.ndarray, quat: np.ndarray) -> Any:
+        surface = self._drawn.surfaces[part.surface]
+        place, turn = self._instances(part, pos, quat)
+        colors = np.round(255 * self._drawn.color[part.geoms, :3] ** 2.2).astype(np.uint8)  # viser takes them as linear
+        handle = self._server.scene.add_batched_meshes_simple(
+            f"/bodies/{number}",
+            surface.vertices,
+            surface.faces,
+            batched_wxyzs=turn,
+            batched_positions=place,
+            batched_colors=np.tile(colors, (len(self.shown), 1)),
+            opacity=part.opacity if part.opacity < 1 else None,
+            lod="off",
+            visible=self._visible[part.collision],
+        )
+
+        async def dragged(event: Any) -> None:
+            instance = event.instance_index or 0
+            env, row = divmod(instance, len(part.geoms))
+            if env < len(self.shown):
+                self._grab(event, env, int(self._drawn.body[part.geoms[row]]))
+
+        handle.on_drag("left")(dragged)
+        return handle
+
+    def _instances(self, part: _Part, pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        geoms = self._drawn.geom[part.geoms]
+        place = pos[np.ix_(self.shown, geoms)] + self.offsets[:, None]
+        return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(
+            np.float32
+        )
+
+    def set_shadows(self, on: bool) -> None:
+        """Let the sun throw shadows, or not."""
+        self.shadows = self._sun.cast_shadow = on
+
+    def set_visible(self, collision: bool, visible: bool) -> None:
+        """Show or hide the geoms that are there for contacts, or the others."""
+        self._visible[collision] = visible
+        for part in self._parts:
+            if part.collision == collision and part.handle is not None:
+                part.handle.visible = visible
+
+    @property
+    def has_collision_geoms(self) -> bool:
+        """True if the model has geoms that are there for contacts alone."""
+        return bool(self._drawn.collision.any())
+
+    def _follow(self, pos: np.ndarray) -> None:
+        """Shift the one environment that is shown, and the floors by as much."""
+        shift = np.zeros(3)
+        if self.follows and len(self.shown) == 1 and self.walker >= 0:
+            shift[:2] = (self._start - pos[self.shown[0], self.walker])[:2]
+        self.offsets = self._places + shift
+        step = 2 * self._drawn.cell
+        for g, floor in self._floors:
+            place = pos[self.shown[0], g] + shift - step * np.round(shift / step)
+            if not np.allclose(floor.position, place, atol=1e-6):
+                floor.position = place
+
+    def update(self, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Move all bodies to poses (num_envs, ngeom, ...)."""
+        self._follow(pos)
+        for part in self._parts:
+            if self._visible[part.collision] and part.handle is not None:
+                place, turn = self._instances(part, pos, quat)
+                part.handle.batched_positions = place
+                part.handle.batched_wxyzs = turn
+
+
+def _sky() -> np.ndarray:
+    """A picture of the sky: blue above, nearly white at the horizon."""
+    share = np.minimum(np.linspace(0, 4, 256)[:, None, None], 1.0) ** 0.7
+    top, bottom = np.array([104, 152, 206.0]), np.array(HORIZON, float)
+    return np.broadcast_to((1 - share) * top + share * bottom, (256, 8, 3)).astype(np.uint8)
+
+
+def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return every second field of a checker about the origin, as vertices and faces; `kind` 0 or 1 says which."""
+    column, row = np.meshgrid(np.arange(-FIELDS, FIELDS), np.arange(-FIELDS, FIELDS))
+    corner = np.stack([column, row], axis=-1)[(column + row) % 2 == kind]
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    flat = (cell * (corner[:, None] + square)).reshape(-1, 2)
+    first = 4 * np.arange(len(corner))[:, None]
+    faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
+    return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
+
+
+def _turn_to(direction: np.ndarray) -> np.ndarray:
+    """Return the quaternion that turns z to a direction."""
+    quat = np.zeros(4)
+    mujoco.mju_quatZ2Vec(quat, direction)
+    return quat
