@@ -147,15 +147,21 @@ def test_parts_are_named_by_their_table_alone():
 KINDS_NAMED = {
     "PLANE": (  # no solid: it has no centre and no end
         *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
-        *("rendering/drawables.py", "rendering/raycast.py", "rendering/scene.py"),
+        *("rendering/dress.py", "rendering/render_model.py", "rendering/scene.py", "rendering/surface.py"),
     ),
     "MESH": (  # has data of its own
         *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
-        *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py", "rendering/drawables.py"),
+        *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py"),
         *("rendering/dress.py", "rendering/scene.py"),
     ),
-    "SPHERE": ("rendering/scene.py", "collision/convex.py"),  # looks the same when it is turned
-    "CAPSULE": ("collision/manifold.py",),  # MuJoCo clips its edge another way
+    "SPHERE": (  # looks the same when it is turned; MuJoCo draws round shapes in sizes of their own
+        *("rendering/scene.py", "collision/convex.py", "rendering/dress.py"),
+    ),
+    "CAPSULE": (  # MuJoCo clips its edge another way; tendons are drawn as capsules
+        *("collision/manifold.py", "rendering/dress.py", "rendering/tendons.py"),
+    ),
+    "CYLINDER": ("rendering/dress.py", "rendering/overlays.py"),  # what overlays are made of
+    "ELLIPSOID": ("rendering/dress.py", "rendering/overlays.py"),
 }
 
 

@@ -1,5 +1,6 @@
 """The drawn geometry of a model, apart from what touches: its own vertices, with normals, uvs and colours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -55,10 +56,10 @@ def colour_of(mjm: mujoco.MjModel, geom: int) -> np.ndarray:
     return mjm.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
 
 
-def drawn_geoms(mjm: mujoco.MjModel) -> list[int]:
-    """Geoms that MuJoCo's viewer shows by default: groups 0 to 2 with some opacity."""
+def drawn_geoms(mjm: mujoco.MjModel, shown: Sequence[int] = range(HIGHEST_VISIBLE_GROUP + 1)) -> list[int]:
+    """Geoms with some opacity in the groups that are shown: by default 0 to 2, as in MuJoCo's viewer."""
     groups = np.clip(mjm.geom_group, 0, mujoco.mjNGROUP - 1)
-    return [g for g in range(mjm.ngeom) if groups[g] <= HIGHEST_VISIBLE_GROUP and colour_of(mjm, g)[3] > 0]
+    return [g for g in range(mjm.ngeom) if groups[g] in shown and colour_of(mjm, g)[3] > 0]
 
 
 def texture_of(mjm: mujoco.MjModel, geom: int) -> int:

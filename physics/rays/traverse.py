@@ -4,10 +4,14 @@ A ray descends the mesh's tree (`mesh_tree.py`), nearer box first, without a sta
 each, say where the sibling of the node on the way down still waits (after Áfra and Szirmay-Kalos, Stackless multi-BVH
 traversal, Computer Graphics Forum 33, 2014). Triangles are met in a frame whose third axis is the ray, by the signs of
 the areas that their edges span with it: two triangles that share an edge compute the same number for it, so that no ray
-slips through between them (after Woop, Benthin and Wald, Watertight ray/triangle intersection, JCGT 2, 2013).
+slips through between them (after Woop, Benthin and Wald, Watertight ray/triangle intersection, JCGT 2, 2013). A GPU
+rounds only one of the two products of an area, so that there both triangles take the edge's ends in one order.
 """
 
+from typing import Any
+
 import taichi as ti
+from taichi.lang import impl
 
 from ..shapes.ray import MISS, slope, unit
 from .mesh_tree import DEPTH, FIRST_NODE, FIRST_TRIANGLE, TRIANGLES
@@ -22,6 +26,26 @@ def beside(direction):
         first = ti.Vector([direction.z, 0.0, -direction.x])
     first = unit(first)
     return first, direction.cross(first)
+
+
+def fuses_products() -> bool:
+    """Return True if the kernel being traced is for a device that adds a product without rounding it first."""
+    return impl.current_cfg().arch == ti.cuda
+
+
+def is_false(flag: Any) -> bool:
+    """Return True for False itself, and not for a number of the kernel being traced."""
+    return flag is False
+
+
+@ti.func
+def spanned(ax, ay, bx, by):
+    """Twice the area that an edge from a to b spans with the origin; from b to a it has the same bits, negated."""
+    area = ax * by - ay * bx
+    if ti.static(fuses_products()):
+        if ax > bx or (ax == bx and ay > by):
+            area = -(bx * ay - by * ax)
+    return area
 
 
 class Meshes(Traced):
@@ -56,6 +80,15 @@ class Meshes(Traced):
         return ti.select(t_in <= t_out, t_in, MISS)
 
     @ti.func
+    def holds(self, mesh, point):
+        """Return True if a point is in the box around a mesh."""
+        root = self.trees[mesh, FIRST_NODE]
+        found = True
+        for c in ti.static(range(3)):
+            found = found and self.nodes[root, c] <= point[c] <= self.nodes[root, 3 + c]
+        return found
+
+    @ti.func
     def meet(self, triangle, origin, across, up, direction, both_sides: ti.template()):
         """Distance at which a ray meets a triangle, MISS if it does not; may be negative, behind the origin.
 
@@ -68,11 +101,11 @@ class Meshes(Traced):
         )
         ax, bx, cx = a.dot(across), b.dot(across), c.dot(across)
         ay, by, cy = a.dot(up), b.dot(up), c.dot(up)
-        of_a, of_b, of_c = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
+        of_a, of_b, of_c = spanned(bx, by, cx, cy), spanned(cx, cy, ax, ay), spanned(ax, ay, bx, by)
         area = of_a + of_b + of_c
         inside = of_a <= 0.0 and of_b <= 0.0 and of_c <= 0.0 and area < 0.0
-        if ti.static(both_sides):
-            inside = inside or (of_a >= 0.0 and of_b >= 0.0 and of_c >= 0.0 and area > 0.0)
+        if ti.static(not is_false(both_sides)):
+            inside = inside or (both_sides and of_a >= 0.0 and of_b >= 0.0 and of_c >= 0.0 and area > 0.0)
         t = a.x * 0.0 + MISS
         if inside:
             t = (of_a * a.dot(direction) + of_b * b.dot(direction) + of_c * c.dot(direction)) / area
@@ -82,7 +115,7 @@ class Meshes(Traced):
     def nearest(self, mesh, origin, direction, start, limit, both_sides: ti.template()):
         """The nearest triangle from `start` (m) to before `limit`: distance and triangle, (limit, -1) if none.
 
-        Only outer sides are seen unless `both_sides`.
+        Only outer sides are seen unless `both_sides`, which may be a number of the kernel.
         """
         root = self.trees[mesh, FIRST_NODE] - 1  # nodes are counted from 1
         depth, count = self.trees[mesh, DEPTH], self.trees[mesh, TRIANGLES]

@@ -12,12 +12,15 @@ from ..process.libraries import load_taichi, load_torch
 if TYPE_CHECKING:
     from .camera import Camera
     from .look import Look
+    from .outputs import OUTPUTS
+    from .overlays import Show
     from .renderer import BatchRenderer, Images
     from .video import save_png, write_video
 
-__all__ = ["BatchRenderer", "Camera", "Images", "Look", "save_png", "write_video"]
+__all__ = ["OUTPUTS", "BatchRenderer", "Camera", "Images", "Look", "Show", "save_png", "write_video"]
 
 _HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
+_HOMES |= {"OUTPUTS": "outputs", "Show": "overlays"}
 _HOMES |= {"save_png": "video", "write_video": "video"}
 
 

@@ -1,8 +1,8 @@
-"""The looks of meshes: their triangles, the normals and texture coordinates at the corners, and the textures.
+"""The looks of geoms beyond their paint: meshes, height fields, and where textures lie on all kinds.
 
-Normals are the model's, which MuJoCo makes smooth or flat as the file asks. A 2D texture lies as in MuJoCo's viewer: by
-the mesh's own texture coordinates, else projected along the mesh's z axis; texrepeat times, with its first row at 0.
-Materials with a cube texture have their plain colour. Textures of height fields are here, too (`ground.py`).
+Normals of meshes are the model's, which MuJoCo makes smooth or flat as the file asks. Textures lie as in MuJoCo's
+viewer (`textures.py` has their images): flat ones by a mesh's own texture coordinates, by those that its kind has
+(`shapes/`), or else projected along z; cubes in the direction from the geom's centre. They are there texrepeat times.
 """
 
 from dataclasses import dataclass
@@ -12,35 +12,46 @@ import numpy as np
 import taichi as ti
 
 from ..geometry.compiled_mesh import triangles_of, volume_of
-from ..geometry.visual import flat_texture_of, pixels_of, seen_types
+from ..geometry.visual import seen_types, texture_of
 from ..rays.field_tables import FieldTables, field_tables
 from ..rays.mesh_tree import TRIANGLES, MeshTrees, mesh_trees
 from ..rays.traced import Traced
-from ..shapes import HFIELD, MESH
-from ..shapes.ray import MISS
+from ..shapes import CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, UNWRAPPED
+from ..shapes.by_kind import by_kind, is_one_of
+from ..shapes.ray import MISS, unit
+from .look import Look
 from .relief import openness
 from .shading import vec3
+from .textures import CUBE, Textures, cube_face, on_face, textures, vec2
 
 # columns of `Dress.skin`
 NORMALS = 0  # 9 columns: unit vectors at the corners, in the mesh's frame
 COORDINATES = 9  # 6 columns: texture coordinates at the corners
 SKIN_COLUMNS = 15
 
+ROUND = (SPHERE, ELLIPSOID, CYLINDER, CAPSULE)
+
 # columns of `Dress.rows`
-TREE, FIRST_TEXEL, WIDTH, HEIGHT = range(4)  # which tree or field; where its texture begins and its size, 0 without one
+TREE, TEXTURE = range(2)  # which tree or field; which texture, -1: none
+
+# columns of `Dress.lie`
+SCALE = 0  # 2 columns: repetitions of a flat image; 3 of a cube: from the geom's frame to the cube's
+SHIFT = 3  # 2 columns
+LIE_COLUMNS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Dress:
-    """The meshes and height fields among the drawn geoms; without any each table but `repeat` has one row, not read.
+    """The looks of the drawn geoms; without meshes, fields or textures their tables have one row, not read.
 
     Attributes:
         trees: triangles of the meshes.
         fields: the height fields.
         skin: (t, SKIN_COLUMNS) float32, for each of the triangles.
-        rows: (n, 4) int32, for each of the drawn geoms; 0 where it is neither a mesh nor a height field.
-        repeat: (n, 3) float32: how often the texture is repeated along both coordinates, and its shift.
-        texels: (k, 3) uint8: colours of all textures, row by row.
+        rows: (n, 2) int32, for each of the drawn geoms and overlays.
+        lie: (n, LIE_COLUMNS) float32: how its texture lies on a geom.
+        images: the textures.
+        sky: row of the skybox's texture, -1 for none.
         openness: (h,) float32: of the fields' vertices, see `relief.py`.
     """
 
@@ -48,32 +59,37 @@ class Dress:
     fields: FieldTables
     skin: np.ndarray
     rows: np.ndarray
-    repeat: np.ndarray
-    texels: np.ndarray
+    lie: np.ndarray
+    images: Textures
+    sky: int
     openness: np.ndarray
 
 
-def dress(mj: mujoco.MjModel, geoms: list[int]) -> Dress:
-    """Collect how the meshes and height fields among the geoms look."""
+def dress(mj: mujoco.MjModel, geoms: list[int], plain: set[int], more_rows: int, look: Look) -> Dress:
+    """Collect how geoms are dressed; those in `plain` show no texture, and `more_rows` follow that are no geoms."""
     kinds = seen_types(mj)
     meshes, grounds = (
         {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if kinds[g] == kind} for kind in (MESH, HFIELD)
     )
     trees, fields = mesh_trees(mj, list(meshes.values())), field_tables(mj, list(grounds.values()))
-    rows, repeat = np.zeros((max(1, len(geoms)), 4), np.int32), np.zeros((len(geoms), 3), np.float32)
-    texels, placed, count = [np.zeros((1, 3), np.uint8)], {}, 1
-    for row, asset in sorted((meshes | grounds).items()):
+    count = len(geoms) + more_rows + 1
+    rows, lie = np.tile(np.array([0, -1], np.int32), (count, 1)), np.zeros((count, LIE_COLUMNS), np.float32)
+    shown = {row: texture_of(mj, g) for row, g in enumerate(geoms) if g not in plain and texture_of(mj, g) >= 0}
+    sky = _skybox(mj) if look.skybox else -1
+    images = textures(mj, [*shown.values(), sky])
+    for row, asset in (meshes | grounds).items():
         rows[row, TREE] = trees.meshes.index(asset) if row in meshes else fields.fields.index(asset)
-        texture = flat_texture_of(mj, geoms[row])
-        if texture < 0:
-            continue
-        if texture not in placed:
-            colours = pixels_of(mj, texture).reshape(-1, 3)
-            placed[texture], count = count, count + len(colours)
-            texels.append(colours)
-        rows[row, FIRST_TEXEL:] = placed[texture], mj.tex_width[texture], mj.tex_height[texture]
-        repeat[row] = _repeat(mj, geoms[row], row in meshes and mj.mesh_texcoordadr[asset] >= 0)
-    return Dress(trees, fields, _skin(mj, trees), rows, repeat, np.concatenate(texels), openness(fields))
+    for row, texture in shown.items():
+        rows[row, TEXTURE] = images.row(texture)
+        is_flat = mj.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D
+        lie[row] = (_flat_lie if is_flat else _cube_lie)(mj, geoms[row], int(kinds[geoms[row]]))
+    return Dress(trees, fields, _skin(mj, trees), rows, lie, images, images.row(sky), openness(fields))
+
+
+def _skybox(mj: mujoco.MjModel) -> int:
+    """Id of the texture that is the sky, -1 for none."""
+    found = np.flatnonzero(mj.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX)
+    return int(found[0]) if len(found) else -1
 
 
 def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, float]:
@@ -83,15 +99,39 @@ def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, floa
     return max(0.0, half_length - radius), float(radius)
 
 
-def _repeat(mj: mujoco.MjModel, geom: int, has_coordinates: bool) -> tuple[float, float, float]:
-    """Return the repetitions of a texture along both coordinates, and its shift; projected ones run over the size."""
-    material, size = mj.geom_matid[geom], np.maximum(mj.geom_size[geom, :2], mujoco.mjMINVAL)
-    repeat = mj.mat_texrepeat[material].astype(np.float64)
-    if has_coordinates:
-        repeat = np.where(repeat > 0, repeat, 1.0) * (size if mj.mat_texuniform[material] else 1.0)
-        return float(repeat[0]), float(repeat[1]), 0.0
-    repeat = repeat / (1.0 if mj.mat_texuniform[material] else size)
-    return float(repeat[0]), float(repeat[1]), -0.5
+def _flat_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
+    """Return the row of `Dress.lie` of a flat image: MuJoCo's own scales by kind (its render_gl3.c, settexture)."""
+    material, size = mj.geom_matid[geom], np.array(mj.geom_size[geom, :2], np.float64)
+    repeat, uniform = mj.mat_texrepeat[material].astype(np.float64), bool(mj.mat_texuniform[material])
+    own = kind == MESH and mj.mesh_texcoordadr[mj.geom_dataid[geom]] >= 0
+    if kind in (MESH, HFIELD) and not own:  # projected
+        scale = repeat / (1.0 if uniform else np.maximum(size, mujoco.mjMINVAL))
+        return *scale, 0.0, -0.5, -0.5
+    repeat = np.where(repeat > 0, repeat, 1.0)
+    if kind == PLANE:
+        ends = size > 0
+        whole = np.where(ends & uniform, repeat * size, repeat)  # repetitions over the plane
+        shift = 0.5 * whole * ends - 0.5 * (not ends.all())
+        return *(whole / np.where(ends, size, 1.0)), 0.0, *shift
+    if kind != MESH:
+        size = _drawn_size(mj, geom, kind)[:2]
+    return *(repeat * (size if uniform else 1.0)), 0.0, 0.0, 0.0
+
+
+def _cube_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
+    """Return the row of `Dress.lie` of a cube: directions are those in a geom of unit size, unless it is uniform."""
+    size, uniform = _drawn_size(mj, geom, kind), bool(mj.mat_texuniform[mj.geom_matid[geom]])
+    if kind in (MESH, HFIELD):
+        return *(size if uniform else np.ones(3)), 0.0, 0.0
+    return *(np.ones(3) if uniform else 1.0 / np.where(size > 0, size, 1.0)), 0.0, 0.0
+
+
+def _drawn_size(mj: mujoco.MjModel, geom: int, kind: int) -> np.ndarray:
+    """Return the scale (3,) that MuJoCo gives to the unit shape of a kind."""
+    x, y, z = mj.geom_size[geom]
+    if kind in (CAPSULE, CYLINDER):
+        return np.array([x, x, y])
+    return np.array([x, x, x] if kind == SPHERE else [x, y, z])
 
 
 def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
@@ -112,15 +152,22 @@ def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
 
 
 class Dressed(Traced):
-    """Meshes in a kernel: where rays enter them, and how they look. Rays and points are in the geom's frame."""
+    """`Dress` in a kernel: where rays enter meshes, and how all geoms look. Rays and points are in the geom's frame."""
 
-    def __init__(self, meshes, skin, rows, texels):
-        self.meshes, self.skin, self.rows, self.texels = meshes, skin, rows, texels
+    def __init__(self, meshes, skin, rows, lie, painter, has_meshes):
+        self.meshes, self.skin, self.rows, self.lie = meshes, skin, rows, lie
+        self.painter, self.has_meshes = painter, has_meshes
 
     @ti.func
     def entry(self, row, origin, direction, start):
-        """Distance to the nearest front from `start` on and its triangle; (MISS, -1) if there is none."""
-        return self.meshes.nearest(self.rows[row, TREE], origin, direction, start, ti.f32(MISS), False)
+        """Distance to the nearest triangle from `start` on and its number; (MISS, -1) if there is none.
+
+        A ray that begins within the box around a mesh sees its outer sides alone, and looks out of it. Others see both,
+        so that they do not look through a robot by the gaps between the parts of its meshes.
+        """
+        tree = self.rows[row, TREE]
+        both_sides = not self.meshes.holds(tree, origin + start * direction)
+        return self.meshes.nearest(tree, origin, direction, start, ti.f32(MISS), both_sides)
 
     @ti.func
     def normal(self, triangle, point):
@@ -135,31 +182,69 @@ class Dressed(Traced):
         return blend
 
     @ti.func
-    def tint(self, row, triangle, point, repeat):
-        """Colour of the texture at a point of a triangle, in linear light; white without a texture."""
-        colour = vec3(1.0, 1.0, 1.0)
-        if self.rows[row, HEIGHT] > 0:
-            shares = self.meshes.shares(triangle, point)
-            u, v = repeat.z, repeat.z
-            for i in ti.static(range(3)):
-                u += shares[i] * repeat.x * self.skin[triangle, COORDINATES + 2 * i]
-                v += shares[i] * repeat.y * self.skin[triangle, COORDINATES + 2 * i + 1]
-            shown = self.sample(row, u - ti.floor(u), v - ti.floor(v))
-            colour = shown * shown
-        return colour
+    def tint(self, row, kind, size, triangle, point, normal, along, footprint):
+        """Colour of a geom's texture and its mean colour, in linear light, around a point of its surface.
+
+        All are in the geom's frame; the ray comes `along` and the pixel is `footprint` (m) wide across it.
+        """
+        texture = self.rows[row, TEXTURE]
+        is_cube = self.painter.table[texture, CUBE] == 1
+        # the footprint on the surface: stretched the way that the ray slants
+        facing = -along.dot(normal)
+        slant = along + facing * normal
+        if slant.dot(slant) < 1.0e-12:
+            slant = normal.cross(vec3(normal.z, normal.x, normal.y)) + vec3(0.0, 0.0, 1.0e-20)
+        slant = unit(slant)
+        place, wide, high, face = vec2(0.0, 0.0), vec2(0.0, 0.0), vec2(0.0, 0.0), 0
+        for k in range(3):
+            p = point
+            if k == 1:
+                p += footprint / ti.max(facing, 0.05) * slant
+            elif k == 2:
+                p += footprint * normal.cross(slant)
+            found = vec2(0.0, 0.0)
+            if is_cube:
+                way = self.way(row, kind, size, p)
+                if k == 0:
+                    face = cube_face(way)
+                found = on_face(face, way)
+            else:
+                found = self.place(row, kind, size, triangle, p)
+            if k == 0:
+                place = found
+            elif k == 1:
+                wide = found - place
+            else:
+                high = found - place
+        if not is_cube and is_one_of(kind, ROUND):  # where a texture has gone once around
+            around = ti.max(self.lie[row, SCALE], 1.0e-6)
+            wide.x -= around * ti.round(wide.x / around)
+            high.x -= around * ti.round(high.x / around)
+        return self.painter.sample(texture, face, place, wide, high), self.painter.mean(texture)
 
     @ti.func
-    def sample(self, row, u, v):
-        """Colour of a texture as displayed, between the texels around a place in [0, 1]^2; it goes on at its edges."""
-        width, height = self.rows[row, WIDTH], self.rows[row, HEIGHT]
-        x, y = u * ti.cast(width, ti.f32) - 0.5, v * ti.cast(height, ti.f32) - 0.5
-        left, top = ti.cast(ti.floor(x), ti.i32), ti.cast(ti.floor(y), ti.i32)
-        right, down = x - ti.floor(x), y - ti.floor(y)
-        colour = vec3(0.0, 0.0, 0.0)
-        for corner in range(4):
-            i, j = corner % 2, corner // 2
-            share = ti.select(i == 1, right, 1.0 - right) * ti.select(j == 1, down, 1.0 - down)
-            texel = (top + j + height) % height * width + (left + i + width) % width + self.rows[row, FIRST_TEXEL]
-            for c in ti.static(range(3)):
-                colour[c] += share * ti.cast(self.texels[texel, c], ti.f32) / 255.0
-        return colour
+    def place(self, row, kind, size, triangle, point):
+        """Return where a flat texture lies at a point of a surface."""
+        u, v = 0.5 * point.x, -0.5 * point.y
+        u, v = by_kind(kind, UNWRAPPED, (u, v), size, point)
+        if ti.static(self.has_meshes):
+            if kind == MESH:
+                u, v = 0.0, 0.0
+                shares = self.meshes.shares(triangle, point)
+                for i in ti.static(range(3)):
+                    u += shares[i] * self.skin[triangle, COORDINATES + 2 * i]
+                    v += shares[i] * self.skin[triangle, COORDINATES + 2 * i + 1]
+        scale, shift = (
+            vec2(self.lie[row, SCALE], self.lie[row, SCALE + 1]),
+            vec2(self.lie[row, SHIFT], self.lie[row, SHIFT + 1]),
+        )
+        return scale * vec2(u, v) + shift
+
+    @ti.func
+    def way(self, row, kind, size, point):
+        """Direction in which a cube is looked up at a point of a surface; MuJoCo stretches the caps of a capsule."""
+        up = point.z
+        beyond = ti.abs(point.z) - size.y
+        if kind == CAPSULE and beyond > 0.0:
+            up = ti.select(up > 0.0, 1.0, -1.0) * (1.0 + beyond / size.x) * size.y
+        return vec3(self.lie[row, SCALE] * point.x, self.lie[row, SCALE + 1] * point.y, self.lie[row, SCALE + 2] * up)

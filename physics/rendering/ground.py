@@ -1,8 +1,7 @@
 """Height fields in a kernel: where rays enter them, and how they look. Rays and points are in the geom's frame.
 
 They are lit by normals that turn smoothly from vertex to vertex, except over creases, such as the edges of steps; their
-hollows see less of the sky (`relief.py`). A 2D texture lies as in MuJoCo's
-viewer: projected along z, texrepeat times over the field, with its middle in the middle.
+hollows see less of the sky (`relief.py`).
 """
 
 import taichi as ti
@@ -11,7 +10,7 @@ from ..rays.field_tables import COLUMNS, FIRST_HEIGHT, PER_X, PER_Y, ROWS
 from ..rays.field_walk import within
 from ..rays.traced import Traced
 from ..shapes.ray import MISS
-from .dress import HEIGHT, TREE, WIDTH
+from .dress import TREE
 from .shading import mix, vec3
 
 # Sines between edges in line: up to the first their vertex is smooth, from the second on it is a crease.
@@ -19,7 +18,7 @@ _ROUND, _CREASE = 0.35, 0.65
 
 
 class Ground(Traced):
-    """The height fields of `Dress`, with their textures and `relief.openness`."""
+    """The height fields of `Dress`, with `relief.openness`."""
 
     def __init__(self, fields, dressed, openness):
         self.fields, self.dressed, self.openness = fields, dressed, openness
@@ -30,10 +29,11 @@ class Ground(Traced):
         return self.fields.nearest(self.dressed.rows[row, TREE], origin, direction, start, ti.f32(MISS), False)
 
     @ti.func
-    def normal(self, row, met, point):
-        """Outward direction, of any length, at a point of a surface."""
+    def normals(self, row, met, point):
+        """Outward directions, of any length, at a point of a surface: as it is lit, and as it is."""
         field = self.dressed.rows[row, TREE]
-        outward = self.fields.normal(field, met)
+        flat = self.fields.normal(field, met)
+        outward = flat
         if met >= 0:
             j, i, x, y = self.fields.place(field, point, point, ti.f32(0.0))
             along_x = mix(
@@ -47,7 +47,7 @@ class Ground(Traced):
                 y,
             )
             outward = vec3(-along_x, -along_y, 1.0)
-        return outward
+        return outward, flat
 
     @ti.func
     def slope(self, field, j, i, down, right):
@@ -79,20 +79,3 @@ class Ground(Traced):
             mix(self.openness[at + wide], self.openness[at + wide + 1], x),
             y,
         )
-
-    @ti.func
-    def tint(self, row, point, repeat, mean, footprint):
-        """Colour of the texture at a point, in linear light; white without a texture.
-
-        Where a pixel is wider than its texels, it is their mean colour, so that nothing flickers in the distance.
-        """
-        colour = vec3(1.0, 1.0, 1.0)
-        if self.dressed.rows[row, HEIGHT] > 0:
-            u, v = repeat.z + 0.5 * repeat.x * point.x, repeat.z - 0.5 * repeat.y * point.y
-            shown = self.dressed.sample(row, u - ti.floor(u), v - ti.floor(v))
-            wide = ti.cast(self.dressed.rows[row, WIDTH], ti.f32) * repeat.x
-            high = ti.cast(self.dressed.rows[row, HEIGHT], ti.f32) * repeat.y
-            texels = 0.5 * footprint * ti.max(wide, high)
-            share = within(0.25 * ti.log(ti.max(texels, 1.0)), ti.f32(0.0), ti.f32(1.0))
-            colour = mix(shown * shown, mean, share)
-        return colour

@@ -2,14 +2,14 @@
 
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..process.runtime import Runtime
-from .raycast import cull_kernel, make_cast_rays
+from .raycast import Has, cull_kernel, make_cast_rays
 
 
-def shared_ray_kernels(runtime: Runtime, meshes: bool, fields: bool) -> tuple[Launch, Launch]:
-    """`cull_tiles` and, for models with meshes and height fields or without, `cast_rays`; made once, then shared.
+def shared_ray_kernels(runtime: Runtime, has: Has) -> tuple[Launch, Launch]:
+    """`cull_tiles` and, for models that have something or not, `cast_rays`; made once, then shared.
 
     They compute in single precision, also where the solver runs in double.
     """
-    recipes = Recipe(cull_kernel), Recipe(make_cast_rays, (meshes, fields))
+    recipes = Recipe(cull_kernel), Recipe(make_cast_rays, tuple(has))
     cull, cast = shared_kernels(runtime, "f32", recipes, "pictures")
     return cull, cast

@@ -8,7 +8,7 @@ Positions are relative to the camera, axes are the world's. Everything is float3
 caller sees to it that literals are traced as float32 (`renderer.py`). Pictures run from the top row to the bottom.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import taichi as ti
 
@@ -16,14 +16,15 @@ from ..math import func
 from ..rays.field_walk import Fields
 from ..rays.traced import Traced
 from ..rays.traverse import Meshes
-from ..shapes import PLANE
 from ..shapes.ray import MISS, unit
-from . import drawables as columns
 from . import look as rows
+from . import render_model as columns
 from .dress import Dressed
 from .ground import Ground
 from .scene import SURFACE_GAP, Scene
-from .shading import displayed, fading, fresnel, highlight, look_row, mix, sky, sky_light, vec3
+from .shading import displayed, mix, sky, towards_eye, turn_of, vec3
+from .surface import Place, surface
+from .textures import Painter
 
 TILE = 8  # pixels along a tile's side
 LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
@@ -31,11 +32,21 @@ _CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: joints of
 _CONTRAST = 0.025  # displayed difference between neighbouring pixels above which they are refined
 _FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
 _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
+GUIDES = 6  # columns: the true normal (world), the albedo in linear light
 
 F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
 I1, I2, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2, 3))
 D2 = ti.types.ndarray(dtype=ti.f64, ndim=2)
 U2, U4 = (ti.types.ndarray(dtype=ti.u8, ndim=n) for n in (2, 4))
+
+
+class Has(NamedTuple):
+    """The things that the code of `cast_rays` is made for; a model that lacks it has a kernel that is smaller."""
+
+    meshes: bool = False
+    fields: bool = False
+    textures: bool = False  # on geoms, or the sky
+    lights: bool = False  # of the file, in place of the sun and the sky
 
 
 class Lens(Traced):
@@ -76,7 +87,7 @@ class Lens(Traced):
 
 
 @ti.kernel
-def cull_tiles(shape: F2, pose: F3, camera: F2, frustum: F1, width: ti.i32, height: ti.i32, tiles: I3):
+def cull_tiles(shape: F3, pose: F3, camera: F2, frustum: F1, width: ti.i32, height: ti.i32, tiles: I3):
     """Fill tiles (n, number of tiles, 1 + number of rows): a count, then the rows that the tile may see."""
     across = (width + TILE - 1) // TILE
     for env, tile in ti.ndrange(tiles.shape[0], tiles.shape[1]):
@@ -94,13 +105,13 @@ def cull_tiles(shape: F2, pose: F3, camera: F2, frustum: F1, width: ti.i32, heig
         cosine -= 1.0e-6  # rounding of the cosine of a small angle
         sine = ti.sqrt(1.0 - cosine * cosine)
         count = 0
-        for row in range(shape.shape[0]):
-            bound = shape[row, columns.BOUND]
+        own = ti.min(env, shape.shape[0] - 1)
+        for row in range(shape.shape[1]):
+            bound = shape[own, row, columns.BOUND]
             away = vec3(pose[env, row, 0], pose[env, row, 1], pose[env, row, 2]) - origin
             along = away.dot(direction)
             beside = (away - along * direction).norm()
-            is_plane = bound <= 0.0
-            if is_plane or beside * cosine - along * sine <= bound + tube:
+            if beside * cosine - along * sine <= bound + tube:
                 count += 1
                 tiles[env, tile, count] = row
         tiles[env, tile, 0] = count
@@ -128,84 +139,73 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
     return nearest, hit, hit_triangle
 
 
-@ti.func
-def lighting(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, reach):
-    """Light on a surface, its highlight towards the eye, and how open it is to the sky."""
-    sun = look_row(look, rows.SUN_DIRECTION)
-    open_sky = scene.openness(row, triangle, point, normal, look[rows.SETTINGS, 1], reach)
-    light = open_sky * sky_light(look, normal) + scene.paint[row, columns.EMISSION]
-    shine = vec3(0.0, 0.0, 0.0)
-    facing_sun = normal.dot(sun)
-    if facing_sun > 0.0:
-        direct = facing_sun * scene.sunlight(point + SURFACE_GAP * normal, sun) * look_row(look, rows.SUN_RGB)
-        gloss = 0.05 * scene.paint[row, columns.SPECULAR]
-        light += direct
-        shine = gloss * highlight(normal, -direction, sun, scene.paint[row, columns.SHININESS]) * direct
-    return light, shine, open_sky
+@func
+def background(scene, look, direction):
+    """Colour of the sky, or of the file's skybox."""
+    colour = sky(look, direction)
+    if ti.static(scene.has.textures):
+        box = ti.cast(look[rows.SHADOWS, 2], ti.i32) - 1
+        if box >= 0:
+            colour = scene.dressed.painter.towards(box, vec3(direction.x, direction.z, -direction.y))
+    return colour
 
 
-@ti.func
-def surface(scene: ti.template(), look: ti.template(), row, triangle, point, normal, direction, far, footprint, reach):
-    """Colour of an opaque surface, the same with its mean albedo, and how much of a mirror it is.
+@func
+def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
+    """Follow the ray at (x, y): depth along the optical axis (m), row of the first front, colour, plain one, guides.
 
-    `triangle` is as in `Scene`, `far` (m) is how far the ray has come, `footprint` (m) how wide the pixel is there.
-    """
-    light, shine, open_sky = lighting(scene, look, row, triangle, point, normal, direction, reach)
-    albedo, mean_albedo = scene.albedo(row, point, triangle, direction, footprint)
-    facing = -normal.dot(direction)
-    veil, veiled, mirror = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
-    if scene.kind[row] == PLANE:
-        veil, veiled = sky(look, direction), fading(far, look[rows.SETTINGS, 0])
-        mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
-    else:
-        veil = open_sky * sky(look, direction + 2.0 * facing * normal)
-        veiled = 0.4 * scene.paint[row, columns.SPECULAR] * fresnel(facing)
-    return mix(albedo * light + shine, veil, veiled), mix(mean_albedo * light + shine, veil, veiled), mirror
-
-
-@ti.func
-def follow(scene: ti.template(), lens: ti.template(), look: ti.template(), tiles: ti.template(), tile, x, y, limits):
-    """Follow the ray at (x, y): depth along the optical axis (m), row of the first front, colour, plain colour.
-
-    Clear surfaces let the ray through, mirroring planes send it on, once. The plain colour has every checker replaced
-    by its mean. Limits: nearest distance (m), reach of occlusion (m), layers (0: no colours), the last of which is sky.
+    Clear surfaces let the ray through, mirroring planes send it on, once. The plain colour has every checker and
+    texture replaced by its mean. The guides are the first front's true normal and albedo. Limits: nearest distance (m),
+    reach of occlusion (m), layers (0: no colours), the last of which is sky, and 1 if guides are wanted.
     """
     origin, direction = lens.ray(x, y)
     cosine = -direction.dot(lens.axis(2))
     depth, first_row = ti.f32(MISS), -1
     start, travelled, weight, mirrored = limits[0] / cosine, ti.f32(0.0), ti.f32(1.0), False
     colour, plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
-    layers = ti.cast(limits[2], ti.i32)
+    first_normal, first_albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    layers, turn = ti.cast(limits[2], ti.i32), turn_of(x, y)
     for layer in range(ti.max(layers, 1)):
         if weight > 0.0:
             t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
             if layer == 0:
                 depth, first_row = t * cosine, row
-            if layers == 0:
+            if layers == 0 and (row < 0 or limits[3] < 0.5):
                 weight = 0.0
-            elif row < 0 or layer == layers - 1:
-                behind = weight * sky(look, direction)
+            elif row < 0 or (layer == layers - 1 and layers > 0):
+                behind = weight * background(scene, look, direction)
                 colour, plain, weight = colour + behind, plain + behind, 0.0
             else:
                 point = origin + t * direction
-                normal = scene.normal(row, point, triangle)
+                normal, flat = scene.normals(row, point, triangle)
+                inside = scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0
+                if inside:
+                    normal, flat = -normal, -flat
+                normal = towards_eye(normal, direction)
                 far = travelled + t
                 footprint = lens.footprint(far * cosine)
-                body, plain_body, mirror = surface(
-                    scene, look, row, triangle, point, normal, direction, far, footprint, limits[1]
-                )
-                opaque = scene.paint[row, columns.ALPHA]
-                if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
-                    mirror = 0.0
-                colour += weight * opaque * (1.0 - mirror) * body
-                plain += weight * opaque * (1.0 - mirror) * plain_body
-                if mirror > 0.0:
-                    origin, travelled = point + SURFACE_GAP * normal, far
-                    direction -= 2.0 * direction.dot(normal) * normal
-                    weight, start, mirrored = weight * mirror, 0.0, True
+                albedo, mean_albedo = scene.albedo(row, point, triangle, flat, direction, footprint)
+                if layer == 0:
+                    first_normal, first_albedo = flat, albedo
+                if layers == 0:
+                    weight = 0.0
                 else:
-                    weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
-    return depth, first_row, colour, plain
+                    place = Place(row, triangle, point, normal, flat, inside, turn)
+                    body, plain_body, mirror = surface(
+                        scene, look, lights, place, albedo, mean_albedo, direction, far, limits[1]
+                    )
+                    opaque = scene.paint[row, columns.ALPHA]
+                    if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
+                        mirror = 0.0
+                    colour += weight * opaque * (1.0 - mirror) * body
+                    plain += weight * opaque * (1.0 - mirror) * plain_body
+                    if mirror > 0.0:
+                        origin, travelled = point + SURFACE_GAP * normal, far
+                        direction -= 2.0 * direction.dot(normal) * normal
+                        weight, start, mirrored = weight * mirror, 0.0, True
+                    else:
+                        weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
+    return depth, first_row, colour, plain, first_normal, first_albedo
 
 
 @ti.func
@@ -228,7 +228,9 @@ def spot(ray, side):
 
 
 @func
-def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, first_look, image):
+def cast_pixel(
+    scene, lens, look, lights, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, guides, first_look, image
+):
     """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
     env = scene.env
     tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE
@@ -239,12 +241,15 @@ def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.
     for ray in range(n_rays):
         right, down = spot(ray, ti.max(side, 1))
         at_x, at_y = ti.cast(x, ti.f32) + right, ti.cast(y, ti.f32) + down
-        far, row, colour, plain = follow(scene, lens, look, tiles, tile, at_x, at_y, limits)
+        far, row, colour, plain, normal, albedo = follow(scene, lens, look, lights, tiles, tile, at_x, at_y, limits)
         mean += colour / ti.cast(n_rays, ti.f32)
         mean_plain += plain
         if side == 0:
             depth[env, y, x] = far
             seen[env, y, x] = row
+            if limits[3] > 0.5:
+                for c in ti.static(range(3)):
+                    guides[env, y, x, c], guides[env, y, x, 3 + c] = normal[c], albedo[c]
     if side > 0:
         shown = displayed(look, mean)
         for c in ti.static(range(3)):
@@ -257,20 +262,20 @@ def cast_pixel(scene, lens, look, tiles, y: ti.i32, x: ti.i32, limits, side: ti.
         first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
-def make_cast_rays(has_meshes: bool, has_fields: bool) -> Any:
-    """The kernel for models with meshes and with height fields, or without, when it reads none of their tables.
+def make_cast_rays(*features: bool) -> Any:
+    """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
 
-    The tables come last: of `MeshTrees`, of `Dress`, of `FieldTables`.
-    It follows the rays of every pixel; nearest distance (m), reach of occlusion (m) and layers as in `follow`.
-    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky) and, if there are layers,
-    `first_look`: the colour as displayed, and the plain colour's brightness.
+    It follows the rays of every pixel; nearest distance (m), reach of occlusion (m), layers and guided as in `follow`.
+    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), `guides` if they are wanted and,
+    if there are layers, `first_look`: the colour as displayed, and the plain colour's brightness.
     side > 0: pixels that stand out in `first_look` take the mean of side * side rays; all go to `image`.
     """
+    has = Has(*features)
 
     @ti.kernel
     def cast_rays(
         kind: I1,
-        shape: F2,
+        shape: F3,
         paint: F2,
         solids: I1,
         pose: F3,
@@ -278,13 +283,16 @@ def make_cast_rays(has_meshes: bool, has_fields: bool) -> Any:
         camera: F2,
         frustum: F1,
         look: F2,
+        lights: F3,
         tiles: I3,
         near: ti.f32,
         reach: ti.f32,
         layers: ti.i32,
+        guided: ti.i32,
         side: ti.i32,
         depth: F3,
         seen: I3,
+        guides: F4,
         first_look: F4,
         image: U4,
         trees: I2,
@@ -292,6 +300,9 @@ def make_cast_rays(has_meshes: bool, has_fields: bool) -> Any:
         corners: F2,
         skin: F2,
         rows: I2,
+        lie: F2,
+        images: I2,
+        levels: I2,
         texels: U2,
         shapes: I2,
         measures: D2,
@@ -300,13 +311,14 @@ def make_cast_rays(has_meshes: bool, has_fields: bool) -> Any:
         openness: F1,
     ):
         height, width = seen.shape[1], seen.shape[2]
-        limits = vec3(near, reach, ti.cast(layers, ti.f32))
+        limits = ti.Vector([near, reach, ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)])
         for env, y, x in ti.ndrange(seen.shape[0], height, width):
-            dressed = Dressed(Meshes(trees, nodes, corners, ti.f32), skin, rows, texels)
+            meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
+            dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
-            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, ground, has_meshes, has_fields)
+            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, ground, has)
             lens = Lens(frustum, camera, width, height, env)
-            cast_pixel(scene, lens, look, tiles, y, x, limits, side, depth, seen, first_look, image)
+            cast_pixel(scene, lens, look, lights, tiles, y, x, limits, side, depth, seen, guides, first_look, image)
 
     return cast_rays
 

@@ -8,30 +8,32 @@ the world's.
 import taichi as ti
 
 from ..rays.traced import Traced
+from ..rays.traverse import beside
 from ..shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, SPHERE, plane, sphere
 from ..shapes.by_kind import by_kind
 from ..shapes.ray import MISS, unit
-from . import drawables as columns
+from . import render_model as columns
+from .dress import TEXTURE
 from .shading import checker, mix, vec3
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
 TURNED = {kind: entry for kind, entry in ENTRIES.items() if kind != SPHERE}  # look different when turned
+GOLDEN_ANGLE = 2.3999632
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
 
 class Scene(Traced):
-    """The geoms of environment `env`; no code is made of meshes (`dressed`) and height fields (`ground`) that it lacks.
+    """The geoms of environment `env`; no code is made of what the model lacks, by `has` (`raycast.Has`).
 
     What is called the triangle of a geom is that of a mesh, or the surface of a height field (`field_walk.py`).
     """
 
-    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has_meshes, has_fields):
+    def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
-        self.dressed, self.has_meshes = dressed, has_meshes
-        self.ground, self.has_fields = ground, has_fields
+        self.dressed, self.ground, self.has = dressed, ground, has
 
     @ti.func
     def position(self, row):
@@ -51,7 +53,13 @@ class Scene(Traced):
     @ti.func
     def size(self, row):
         """MuJoCo's three sizes (m)."""
-        return vec3(self.shape[row, 0], self.shape[row, 1], self.shape[row, 2])
+        own = self.own()
+        return vec3(self.shape[own, row, 0], self.shape[own, row, 1], self.shape[own, row, 2])
+
+    @ti.func
+    def own(self):
+        """Row of the environment's sizes: all share one, unless overlays have sizes of their own."""
+        return ti.min(self.env, self.shape.shape[0] - 1)
 
     @ti.func
     def colour(self, row, column: ti.template()):
@@ -73,7 +81,7 @@ class Scene(Traced):
         else:
             slide = away.dot(direction)
             nearest = slide * direction - away
-            bound = self.shape[row, columns.BOUND]
+            bound = self.shape[self.own(), row, columns.BOUND]
             if nearest.dot(nearest) < bound * bound:
                 if self.kind[row] == SPHERE:
                     t = sphere.entry(self.size(row), nearest, direction)
@@ -81,37 +89,41 @@ class Scene(Traced):
                     turn = self.turn(row)
                     size, o, d = self.size(row), turn @ nearest, turn @ direction
                     t = by_kind(self.kind[row], TURNED, size.x * 0.0 + MISS, size, o, d)
-                    if ti.static(self.has_meshes):
+                    if ti.static(self.has.meshes):
                         if self.kind[row] == MESH:
                             t, triangle = self.dressed.entry(row, o, d, start - slide)
                 if t < MISS:
                     t += slide
-                if ti.static(self.has_fields):
+                if ti.static(self.has.fields):
                     if self.kind[row] == HFIELD:
                         # from the origin, where the ray has its digits, not from beside the middle of the field
                         t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
         return t, triangle
 
     @ti.func
-    def normal(self, row, point, triangle):
-        """Outward unit normal (world) of a geom at a point of its surface, or of its triangle."""
+    def normals(self, row, point, triangle):
+        """Outward unit normals (world) of a geom at a point of its surface, or of its triangle: as it is lit, and true.
+
+        Those of meshes and height fields are lit by normals blended between corners.
+        """
         turn = self.turn(row)
         local = turn @ (point - self.position(row))
         size, up = self.size(row), vec3(0.0, 0.0, 1.0)
         outward = by_kind(self.kind[row], NORMALS, up, size, local)
-        if ti.static(self.has_meshes):
+        flat = outward
+        if ti.static(self.has.meshes):
             if self.is_of_mesh(row, triangle):
-                outward = self.dressed.normal(triangle, local)
-        if ti.static(self.has_fields):
+                outward, flat = self.dressed.normal(triangle, local), self.dressed.meshes.outward(triangle)
+        if ti.static(self.has.fields):
             if self.kind[row] == HFIELD:
-                outward = self.ground.normal(row, triangle, local)
-        return unit(turn.transpose() @ outward)
+                outward, flat = self.ground.normals(row, triangle, local)
+        return unit(turn.transpose() @ outward), unit(turn.transpose() @ flat)
 
     @ti.func
-    def albedo(self, row, point, triangle, direction, footprint):
+    def albedo(self, row, point, triangle, normal, direction, footprint):
         """Colour of a geom at a point of its surface, or of its triangle, and its mean colour.
 
-        A checker is averaged over the pixel's footprint (m across the ray).
+        Checkers and textures are averaged over the pixel's footprint (m across the ray); `normal` is the true one.
         """
         colour = self.colour(row, columns.ALBEDO)
         mean = colour
@@ -128,31 +140,25 @@ class Scene(Traced):
             second = self.colour(row, columns.SECOND)
             mean = mix(colour, second, 0.5)
             colour = mix(colour, second, share)
-        if ti.static(self.has_meshes):
-            if self.is_of_mesh(row, triangle):
-                local = self.turn(row) @ (point - self.position(row))
-                colour *= self.dressed.tint(row, triangle, local, self.repeat(row))
-                mean = colour
-        if ti.static(self.has_fields):
-            if self.kind[row] == HFIELD:
-                local, second = self.turn(row) @ (point - self.position(row)), self.colour(row, columns.SECOND)
-                tint = self.ground.tint(row, local, self.repeat(row), second, footprint)
-                mean *= tint
-                colour = ti.select(triangle >= 0, colour * tint, mean)  # walls have no checker
+        if ti.static(self.has.fields):
+            if self.kind[row] == HFIELD and triangle < 0:
+                colour = mean  # walls have no checker
+        if ti.static(self.has.textures):
+            if self.dressed.rows[row, TEXTURE] >= 0:
+                turn = self.turn(row)
+                local, along, outward = turn @ (point - self.position(row)), turn @ direction, turn @ normal
+                kind, size = self.kind[row], self.size(row)
+                tint, mean_tint = self.dressed.tint(row, kind, size, triangle, local, outward, along, footprint)
+                colour, mean = colour * tint, mean * mean_tint
         return colour, mean
 
     @ti.func
     def is_of_mesh(self, row, triangle):
         """Return True for the triangle of a mesh."""
         found = triangle >= 0
-        if ti.static(self.has_fields):
+        if ti.static(self.has.fields):
             found = found and self.kind[row] == MESH
         return found
-
-    @ti.func
-    def repeat(self, row):
-        """Return the repetitions of a mesh's texture along its two coordinates, and its shift."""
-        return self.colour(row, columns.REPEAT)
 
     @ti.func
     def centre(self):
@@ -168,17 +174,38 @@ class Scene(Traced):
         return along > -radius and away.dot(away) - along * along < radius * radius
 
     @ti.func
-    def sunlight(self, point, sun):
-        """Share of the sun's light that reaches a point past the solids: 0 in shadow, between if they are clear."""
+    def sunlight(self, point, sun, far):
+        """Share of a light that reaches a point past the solids: 0 in shadow, between if they are clear.
+
+        The light is in the direction `sun`, at a distance `far` (m).
+        """
         light = ti.f32(1.0)
         if self.may_hit(point, sun):
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
                 if light > 0.0:
                     t, _ = self.entry(row, point, sun, SURFACE_GAP)
-                    if SURFACE_GAP < t < MISS:
+                    if SURFACE_GAP < t < far:
                         light *= 1.0 - self.paint[row, columns.ALPHA]
         return light
+
+    @ti.func
+    def unshaded(self, point, sun, far, spread, rays, turn):
+        """The same for a light of some size: the mean over rays to a disc whose radius is `spread` from afar (rad).
+
+        They lie on a spiral, `turn` (rad) from pixel to pixel, after Vogel (Mathematical Biosciences 44, 1979).
+        """
+        light, first, second = ti.f32(0.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+        if rays > 1:
+            first, second = beside(sun)
+        for k in range(rays):
+            towards = sun
+            if rays > 1:
+                radius = spread * ti.sqrt((ti.cast(k, ti.f32) + 0.5) / ti.cast(rays, ti.f32))
+                angle = turn + GOLDEN_ANGLE * ti.cast(k, ti.f32)
+                towards = unit(sun + radius * (ti.cos(angle) * first + ti.sin(angle) * second))
+            light += self.sunlight(point, towards, far)
+        return light / ti.cast(rays, ti.f32)
 
     @ti.func
     def openness(self, own_row, triangle, point, normal, strength, reach):
@@ -187,14 +214,17 @@ class Scene(Traced):
         `reach` (m): no solid dims anything farther away than this.
         """
         light = ti.f32(1.0)
-        if ti.static(self.has_fields):
+        if ti.static(self.has.fields):
             if self.kind[own_row] == HFIELD and triangle >= 0:
                 light = self.ground.light(own_row, self.turn(own_row) @ (point - self.position(own_row)))
         if (self.centre() - point).norm() < self.bound[self.env, 3] + reach:
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
                 if row != own_row:
-                    half, radius = self.shape[row, columns.CORE], self.shape[row, columns.CORE + 1]
+                    half, radius = (
+                        self.shape[self.own(), row, columns.CORE],
+                        self.shape[self.own(), row, columns.CORE + 1],
+                    )
                     away = self.position(row) - point
                     limit = half + OCCLUSION_REACH * radius
                     if away.dot(away) < limit * limit:

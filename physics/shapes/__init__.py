@@ -19,6 +19,8 @@ In kernels:
 - `entry(size, origin, direction)`: distance at which a ray enters it, by the conventions of `ray.py`.
 - `crossing(size, origin, direction)`: the same for a ray from any point, for a kind without a centre (planes).
 - `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
+- `unwrapped(size, point)`: where a flat texture lies on it, at a point of its surface: two numbers, (0, 0) and (1, 1)
+  at the image's first and last texel.
 - `distance(lanes, size, p)`: signed distance of a point of one lane from its surface, and the direction away from it.
 - `edges(size)`, `edge(lanes, size, k)`: the number of straight edges of its core, and both ends of each.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
@@ -74,6 +76,7 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
+UNWRAPPED = of_kinds("unwrapped")
 DISTANCES, EDGE_COUNTS, EDGES = map(of_kinds, ("distance", "edges", "edge"))
 LOWEST_POINTS, LOWEST, HALF_CORES, SPANS = map(of_kinds, ("lowest_points", "lowest", "half_core", "span"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))

@@ -190,3 +190,15 @@ def edge(lanes, size, k: ti.i32):
         start = Vec3(size.x * one, size.y * other, -size.z)
         end = Vec3(start.x, start.y, lanes.real(size.z))
     return start, end
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: the whole of it on every face."""
+    outward = normal(size, point)
+    across, up = point.x / size.x, point.y / size.y
+    if outward.x != 0.0:
+        across, up = point.y / size.y, point.z / size.z
+    elif outward.y != 0.0:
+        up = point.z / size.z
+    return 0.5 + 0.5 * across, 0.5 - 0.5 * up

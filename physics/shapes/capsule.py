@@ -9,7 +9,7 @@ from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import sphere
 from .common import away_from, seen, towards
-from .ray import MISS, tube_interval
+from .ray import MISS, PI, tube_interval, turns
 
 if TYPE_CHECKING:
     import torch
@@ -115,3 +115,14 @@ def edge(lanes, size, k: ti.i32):
     """Return both ends of the segment within."""
     zero, half = lanes.real(0.0), lanes.real(size.y)
     return Vec3(zero, zero, -half), Vec3(zero, zero, half)
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: the whole of it around the tube, and again on each cap, as MuJoCo draws them."""
+    up = 0.5 - 0.5 * point.z / size.y
+    beyond = ti.abs(point.z) - size.y
+    if beyond > 0.0:
+        height = ti.asin(ti.min(1.0, beyond / size.x)) / (0.5 * PI)
+        up = ti.select(point.z > 0.0, 1.0 - height, height)
+    return turns(point), up

@@ -10,7 +10,7 @@ from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import capsule
 from .common import SMALLEST, seen, towards
-from .ray import MISS, slab_interval, tube_interval
+from .ray import MISS, slab_interval, tube_interval, turns
 
 if TYPE_CHECKING:
     import torch
@@ -144,3 +144,12 @@ def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
         turn = lanes.real(sqrt(0.75)) * (2.0 * k - 5.0)
         x, y = -0.5 * x - turn * y, turn * x - 0.5 * y
     return Vec3(x * size.x, y * size.x, z)
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: the whole of it around the side, and on each end."""
+    u, v = turns(point), 0.5 - 0.5 * point.z / size.y
+    if size.y - ti.abs(point.z) < size.x - ti.sqrt(point.x * point.x + point.y * point.y):
+        u, v = 0.5 + 0.5 * point.x / size.x, 0.5 + 0.5 * point.y / size.x
+    return u, v

@@ -6,6 +6,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
+from . import sphere
 from .common import SMALLEST, thick, towards
 from .ray import MISS
 
@@ -98,3 +99,9 @@ def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
     """Return the lowest point."""
     point, _mark = support(model, lanes, g, size, down)
     return lanes.cast(point)
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: as on the unit sphere that it is stretched from."""
+    return sphere.unwrapped(size, point / size)

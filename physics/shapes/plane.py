@@ -49,3 +49,9 @@ def crossing(size, origin, direction):
 def distance(lanes, size, p):
     """Return the height of a point, and the direction away."""
     return p.z, Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(1.0))
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: once every two metres."""
+    return 0.5 * point.x, -0.5 * point.y

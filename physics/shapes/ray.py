@@ -12,9 +12,12 @@ Conventions of `entry` of a kind
 - Literals have the precision in force when a kernel is traced, and so must its arguments.
 """
 
+import math
+
 import taichi as ti
 
 MISS = 1.0e30
+PI = math.pi
 _FAR = 1.0e15  # farther than anything is
 _TINY = 1.0e-12
 _PARALLEL = 1.0e-30  # square of the sine between a ray and the axis that it is parallel to
@@ -24,6 +27,13 @@ _PARALLEL = 1.0e-30  # square of the sine between a ray and the axis that it is 
 def unit(vector):
     """Return a vector of length one; Taichi's own `normalized` computes in the runtime's default precision."""
     return vector / vector.norm()
+
+
+@ti.func
+def turns(point):
+    """Return the angle of a point about z, from x on, in turns from 0 to 1."""
+    angle = ti.atan2(point.y, point.x) / (2.0 * PI)
+    return ti.select(angle < 0.0, angle + 1.0, angle)
 
 
 @ti.func

@@ -7,7 +7,7 @@ import taichi as ti
 
 from ..math import func
 from .common import away_from
-from .ray import MISS
+from .ray import MISS, PI, turns, unit
 
 if TYPE_CHECKING:
     import torch
@@ -60,3 +60,10 @@ def normal(size, point):
 def distance(lanes, size, p):
     """Return the distance of a point from the surface, and the direction away; at the centre, z."""
     return away_from(lanes, p, size.x)
+
+
+@ti.func
+def unwrapped(size, point):
+    """Return where a flat image lies: once around z from x on, and from the upper pole to the lower one."""
+    way = unit(point)
+    return turns(way), 0.5 - ti.asin(ti.max(-1.0, ti.min(1.0, way.z))) / PI

@@ -17,8 +17,8 @@ from tumble.physics.geometry.surface import closed_surface
 from tumble.physics.geometry.visual import seen_types
 from tumble.physics.model import distance_fields
 from tumble.physics.model.pair_table import SPREAD
-from tumble.physics.rendering.drawables import drawables
 from tumble.physics.rendering.look import Look
+from tumble.physics.rendering.render_model import render_model
 
 from . import solids
 from .geometry.exact_distance import exact_distance
@@ -248,7 +248,7 @@ def test_sdf_geoms_of_files_are_meshes_for_all_that_looks():
 def test_the_tables_of_rays_and_pictures_are_those_of_a_mesh():
     sdf, mesh = (Model.from_mjcf(SDF_FILE.replace("sdf", kind)).mj for kind in ("sdf", "mesh"))
     assert np.array_equal(seen_types(sdf), mesh.geom_type) and (sdf.geom_type != mesh.geom_type).sum() == 1
-    drawn = [drawables(mj, Look()) for mj in (sdf, mesh)]
+    drawn = [render_model(mj, Look()) for mj in (sdf, mesh)]
     for name in ("geom", "kind", "shape", "paint", "solids"):
         assert np.array_equal(getattr(drawn[0], name), getattr(drawn[1], name))
     assert not drawn[0].left_out and np.array_equal(drawn[0].dress.trees.corners, drawn[1].dress.trees.corners)

@@ -7,7 +7,8 @@ import torch
 from tumble.physics import Model, RigidSolver
 from tumble.physics.drivers.bound_kernel import BoundKernel
 from tumble.physics.drivers.settings import Setting
-from tumble.physics.rendering import BatchRenderer
+from tumble.physics.rendering import BatchRenderer, Look, Show
+from tumble.physics.step import PIPELINE
 
 from ..test_architecture import ROOT
 from .starts import run_with
@@ -126,6 +127,24 @@ def test_a_picture_of_one_environment_evaluates_one(solver, launches):
     launches.clear()
     renderer.render(solver, [98])
     assert launches == [1]
+
+
+def test_a_picture_evaluates_kinematics_alone(solver, monkeypatch):
+    """Whatever it shows but contacts; lights and frames of bodies, too."""
+    last, launch = [], BoundKernel.attempt
+
+    def launch_and_note(kernel):
+        last.append(int(kernel.call[Setting.LAST]))
+        return launch(kernel)
+
+    monkeypatch.setattr(BoundKernel, "attempt", launch_and_note)
+    renderer = BatchRenderer(
+        solver.model, 16, 16, look=Look(lights="file"), show=Show(sites=True, frames="body", tendons=True)
+    )
+    outputs = ("depth", "normals", "points", "body")
+    renderer.draw(solver, outputs, [98])
+    collisions = [getattr(entry, "__name__", "") for entry in PIPELINE].index("collide")
+    assert last and max(last) < collisions
 
 
 def test_only_the_outputs_asked_for_are_refreshed(launches):

@@ -9,6 +9,7 @@ from tumble.physics.process.runtime import ensure_runtime
 from tumble.physics.rays.mesh_tree import MOST_IN_LEAF, box_tree
 from tumble.physics.rendering import BatchRenderer, Camera, Look, renderer
 from tumble.physics.rendering.launch import shared_ray_kernels
+from tumble.physics.rendering.raycast import Has
 
 from ...models.meshes import attributes, box_with_hole, icosphere, torus
 from .test_against_mj_ray import DEPTH_TOLERANCE, EDGE_BUDGET, beside, mj_ray
@@ -173,8 +174,8 @@ def test_models_without_meshes_have_a_kernel_without_them(poses, monkeypatch):
     source, runtime = poses("primitives"), ensure_runtime()
     drawn = BatchRenderer(source.model, 16, 16)
     drawn.render(source)
-    assert asked == [(runtime, False, False)]
-    assert shared_ray_kernels(runtime, False, False)[1] is not shared_ray_kernels(runtime, True, False)[1]
+    assert asked == [(runtime, Has())]
+    assert shared_ray_kernels(runtime, Has())[1] is not shared_ray_kernels(runtime, Has(meshes=True))[1]
     assert len(drawn._tables[torch.device("cpu")]["nodes"]) == 1  # as no table may be empty
 
 

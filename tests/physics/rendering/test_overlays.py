@@ -1,0 +1,151 @@
+"""What is drawn beside geoms: sites, tendons, contacts, forces and frames, where MuJoCo has them."""
+
+import mujoco
+import numpy as np
+import pytest
+import torch
+
+from tumble.physics import Model, RigidSolver
+from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
+from tumble.physics.rendering.tendons import links_of, path_points
+
+TENDONS = """
+<mujoco><worldbody>
+  <site name="s0" pos="-1 0.02 0.1"/>
+  <geom name="ball" size="0.3" rgba="1 1 1 0.5"/>
+  <geom name="tube" type="cylinder" size="0.2 0.8" pos="1 0 0" euler="70 20 0"/>
+  <body pos="0.5 0.2 0"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><geom size="0.02"/>
+    <site name="s1"/></body>
+  <body pos="1.6 -0.1 0.3"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 1"/><geom size="0.02"/>
+    <site name="s2"/></body>
+  <site name="s3" pos="2.5 1 0"/></worldbody>
+<tendon><spatial width="0.03" rgba="1 0 0 1">
+  <site site="s0"/><geom geom="ball"/><site site="s1"/><geom geom="tube"/><site site="s2"/><site site="s3"/></spatial>
+</tendon></mujoco>"""
+
+
+def test_tendons_go_mujocos_way(poses):
+    """Around a ball and a tube, or straight, in 64 random configurations: the points of its own path."""
+    model = mujoco.MjModel.from_xml_string(TENDONS)
+    source = poses(model, 64, torch.float64).scatter(seed=1, amount=0.4)
+    links, kinds = links_of(model)
+    site = [model.site(f"s{k}").id for k in range(4)]
+    assert links.tolist() == [[0, site[0], 0, site[1]], [0, site[1], 1, site[2]], [0, site[2], -1, site[3]]]
+    points, bent = path_points(model, links, kinds, source.get_many(("site_xpos", "geom_xpos", "geom_xmat")))
+    assert 5 < bent[:, 0].sum() < 64 and 5 < bent[:, 1].sum() < 64 and not bent[:, 2].any()
+    for env, data in enumerate(source.data):
+        path = []
+        for link in range(3):
+            path += list(points[env, link, :3] if bent[env, link] else points[env, link, :1])
+        path.append(points[env, 2, 3])
+        first, count = data.ten_wrapadr[0], data.ten_wrapnum[0]
+        expected = data.wrap_xpos.reshape(-1, 3)[first : first + count]
+        assert torch.stack(path).numpy() == pytest.approx(expected, abs=1e-9)
+
+
+ABOVE = Camera(distance=5, azimuth=90, elevation=-89.99, lookat=(0, 0, 0), fovy=4.0, orthographic=True)
+MARKS = """
+<mujoco><statistic meansize="0.5"/><worldbody>
+  <geom type="plane" size="3 3 1" rgba="0.1 0.1 0.1 1"/>
+  <body name="a" pos="0 0 0.5" euler="0 0 90"><freejoint/><geom size="0.1" rgba="1 1 1 1"/>
+    <site pos="1 0 0" type="box" size="0.2 0.1 0.1" rgba="0 1 0 1"/>
+    <site pos="-1 0 0" size="0.2" group="3" rgba="1 0 0 1"/></body>
+</worldbody></mujoco>"""
+
+
+def share_of(rgb, channel):
+    """Share of the pixels that have one colour channel above all others."""
+    others = [c for c in range(3) if c != channel]
+    return (rgb[..., channel].float() > 60 + rgb[..., others].float().amax(dim=-1)).float()
+
+
+def test_sites_and_frames_are_drawn_by_option(poses):
+    """A site's box is there with its size, where the body has turned it; a hidden group's is not. Axes have colours."""
+    source = poses(mujoco.MjModel.from_xml_string(MARKS))
+
+    def draw(**show):
+        renderer = BatchRenderer(source.model, 80, 80, camera=ABOVE, show=Show(**show))
+        return renderer.draw(source, ("rgb", "segmentation", "depth", "body"))
+
+    plain, sites, frames = draw(), draw(sites=True), draw(frames="body")
+    assert share_of(plain["rgb"], 1).sum() == 0
+    green = share_of(sites["rgb"][0], 1) > 0
+    down, right = torch.nonzero(green).float().mean(dim=0) * 0.05 - 2.0 + 0.025
+    assert (float(right), float(-down)) == pytest.approx((0.0, 1.0), abs=0.06)
+    assert int(green.sum()) == pytest.approx(0.4 * 0.2 / 0.05**2, abs=6) and share_of(sites["rgb"], 0).sum() == 0
+    assert (sites["segmentation"][0][green] == -1).all() and (sites["body"][0][green] == -1).all()
+    assert sites["depth"][0][green].max() < 4.5
+    red = torch.nonzero(share_of(frames["rgb"][0], 0)).float()
+    assert len(red) > 10 and red[:, 0].mean() < 39 and abs(red[:, 1].mean() - 39.5) < 2  # x, turned by 90 degrees
+    assert torch.equal(draw(frames="world")["segmentation"] >= -1, plain["segmentation"] >= -1)
+
+
+def test_overlays_leave_geoms_as_they_are(poses):
+    """Where no overlay is in front, colours and ids are the same: they throw no shadows and darken nothing."""
+    source = poses(mujoco.MjModel.from_xml_string(MARKS), 2)
+    camera = Camera(distance=4, azimuth=50, elevation=-30, lookat=(0, 0, 0))
+    found = [
+        BatchRenderer(source.model, 64, 64, camera=camera, samples=1, show=show).draw(source, ("rgb", "segmentation"))
+        for show in (None, Show(sites=True, frames="geom"))
+    ]
+    same = found[0]["segmentation"] == found[1]["segmentation"]
+    assert 50 < (~same).sum() < 2000
+    seen = same & (found[0]["segmentation"] >= 0)
+    assert torch.equal(found[0]["rgb"][seen], found[1]["rgb"][seen])
+
+
+FALLEN = """
+<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="3 3 1" rgba="0.1 0.1 0.1 1"/>
+  <body pos="0.5 0.3 0.2"><freejoint/><geom type="box" size="0.3 0.2 0.2" rgba="1 1 1 0.2" mass="3"/></body>
+</worldbody></mujoco>"""
+
+
+def test_contacts_and_their_forces_are_drawn():
+    """Four discs under the corners of a box, and arrows that hold it up, by its weight; none where it falls."""
+    solver = RigidSolver(Model.from_mjcf(FALLEN), num_envs=2)
+    solver.set_state(qpos=torch.tensor([[0.5, 0.3, 5.0, 1, 0, 0, 0]]), envs_idx=[1])
+    solver.step(100)
+    mj = solver.model.mj
+    mj.vis.scale.contactwidth, mj.vis.scale.forcewidth = 0.2, 0.1
+    mj.vis.map.force = 0.1
+    plain, discs = (
+        BatchRenderer(solver.model, 120, 120, camera=ABOVE, show=show).render(solver).float()
+        for show in (None, Show(contacts=True))
+    )
+    changed = ((plain - discs).abs().amax(dim=-1) > 10).sum(dim=(1, 2))
+    assert changed[0] > 20 and changed[1] == 0
+    part = Show(contact_forces=True).overlays(mj).parts[0]
+    _, turn, size = part.place({"contacts": solver.contacts})
+    there = size[..., 0] > 0
+    assert there[0].sum() == 8 and there[1].sum() == 0  # rods and tips
+    rods = there[0][:64]
+    length = (2 * size[0, :64, 1] * turn[0, :64, 2, 2])[rods].sum()
+    assert float(length) == pytest.approx(0.1 * 3 * 9.81 / mj.stat.meanmass, rel=1e-3)
+    assert (turn[0, :64, 2, 2][rods] > 0.9).all()
+
+
+def test_pictures_depend_on_their_environment_alone(poses):
+    """Lights and overlays, too: any selection has the same bits."""
+    source = poses(mujoco.MjModel.from_xml_string(MARKS), 3).scatter(seed=3)
+    look, show = Look(lights="file", soft_shadows=4), Show(sites=True, frames="body")
+    renderer = BatchRenderer(source.model, 32, 32, camera=ABOVE, look=look, show=show)
+    whole = renderer.render(source)
+    assert torch.equal(renderer.render(source, [2, 1]), whole[[2, 1]]) and not torch.equal(whole[1], whole[2])
+
+
+def test_contacts_need_a_solver(poses):
+    source = poses(mujoco.MjModel.from_xml_string(MARKS))
+    renderer = BatchRenderer(source.model, 16, 16, show=Show(contacts=True))
+    with pytest.raises(TypeError, match="contacts are those of a RigidSolver, not of a MujocoPoses"):
+        renderer.render(source)
+
+
+def test_groups_of_geoms_are_shown_by_option(poses):
+    """Collision shapes alone, for example."""
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody>
+      <geom size="0.2" group="3"/><geom size="0.2" pos="1 0 0"/></worldbody></mujoco>""")
+    source = poses(model)
+    for groups, seen in (((0, 1, 2), {-1, 1}), ((3,), {-1, 0}), ((0, 3), {-1, 0, 1})):
+        renderer = BatchRenderer(source.model, 40, 40, camera=ABOVE, show=Show(geom_groups=groups))
+        assert set(renderer.segmentation(source).unique().tolist()) == seen
+    assert np.array_equal(renderer.segmentation(source), renderer.segmentation(source))
