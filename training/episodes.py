@@ -16,7 +16,7 @@ class Played(NamedTuple):
 
     @property
     def successes(self) -> np.ndarray | None:
-        """Whether each episode ended in success, (num_envs,) bool; None if the task tells of none."""
+        """Flags of the episodes that ended in success, (num_envs,) bool; None if the task tells of none."""
         return self.ends["success"] > 0 if "success" in self.ends else None
 
     def infos(self) -> dict[str, tuple[float, float]]:

@@ -1,4 +1,4 @@
-"""What training spends its time on: physics, the task's code, copies between libraries, acting, and updates."""
+"""The time of training by what it is spent on: physics, the task's code, copies, acting, and updates."""
 
 import time
 from collections.abc import Iterator
