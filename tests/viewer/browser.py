@@ -121,6 +121,17 @@ class Browser:
         pressed = {"button": "left", "buttons": 0 if kind == "mouseReleased" else 1, "clickCount": 1} | more
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
+    def click(self, element: str) -> None:
+        """Click with the mouse on the middle of an element, given as an expression."""
+        box = f"(r => [r.x + r.width / 2, r.y + r.height / 2])(({element}).getBoundingClientRect())"
+        before, at = None, self.ask(box)
+        while before != at:  # panels slide in
+            time.sleep(0.5)
+            before, at = at, self.ask(box)
+        self.mouse("mouseMoved", *at, buttons=0)
+        self.mouse("mousePressed", *at)
+        self.mouse("mouseReleased", *at)
+
     def picture(self) -> np.ndarray:
         """Return a picture of the page, (height, width, 3) uint8."""
         import imageio.v3 as imageio

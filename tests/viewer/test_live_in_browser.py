@@ -95,7 +95,7 @@ def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown
 def test_a_slider_acts_on_the_control(shown):
     viewer, browser = shown
     still(viewer)
-    browser.ask("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent.includes('Move')).click()")
+    browser.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent.includes('Move'))")
     browser.until("document.querySelectorAll('[role=slider]').length >= 3")
     browser.ask("document.querySelector('[role=slider]').focus()")
     for _ in range(5):
@@ -128,4 +128,3 @@ def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     wait(lambda: viewer._spring.line is None)
     viewer.do(lambda: viewer.panel.play(False))
     assert viewer.do(lambda: float(solver.inputs.xfrc_applied.abs().max())) == 0
-    assert not browser.problems
