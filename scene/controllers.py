@@ -14,8 +14,9 @@ _NONE, _FORCE, _VELOCITY, _POSITION = range(4)
 class Controllers(EntityAccess):
     """Control of an entity's dofs.
 
-    A control holds until another one of that dof, or a reset; gains and ranges last beyond resets. Gains are 0 at
-    first, ranges unbounded: `set_dofs_kp` and `set_dofs_kv` come before `control_dofs_position`.
+    A control holds until another one of that dof, or a reset; gains and ranges last beyond resets. They begin
+    with those of the file's servos; a dof without one has gains of 0, and needs `set_dofs_kp` before
+    `control_dofs_position`.
     """
 
     joints: list

@@ -21,6 +21,8 @@ ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py
     "docs/rough_ground.md",  # tests/test_rough_ground_page.py
     "docs/managers.md",  # tests/test_managers_page.py
+    "docs/viewer.md",  # tests/test_viewer_page.py
+    "docs/robustness.md",  # tests/test_robustness_page.py
     "docs/inverse_kinematics.md",  # tests/test_inverse_kinematics_page.py
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
