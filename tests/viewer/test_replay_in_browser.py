@@ -15,6 +15,7 @@ def page(slider, tmp_path_factory):
     folder = tmp_path_factory.mktemp("replay")
     slider.reset()
     slider.set_state(qvel=[[1.0, 1.0], [1.0, 1.0]])
+    slider.ctrl = [[1.0], [1.0]]  # m/s: the servo keeps the ball going
     path = record(slider, seconds=2.0, envs=[0]).save(folder / "slider.html")
     browser = Browser(folder / "profile", OFFLINE)
     browser.open(path.as_uri())
