@@ -85,10 +85,11 @@ class RigidOptions:
         use_hibernation: whether what rests falls asleep.
         enable_neutral_collision: True or None: links that overlap at first touch; False is refused.
         dt, gravity: in place of those of `SimOptions`.
-        max_collision_pairs, multiplier_collision_broad_phase, max_dynamic_constraints, IK_max_targets,
-            batch_links_info, batch_joints_info, batch_dofs_info, box_box_detection, enable_multi_contact,
-            sparse_solve: have no effect here: lists grow, environments may always have numbers of their own, and
-            faces meet in several points.
+
+    Without an effect here, as lists grow, environments may always have numbers of their own, and faces meet in several
+    points: `max_collision_pairs`, `multiplier_collision_broad_phase`, `max_dynamic_constraints`, `IK_max_targets`,
+    `batch_links_info`, `batch_joints_info`, `batch_dofs_info`, `box_box_detection`, `enable_multi_contact`,
+    `sparse_solve`.
     """
 
     enable_collision: bool = True
