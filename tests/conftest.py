@@ -11,6 +11,7 @@ that tests start, such as the README's programs, have the width of their users.
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -34,3 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     rest = [item for item in items if not item.get_closest_marker("long")]
     middle = len(items) // 2 - len(long[::2])
     items[:] = long[::2] + rest[:middle] + long[1::2] + rest[middle:]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def single_precision_again() -> Iterator[None]:
+    """Give the process back to single precision after a module that took double: the next one may rely on it."""
+    yield
+    current = runtime._state.current
+    if current is not None and current.precision != "32" and not current.columns:
+        runtime.init(precision="32")

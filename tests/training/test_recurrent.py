@@ -65,9 +65,9 @@ def test_each_episode_is_played_as_if_it_were_alone(trained, pendulums):
             return *[value.numpy() for value in values], info
 
     _, policy = trained
-    returns, lengths, _ = play(policy, Numpy(6), seed=3, deterministic=True)
+    returns, lengths, *_ = play(policy, Numpy(6), seed=3, deterministic=True)
     for i in range(6):
-        alone, length, _ = play(policy, Numpy(1), seed=3 + i, deterministic=True)
+        alone, length, *_ = play(policy, Numpy(1), seed=3 + i, deterministic=True)
         assert length[0] == lengths[i] and alone[0] == pytest.approx(returns[i], rel=1e-4)
 
 
