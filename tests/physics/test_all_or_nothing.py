@@ -115,7 +115,7 @@ WRITERS = {
     "reset_to_keyframe, too far": lambda s: s.reset_to_keyframe("away"),
     "control_dofs_force": lambda s: s.control_dofs_force(rows(7), [0, 1]),
     "control_dofs_velocity": lambda s: s.control_dofs_velocity(rows(7) + 1j),
-    "control_dofs_position_velocity": lambda s: s.control_dofs_position_velocity(0.5, rows(1, wrong=np.nan), [6]),
+    "control_dofs_position_velocity": lambda s: s.control_dofs_position_velocity(0.5, rows(1) + 1j, [6]),
     "control_dofs_position": lambda s: s.control_dofs_position(0.5, [6, 0]),
     "release_dofs": lambda s: s.release_dofs([6, 7]),
     "set_dofs_kp": lambda s: s.set_dofs_kp(rows(7, wrong=np.nan)),
