@@ -94,32 +94,25 @@ class Camera(CameraPose):
             depth: (h, w) float32: metres along the optical axis, inf for the sky.
             segmentation: (h, w) int32, keys of `Scene.segmentation_idx_dict`; 0 for the sky.
             colorize_seg: segmentation as colours, (h, w, 3) uint8, instead.
-            normal: refused: the renderer has no normals yet.
+            normal: (h, w, 3) float32: unit normals of the surfaces in the world's frame; 0 for the sky.
             antialiasing: more rays a pixel; edges are smooth without it, too.
             force_render: changes nothing: pictures are always of the present state.
 
         Raises:
             SceneOrderError: the scene is not built.
-            NotImplementedError: normals are asked for.
         """
         world = self._built()
-        if normal:
-            raise NotImplementedError("render(normal=True): the renderer has no normals yet; leave it out")
         self._move()
         envs, poses = self._shown(), PresentPoses(world)
         renderer = self._drawn(4 if antialiasing else 2)
-        found: list[Any] = [None, None, None, None]
+        wanted = {"rgb": rgb, "depth": rgb or depth, "segmentation": segmentation or colorize_seg, "normals": normal}
+        images = renderer.draw(poses, [name for name, asked in wanted.items() if asked], envs)
+        found: list[Any] = [None, images["depth"] if depth else None, None, images.get("normals")]
         if rgb:
-            images = renderer.images(poses, envs)
-            found[0] = self._with_debug(renderer, images.rgb, images.depth, envs)
-            seen, far = images.segmentation, images.depth
-        elif depth or segmentation:
-            seen, far = (getattr(renderer, name)(poses, envs) for name in ("segmentation", "depth"))
-        if depth:
-            found[1] = far
-        if segmentation or colorize_seg:
+            found[0] = self._with_debug(renderer, images["rgb"], images["depth"], envs)
+        if wanted["segmentation"]:
             table: Segmentation = self._scene.segmentation
-            found[2] = table.colors(seen) if colorize_seg else table.keys(seen)
+            found[2] = table.colors(images["segmentation"]) if colorize_seg else table.keys(images["segmentation"])
         if self._single:
             found = [None if part is None else part[0].cpu().numpy() for part in found]
         if self._film is not None and not self._paused and found[0] is not None:

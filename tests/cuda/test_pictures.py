@@ -142,7 +142,7 @@ OF_SEAMS = PROGRAM.replace("cuda.test_pictures import pictures", "physics.render
 
 @pytest.mark.slow
 def test_no_ray_slips_out_of_a_closed_mesh(tmp_path):
-    """Where a product is added without being rounded, the same edge's area must come out alike for both triangles."""
+    """The area of an edge comes out alike for both of its triangles, also if sums of products are rounded once."""
     Emulation(tmp_path).run(OF_SEAMS.replace("pictures()", "cast_to_seams('32')"), ROOT, tmp_path / "found.pt")
     met = torch.load(tmp_path / "found.pt")
     assert torch.equal(met, torch.arange(len(met), dtype=met.dtype)[:, None].expand_as(met))

@@ -61,6 +61,19 @@ def test_a_camera_sees_the_ball_at_its_distance(scene, camera):
     assert red > 2 * green and red > 2 * blue
 
 
+def test_normals_are_those_of_the_shapes(scene, camera):
+    """A ball's point away from its middle, the floor's up; the sky has none."""
+    rgb, depth, keys, normal = camera.render(rgb=False, segmentation=True, normal=True)
+    assert rgb is None and depth is None and normal.shape == (2, 49, 65, 3)
+    points, _ = camera.render_pointcloud()
+    entity = {key: scene.segmentation_idx_dict[key] for key in keys.unique().tolist()}
+    ball, floor, sky = (keys[0] == next(key for key, idx in entity.items() if idx == wanted) for wanted in (1, 0, -1))
+    radial = (points[0][ball] - torch.tensor(PLACE, dtype=points.dtype)) / RADIUS
+    torch.testing.assert_close(normal[0][ball].double(), radial.double(), rtol=0, atol=1e-4)  # of points in float32
+    torch.testing.assert_close(normal[0][floor], torch.tensor([0.0, 0, 1]).expand_as(normal[0][floor]))
+    assert len(normal[0][floor]) and len(normal[0][sky]) and not normal[0][sky].any()
+
+
 def test_points_lie_on_what_is_seen(camera):
     points, seen = camera.render_pointcloud()
     away = (points[0, 24, 32] - torch.tensor(PLACE, dtype=points.dtype)).norm()
@@ -153,9 +166,7 @@ def test_a_film_has_a_picture_for_each_render(scene, camera, tmp_path):
     assert len(iio.imread(path, plugin="FFMPEG")) == 3
 
 
-def test_normals_and_wrong_arguments_are_refused(scene, camera):
-    with pytest.raises(NotImplementedError, match="no normals yet"):
-        camera.render(normal=True)
+def test_wrong_arguments_are_refused(scene, camera):
     with pytest.raises(ValueError, match="cannot look at the point"):
         camera.set_pose(pos=(0, 0, 0), lookat=(0, 0, 0))
     with pytest.raises(ValueError, match=r"lookat: expected shape \(2, 3\) or \(3,\)"):

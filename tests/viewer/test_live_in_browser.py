@@ -14,7 +14,7 @@ from .browser import OFFLINE, PATIENCE, Browser, needs_chromium
 pytest.importorskip("viser")
 pytestmark = [needs_chromium, pytest.mark.slow]
 WIDTH, HEIGHT = 800, 450
-NEAR = 30  # pixels: half of the ball's radius, as its dark side is not counted as red
+NEAR = 12  # pixels: a fifth of the ball's radius
 SCALE = 0.4  # fewer pixels: machines of tests draw in software
 
 
@@ -47,7 +47,8 @@ def wait(condition) -> None:
 def red(browser: Browser) -> np.ndarray | None:
     """Mean place (column, row) of the red ball; None where nothing is red, as while the page fades in."""
     pixels = browser.picture().astype(int)[:, : int(SCALE * (WIDTH - 340))]  # the rest is under the panel
-    rows, columns = np.nonzero(pixels[..., 0] > pixels[..., 1:].max(axis=2) + 90)
+    is_red = pixels[..., 0] > 3 * pixels[..., 1:].max(axis=2) + 15  # in light and in the dark: by hue
+    rows, columns = np.nonzero(is_red)
     return np.array([columns.mean(), rows.mean()]) / SCALE if len(rows) > 40 else None
 
 

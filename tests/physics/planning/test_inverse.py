@@ -11,9 +11,9 @@ from tumble.physics import InverseKinematics, Model, RigidSolver, Target, invers
 from ..starts import run_in_columns, run_with
 
 ROUNDINGS = 1e-12
-"""Of poses of some metres, after a dozen rotations in double precision."""
+"""The rounding of poses of some metres, after a dozen rotations in double precision."""
 POS_TOL, ROT_TOL = 5e-4, np.radians(0.3)
-"""What is asked for: 0.5 mm and 0.3 degrees; the search itself ends at 0.5 mm and 5e-3 rad."""
+"""The acceptance: 0.5 mm and 0.3 degrees; the search itself ends at 0.5 mm and 5e-3 rad."""
 ARM = range(7)
 TREE = """<mujoco><compiler angle="radian"/><worldbody>
 <body name="base" mocap="true" pos=".3 .1 0" quat="1 .2 .1 0"><body name="post" pos="0 .1 .4" quat="1 0 1 0">

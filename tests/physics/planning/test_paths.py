@@ -18,7 +18,7 @@ from ..starts import run_with
 ARM = range(7)
 RESOLUTION = 0.05
 ROUNDING = 1e-6
-"""Of lengths of a few radians in single precision."""
+"""The rounding of lengths of a few radians in single precision."""
 HOME = np.array([0, 0.045898, 0, -2.37629, 0, 2.422188, 0.785398, 0.04, 0.04])
 OBSTACLES = """<geom name="wall" type="box" pos="0.5 0 0.2" size="0.02 0.3 0.2" contype="{0}" conaffinity="{0}"/>
 <geom name="beam" type="capsule" fromto="0.3 -0.25 0.65 0.6 -0.25 0.65" size="0.03" contype="{0}" conaffinity="{0}"/>
@@ -86,7 +86,7 @@ def collisions(solver: RigidSolver, env: int, way: np.ndarray, step: float = RES
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_paths_around_a_wall_are_free_and_end_where_they_should(solver, seed):
-    """Where straight ways collide; and shortcuts make no path longer."""
+    """Find ways around what straight ones collide with; shortcuts make no path longer."""
     start, goal = across(solver, seed)
     before = solver.qpos
     straight = plan_path(solver, goal, start, dofs_idx=ARM, ignore_collision=True)

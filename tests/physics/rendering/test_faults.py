@@ -94,7 +94,7 @@ def shells(gap):
 
 
 def test_gaps_of_a_mesh_show_its_inside(poses):
-    """As mj_ray has it, and dark: not the white floor behind, which would be a light line along the seam."""
+    """The inside is met as by mj_ray, and is dark: the white floor behind would be a light line along the seam."""
     source = poses(shells(0.04))
     camera = Camera(distance=5.0, azimuth=40, elevation=-12, lookat=(0, 0, 0), fovy=30)
     renderer = BatchRenderer(source.model, 96, 96, camera=camera)

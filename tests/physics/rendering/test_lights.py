@@ -23,7 +23,7 @@ MOVING = """
 
 
 def test_lights_are_where_mujoco_has_them(poses):
-    """Of every mode, in moved environments; the headlight shines from the eye."""
+    """Compare lights of every mode, in moved environments; the headlight shines from the eye."""
     source = poses(mujoco.MjModel.from_xml_string(MOVING.format(head=1)), 3, torch.float64).scatter(seed=2, amount=1.0)
     mj = source.model.mj
     found = lights(mj)

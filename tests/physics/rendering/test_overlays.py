@@ -1,4 +1,4 @@
-"""What is drawn beside geoms: sites, tendons, contacts, forces and frames, where MuJoCo has them."""
+"""Overlays beside geoms: sites, tendons, contacts, forces and frames, where MuJoCo has them."""
 
 import mujoco
 import numpy as np
@@ -81,7 +81,7 @@ def test_sites_and_frames_are_drawn_by_option(poses):
 
 
 def test_overlays_leave_geoms_as_they_are(poses):
-    """Where no overlay is in front, colours and ids are the same: they throw no shadows and darken nothing."""
+    """Colours and ids are the same beside overlays, which throw no shadows and darken nothing."""
     source = poses(mujoco.MjModel.from_xml_string(MARKS), 2)
     camera = Camera(distance=4, azimuth=50, elevation=-30, lookat=(0, 0, 0))
     found = [

@@ -77,7 +77,7 @@ def references(tmp_path_factory):
 
 @pytest.mark.parametrize(("geom", "material"), CASES)
 def test_textures_are_mujocos(geom, material, poses, references):
-    """Of flat images and cubes, uniform or not, on every kind of geom."""
+    """Compare flat images and cubes, uniform or not, on every kind of geom."""
     if references is None:
         pytest.skip("MuJoCo's own renderer needs EGL, which is not there")
     source = poses(world(GEOMS[geom], material))
