@@ -11,6 +11,8 @@ from .random_scenes import random_scene, random_velocity
 DIGITS = 1e-12  # m, rad; rounding of double precision over 100 steps of a few contacts
 DEFAULT, SLOW = (4,), tuple(seed for seed in range(40) if seed != 4)
 STEPS = 50
+APART = (3, 35, 36)
+"""Seeds of scenes in which nothing comes to touch anything within these steps."""
 
 
 def compare(seed, folder, capfd):
@@ -31,7 +33,7 @@ def compare(seed, folder, capfd):
         mujoco.mj_step(mjm, mjd, scene.substeps)
         touched = max(touched, mjd.ncon)
         np.testing.assert_allclose(scene.rigid_solver.qpos[0], mjd.qpos, rtol=0, atol=DIGITS)
-    assert touched > 0
+    assert (touched > 0) == (seed not in APART)
     return scene
 
 
