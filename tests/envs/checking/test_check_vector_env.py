@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from typer.testing import CliRunner
 
 import tumble
+from tumble.envs import catalog
 from tumble.envs.checking import CHECKS, NonconformanceError
 from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
 from tumble.training.cli import app, main
@@ -139,6 +140,13 @@ def test_ours_pass(task, output):
     report = tumble.check_vector_env(make, steps=40)
     assert not report.notes
     assert {result.name for result in report.results if result.status == NOT_APPLICABLE} <= {"spec", "ignored actions"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", catalog.TASKS)
+def test_every_task_passes(task):
+    report = tumble.check_vector_env(f"tumble/{task}-v0", raise_on_failure=False)
+    assert not report.failures, report
 
 
 def test_a_registered_task_passes():
