@@ -62,6 +62,20 @@ def test_what_is_right_passes():
     assert report.summary() == f"Walkers: {len(NAMES) - 1} passed, 0 failed, 0 noted, 1 not applicable"
 
 
+class Uneven(Walkers):
+    """Environments see with offsets of their places, as robots on the columns of a terrain do."""
+
+    def observe(self):
+        """Shrink all."""
+        observation = super().observe()
+        observation *= 1 - 0.1 * np.arange(self.num_envs)[:, None]
+        return observation
+
+
+def test_environments_may_differ_by_place():
+    assert not checked(Uneven).failures
+
+
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_given_environments_are_checked_as_they_are(mode):
     """Checks that need others do not apply; the environments stay open."""
