@@ -231,6 +231,18 @@ def _require_numbers(camera: Camera) -> None:
             raise ValueError(f"camera lookat must be three numbers, not {camera.lookat!r}")
 
 
+def as_positive(name: str, value: Any) -> float:
+    """Return a finite number above 0.
+
+    Raises:
+        ValueError, TypeError: it is none, with its name.
+    """
+    number = as_real(name, value)
+    if not math.isfinite(number) or number <= 0:
+        raise ValueError(f"{name} must be a positive number, not {value}")
+    return number
+
+
 def _model_distance(mj: mujoco.MjModel, camera: int) -> float:
     """Distance (m) of a model's camera from the model's centre in the reference pose."""
     data = mujoco.MjData(mj)

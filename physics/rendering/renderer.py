@@ -13,13 +13,13 @@ from ..batch_numbers import Known
 from ..process.runtime import Runtime, ensure_runtime
 from ..process.waiting import Waiting
 from ..scalars import as_count
-from .camera import Camera, PosedCamera, PoseSource, View, require_pixels
+from .camera import Camera, PosedCamera, PoseSource, View, as_positive, require_pixels
 from .launch import shared_ray_kernels
 from .lights import DIRECTION, POSITION, light_poses, lights
 from .look import SHADOWS, Look
 from .outputs import Found, Poses, outputs_named, pixel_rays
 from .overlays import CONTACTS, Show
-from .raycast import GUIDES, LAYERS, TILE, Has
+from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
 from .render_model import BOUND, CORE, NEVER, render_model
 from .scene import OCCLUSION_REACH
 
@@ -63,6 +63,7 @@ class BatchRenderer:
         look: light and colours.
         show: which geom groups, and which overlays.
         entities: an id for each geom (ngeom,), for the output "entity"; by default the root of its body's tree.
+        near: distance along the optical axis from which on something is seen, m; None: MuJoCo's near plane.
 
     Raises:
         ValueError: an unknown camera, body or camera field (with its nearest names), or a size that is no whole number
@@ -80,6 +81,7 @@ class BatchRenderer:
         look: Look | None = None,
         show: Show | None = None,
         entities: Sequence[int] | np.ndarray | None = None,
+        near: float | None = None,
     ):
         if not isinstance(getattr(model, "mj", None), mujoco.MjModel):
             raise TypeError(f"model: expected a tumble.physics.Model, not {type(model).__name__}")
@@ -93,7 +95,7 @@ class BatchRenderer:
         self.model, self.width, self.height, self.samples = model, int(width), int(height), int(samples)
         self.look = look or Look()
         mj = model.mj
-        self.near = float(mj.vis.map.znear * mj.stat.extent)  # m
+        self.near = float(mj.vis.map.znear * mj.stat.extent) if near is None else as_positive("near", near)  # m
         self._entities = _entities(mj, entities)
         self._view = View(mj, camera, width / height)
         with Waiting("preparing what is drawn of the model"):
@@ -260,30 +262,29 @@ class BatchRenderer:
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
         solids = tables["solids"].long()
-        bound = _enclosing_spheres(offset[:, solids], tables["shape"][0, solids, BOUND])
-        camera = poses.view.reshape(n, 9).to(torch.float32).contiguous()
+        around = _enclosing_spheres(offset[:, solids], tables["shape"][0, solids, BOUND])
+        axes, frustum = poses.view.reshape(n, 9).to(torch.float32), tables["frustum"].expand(n, 5)
+        views = torch.cat([around, axes, frustum], dim=-1).contiguous()
         size = (n, self.height, self.width)
-        shown, guide = (size if wanted else (1, 1, 1) for wanted in (colour, guided))  # Taichi takes no empty tensors
+        columns = FIRST_LOOK * colour + GUIDES * guided
+        shown, noted = (size if wanted else (1, 1, 1) for wanted in (colour, columns))  # Taichi takes no empty tensors
         depth = torch.empty(size, dtype=torch.float32, device=device)
         seen = torch.empty(size, dtype=torch.int32, device=device)
-        guides = torch.empty((*guide, GUIDES), dtype=torch.float32, device=device)
-        first_look = torch.empty((*shown, 4), dtype=torch.float32, device=device)
+        notes = torch.empty((*noted, max(1, columns)), dtype=torch.float32, device=device)
         image = torch.empty((*shown, 3), dtype=torch.uint8, device=device)
         n_tiles = -(-self.width // TILE) * -(-self.height // TILE)
         tiles = torch.empty((n, n_tiles, pose.shape[1] + 1), dtype=torch.int32, device=device)
-        scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, bound)
-        lens = (camera, tables["frustum"])
+        scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, views)
         if n:
             cull, cast = shared_ray_kernels(runtime, self._has)
             names = (*_MESH_TABLES, *_DRESS_TABLES, *_IMAGE_TABLES, *_FIELD_TABLES, "openness")
             dressed = [tables[name] for name in names]
-            cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
+            cull((tables["shape"], pose, views, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
-                limits = self.near, self._reach, LAYERS if colour else 0, int(guided and side == 0), side
                 lit = tables["look"], tables["lights"], tiles
-                cast((*scene, *lens, *lit, *limits, depth, seen, guides, first_look, image, *dressed))
+                cast((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
         depth.masked_fill_(seen < 0, torch.inf)
-        return depth, seen, guides, image
+        return depth, seen, notes[..., -GUIDES:], image
 
     def _require_poses(self, solver: Any) -> None:
         """Refuse what is no solver, or a solver of a model with other bodies, geoms or cameras."""
@@ -309,7 +310,7 @@ class BatchRenderer:
             for name, of_geom in (("body", mj.geom_bodyid), ("entity", self._entities)):
                 arrays[name] = np.where(geom >= 0, np.append(of_geom, 0)[geom], -1).astype(np.int32)
             arrays["frustum"] = np.array(self._view.frustum, dtype=np.float32)
-            arrays["look"] = self.look.table(mj.stat.extent, self._view.typical_distance)
+            arrays["look"] = self.look.table(mj.stat.extent, self._view.typical_distance, self.near, self._reach)
             arrays["look"][SHADOWS, 2] = drawn.dress.sky + 1
             self._tables[device] = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
         return self._tables[device]
