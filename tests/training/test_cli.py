@@ -162,6 +162,12 @@ def test_render_a_task_and_a_model(tmp_path):
     film = tmp_path / "ball.mp4"
     invoke("render", model, "--out", film, "--seconds", 0.3, "--width", 64, "--height", 64)
     assert film.read_bytes()[4:8] == b"ftyp"
+    gif = tmp_path / "ball.gif"
+    several = ["--num-envs", 3, "--columns", 3, "--gap", 2, "--overlay", "time", "--overlay", "contacts", "--slow", 5]
+    invoke("render", model, "--out", gif, "--seconds", 0.06, "--width", 64, "--height", 64, *several)
+    assert Image.open(gif).size == (3 * 64 + 2 * 2, 64) and Image.open(gif).n_frames == 11  # ten in steps of 6 ms
+    invoke("render", model, "--out", picture, "--num-envs", 4, "--spacing", 1, "--width", 64, "--height", 48)
+    assert Image.open(picture).size == (64, 48)
     place = tmp_path / "ball.html"
     invoke("render", model, "--out", place, "--seconds", 0.3, "--num-envs", 2)
     about, arrays = read_page(place.read_text("utf-8"))
@@ -186,6 +192,7 @@ def test_render_a_task_and_a_model(tmp_path):
         (["evaluate", "runs/none", "--video", "film.avi"], "must end in .mp4"),
         (["evaluate", "runs/none", "--option", "friction"], "write NAME=VALUE"),
         (["render", "Ant", "--out", "picture.bmp"], "must end in .png or .mp4"),
+        (["render", "Ant", "--overlay", "rewards"], "no overlay 'rewards'; nearest: reward"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),
         (["train", "me/No-v0"], "unknown task 'me/No-v0'; a task of your own is named with its module or file"),
