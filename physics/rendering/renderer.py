@@ -29,6 +29,8 @@ _MESH_TABLES, _DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "l
 _IMAGE_TABLES = ("images", "levels", "texels")
 _FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
 _CONTACT_FIELDS = ("mask", "pos", "frame", "dist", "force", "geom")
+DRESS_NAMES = (*_MESH_TABLES, *_DRESS_TABLES, *_IMAGE_TABLES, *_FIELD_TABLES)
+"""The tables of meshes, textures and height fields, in the order that kernels have them."""
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 MOST_SAMPLES = 16
 
@@ -157,12 +159,12 @@ class BatchRenderer:
 
     def moment(self, solver: PoseSource, envs_idx: Any = None) -> Poses:
         """Return where everything is now, for the output "motion" of a later moment."""
-        return self._poses(solver, _environments(envs_idx, solver))[0]
+        return self._poses(solver, environments(envs_idx, solver))[0]
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
         self._require_poses(solver)
-        envs = _environments(envs_idx, solver)
+        envs = environments(envs_idx, solver)
         position, rotation = self._view.poses(_read(solver, self._view.reads, envs), solver, _count(envs, solver))
         return position, rotation
 
@@ -224,7 +226,7 @@ class BatchRenderer:
         """All pictures, in chunks that bound the working memory; rgb and guides are empty unless asked for."""
         runtime = ensure_runtime()
         self._require_poses(solver)
-        envs = _environments(envs_idx, solver)
+        envs = environments(envs_idx, solver)
         poses, more = self._poses(solver, envs)
         tables, count = self._tables_on(torch.device(solver.device)), len(poses.eye)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
@@ -275,7 +277,7 @@ class BatchRenderer:
         lens = (camera, tables["frustum"])
         if n:
             cull, cast = shared_ray_kernels(runtime, self._has)
-            names = (*_MESH_TABLES, *_DRESS_TABLES, *_IMAGE_TABLES, *_FIELD_TABLES, "openness")
+            names = (*DRESS_NAMES, "openness")
             dressed = [tables[name] for name in names]
             cull((tables["shape"], pose, *lens, self.width, self.height, tiles))
             for side in (0, self.samples) if colour else (0,):
@@ -335,7 +337,7 @@ def _contacts(solver: Any, envs: Known | None) -> Any:
     return found if envs is None else SimpleNamespace(**{n: getattr(found, n)[envs.index] for n in _CONTACT_FIELDS})
 
 
-def _environments(envs_idx: Any, solver: PoseSource) -> Known | None:
+def environments(envs_idx: Any, solver: PoseSource) -> Known | None:
     """Environments from a number, a sequence, or a mask of all, asked where it lies whether they exist; None: all."""
     if envs_idx is None or isinstance(envs_idx, Known):
         return envs_idx
