@@ -75,14 +75,17 @@ class World(Scene):
         return nearest, hit, hit_triangle
 
     @ti.func
-    def passing(self, origin, direction, start, limit, rows):
+    def passing(self, origin, direction, start, limit, rows, target):
         """Share of light that comes along a ray from `limit` (m) to `start`: 0 in shadow, between if geoms are clear.
 
-        Of a clear mesh only the nearest side counts.
+        It comes from the geom `target` (-1: another light), which is in its own way only if it is a mesh: where a ray
+        touches an edge of a round one, its distance is not sure. Of a clear mesh only the nearest side counts.
         """
         light, row = ti.f32(1.0), 0
         while row < rows and light > 0.0:
-            t, _ = self.meet(row, origin, direction, start, limit, -1, False)
+            t = ti.f32(MISS)
+            if row != target or self.kind[row] == MESH:
+                t, _ = self.meet(row, origin, direction, start, limit, -1, False)
             if start < t < limit:
                 light *= 1.0 - self.paint[row, columns.ALPHA]
                 if self.paint[row, columns.IOR] > 0.0:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import torch
 
+from ...process.runtime import ensure_runtime
+from .wavelets import shared_smooth_kernel
+
 METHODS = ("oidn", "filter")
 """Denoisers by name."""
 _LEVELS = 5  # of the filter: pixels up to 2^5 away, twice
-_KERNEL = (0.375, 0.25, 0.0625)  # weights of a cubic B-spline at 0, 1 and 2 steps
-_BRIGHT, _NORMAL, _DEPTH, _ALBEDO = 4.0, 64.0, 0.02, 0.08
-"""How alike two pixels are: standard deviations of brightness, power of the cosine of normals, share of the depth by
-which they may be off the plane of the other, and difference of albedo."""
+_WEIGHTS = (0.3, 0.5, 0.2)  # of red, green and blue in brightness
 _DARKEST = 0.02  # of albedo by which light is divided
 
 
@@ -93,66 +93,27 @@ def by_oidn(light: torch.Tensor, guides: Guides) -> torch.Tensor:
 def by_wavelets(light: torch.Tensor, guides: Guides) -> torch.Tensor:
     """Clean light by the filter."""
     albedo = guides.albedo.clamp(min=_DARKEST)
-    per_albedo = (albedo * albedo.new_tensor([0.3, 0.5, 0.2])).sum(dim=-1)
-    variance = guides.variance / per_albedo.square()
-    colour, variance = _without_sparks(light / albedo, variance)
+    colour, variance = _without_sparks(light / albedo, guides.variance / _brightness(albedo).square())
+    now = torch.cat([colour, variance[..., None]], dim=-1).contiguous()
+    parts = guides.normal, guides.albedo, guides.depth[..., None], guides.hit[..., None]
+    seen, smooth = torch.cat(parts, dim=-1).contiguous(), shared_smooth_kernel(ensure_runtime())
     for level in range(_LEVELS):
-        colour, variance = _smoothed(colour, variance, guides, 2**level)
-    return colour * albedo
+        found = torch.empty_like(now)
+        smooth((now, seen, 2**level, found))
+        now = found
+    return now[..., :3] * albedo
 
 
 def _brightness(colour: torch.Tensor) -> torch.Tensor:
-    return (colour * colour.new_tensor([0.3, 0.5, 0.2])).sum(dim=-1)
-
-
-def _moved(picture: torch.Tensor, down: int, right: int) -> torch.Tensor:
-    """Each pixel's neighbour; beyond the border it is the last pixel before it."""
-    height, width = picture.shape[1:3]
-    rows = (torch.arange(height, device=picture.device) + down).clamp(0, height - 1)
-    columns = (torch.arange(width, device=picture.device) + right).clamp(0, width - 1)
-    return picture[:, rows][:, :, columns]
+    return (colour * colour.new_tensor(_WEIGHTS)).sum(dim=-1)
 
 
 def _without_sparks(colour: torch.Tensor, variance: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Dim pixels that are brighter than all around them, to the brightest of these."""
-    around = [(j, i) for j in (-1, 0, 1) for i in (-1, 0, 1) if (j, i) != (0, 0)]
+    """Dim pixels that are brighter than all eight around them, to the brightest of these."""
     bright = _brightness(colour)
-    brightest = torch.stack([_moved(bright, *step) for step in around]).amax(dim=0)
+    height, width = bright.shape[1:]
+    bordered = torch.nn.functional.pad(bright[:, None], (1, 1, 1, 1), mode="replicate")[:, 0]
+    steps = [(j, i) for j in range(3) for i in range(3) if (j, i) != (1, 1)]
+    brightest = torch.stack([bordered[:, j : j + height, i : i + width] for j, i in steps]).amax(dim=0)
     scale = (brightest / bright.clamp(min=1e-12)).clamp(max=1.0)
     return colour * scale[..., None], variance * scale.square()
-
-
-def _smoothed(
-    colour: torch.Tensor, variance: torch.Tensor, guides: Guides, step: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """One level of wavelets: means over 5 x 5 pixels, `step` apart, of those that are alike; and their variance."""
-    bright = _brightness(colour)
-    blurred = sum(
-        weight * _moved(variance, j, i)
-        for j, i, weight in [(j, i, 0.25 * 0.5 ** (abs(j) + abs(i))) for j in (-1, 0, 1) for i in (-1, 0, 1)]
-    )
-    spread = _BRIGHT * blurred.clamp(min=0.0).sqrt() + 1e-4
-    slope_y = 0.5 * (_moved(guides.depth, 1, 0) - _moved(guides.depth, -1, 0))
-    slope_x = 0.5 * (_moved(guides.depth, 0, 1) - _moved(guides.depth, 0, -1))
-    sums, weights, variances = torch.zeros_like(colour), torch.zeros_like(bright), torch.zeros_like(bright)
-    for j in range(-2, 3):
-        for i in range(-2, 3):
-            down, right = j * step, i * step
-            there = {n: _moved(getattr(guides, n), down, right) for n in ("normal", "depth", "albedo", "hit")}
-            cosine = (there["normal"] * guides.normal).sum(dim=-1)
-            both_sky = (guides.hit < 0.5) & (there["hit"] < 0.5)
-            alike = torch.where(both_sky, 1.0, cosine.clamp(0.0, 1.0) ** _NORMAL)
-            off = (there["depth"] - guides.depth - down * slope_y - right * slope_x).abs()
-            reach = _DEPTH * guides.depth + 1e-6
-            closeness = off / reach + (there["albedo"] - guides.albedo).abs().sum(dim=-1) / _ALBEDO
-            other = _moved(bright, down, right)
-            closeness = closeness + (other - bright).abs() / spread
-            weight = _KERNEL[abs(j)] * _KERNEL[abs(i)] * alike * torch.exp(-closeness)
-            if (j, i) == (0, 0):
-                weight = torch.full_like(weight, _KERNEL[0] ** 2)
-            sums += weight[..., None] * _moved(colour, down, right)
-            variances += weight.square() * _moved(variance, down, right)
-            weights += weight
-    return sums / weights[..., None], variances / weights.square()
-
-

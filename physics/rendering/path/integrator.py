@@ -23,7 +23,7 @@ from .glass import pass_glass
 from .microfacet import LEAST_WIDTH
 from .opaque import Finish
 from .sampling import cone_density, in_cone, in_disc, preferred, to_frame, to_world
-from .surroundings import MAP, SKY
+from .surroundings import MAP
 
 _GAP, _RELATIVE_GAP = 1.0e-4, 2.0e-5  # m, and a share of the distance, by which a ray starts above a surface
 _SURE = 3  # scatterings before a path may be ended at random
@@ -68,11 +68,13 @@ class Stage(Traced):
 
 @func
 def look_for_light(stage, point, numbers, again: ti.f32):
-    """Choose a light: the direction to it, its distance (m), radiance (3,) over density, and density (0: one point).
+    """Choose a light: the direction to it, its distance (m), radiance (3,) over density, density (0: one point), row.
 
-    The density is per solid angle, and includes the choice; radiance over density is 0 if nothing was found.
+    The density is per solid angle, and includes the choice; radiance over density is 0 if nothing was found. The row is
+    that of a geom that shines, -1 for other lights.
     """
     towards, far, light, density = vec3(0.0, 0.0, 1.0), ti.f32(_FAR), vec3(0.0, 0.0, 0.0), ti.f32(0.0)
+    target = -1
     groups, count = stage.groups(), stage.whole(at.LAMPS)
     pick = numbers[0] * ti.cast(groups, ti.f32)
     group = ti.min(ti.cast(pick, ti.i32), groups - 1)
@@ -91,7 +93,7 @@ def look_for_light(stage, point, numbers, again: ti.f32):
     elif groups > 0 and group == count and stage.settings[at.EMITTERS] > 0.0:
         row, way, distance, chance = stage.shining.choose(point, rest, numbers[1], numbers[2])
         if chance > 0.0:
-            towards, far, density = way, distance, chance * share
+            towards, far, density, target = way, distance, chance * share, row
             light = stage.world.colour(row, columns.ALBEDO) * (stage.world.paint[row, columns.EMISSION] / density)
     elif groups > 0 and stage.whole(at.KIND) == MAP:
         towards, radiance, chance = stage.surroundings.choose(rest, again, numbers[1], numbers[2])
@@ -103,7 +105,7 @@ def look_for_light(stage, point, numbers, again: ti.f32):
         towards = in_cone(sun, spread, numbers[1], numbers[2])
         density = cone_density(spread) * share
         light = stage.surroundings.sun_radiance() / density
-    return towards, far, light, density
+    return towards, far, light, density, target
 
 
 @func
@@ -221,14 +223,14 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                     finish = Finish(ground, mirror, edge, coat, coat_edge, width)
                     origin = point + gap * flat
                     if inside < 0:
-                        towards, far, found, chance = look_for_light(stage, point, numbers, others[2])
+                        towards, far, found, chance, target = look_for_light(stage, point, numbers, others[2])
                         if found.max() > 0.0 and flat.dot(towards) > 0.0:
                             scattered, other = finish.scattered(out, to_frame(normal, towards))
                             found *= carried * scattered
                             if chance > 0.0:
                                 found *= preferred(chance, other)
                             if found.max() > 0.0:
-                                found *= world.passing(origin, towards, gap, far - 3.0 * gap, solid_rows)
+                                found *= world.passing(origin, towards, gap, far - 3.0 * gap, solid_rows, target)
                                 light += limited(found, bounce + 1, most)
                     way = finish.sample(out, which[0], which[1], which[2])
                     scattered, density = finish.scattered(out, way)

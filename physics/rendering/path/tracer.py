@@ -151,7 +151,7 @@ class PathTracer(BatchRenderer):
         scene = tables["kind"], tables["shape"], tables["paint"], pose, camera
         lit = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
         before, after = (*scene, *lit), [tables[name] for name in DRESS_NAMES]
-        trace = shared_path_kernel(runtime, self._has)
+        trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
 
         def launch(sums: torch.Tensor, first: int, count: int) -> None:
             trace((*before, first, count, self.seed, sums, *after))
