@@ -18,6 +18,7 @@ METHODS = ("oidn", "filter")
 """Denoisers by name."""
 _LEVELS = 5  # of the filter: pixels up to 2^5 away, twice
 _WEIGHTS = (0.3, 0.5, 0.2)  # of red, green and blue in brightness
+_SPARK = 2.0
 _DARKEST = 0.02  # of albedo by which light is divided
 
 
@@ -25,13 +26,15 @@ class Guides(NamedTuple):
     """What a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
 
     Attributes:
-        albedo: (3) of what is seen first; 1 for the sky and for glass.
+        glow: (3) light that is seen where it is sent out, which is sure but for edges.
+        albedo: (3) of what is seen first; 0 for the sky, 1 for glass.
         normal: (3) mean of the normals.
         depth: m along the optical axis.
         hit: share of the samples that do not see the sky.
-        variance: of the mean brightness.
+        variance: of the mean brightness of light without the glow.
     """
 
+    glow: torch.Tensor
     albedo: torch.Tensor
     normal: torch.Tensor
     depth: torch.Tensor
@@ -84,7 +87,8 @@ def by_oidn(light: torch.Tensor, guides: Guides) -> torch.Tensor:
     import pyoidn
 
     found = []
-    for picture, albedo, normal in zip(light, guides.albedo, guides.normal, strict=True):
+    white_sky = guides.albedo + (1.0 - guides.hit)[..., None]
+    for picture, albedo, normal in zip(light, white_sky, guides.normal, strict=True):
         arrays = [part.cpu().contiguous().numpy() for part in (picture, albedo.clamp(0.0, 1.0), normal)]
         found.append(torch.as_tensor(pyoidn.denoise(arrays[0], albedo=arrays[1], normal=arrays[2], hdr=True)))
     return torch.stack(found).to(light)
@@ -93,7 +97,7 @@ def by_oidn(light: torch.Tensor, guides: Guides) -> torch.Tensor:
 def by_wavelets(light: torch.Tensor, guides: Guides) -> torch.Tensor:
     """Clean light by the filter."""
     albedo = guides.albedo.clamp(min=_DARKEST)
-    colour, variance = _without_sparks(light / albedo, guides.variance / _brightness(albedo).square())
+    colour, variance = _without_sparks((light - guides.glow) / albedo, guides.variance / _brightness(albedo).square())
     now = torch.cat([colour, variance[..., None]], dim=-1).contiguous()
     parts = guides.normal, guides.albedo, guides.depth[..., None], guides.hit[..., None]
     seen, smooth = torch.cat(parts, dim=-1).contiguous(), shared_smooth_kernel(ensure_runtime())
@@ -101,7 +105,7 @@ def by_wavelets(light: torch.Tensor, guides: Guides) -> torch.Tensor:
         found = torch.empty_like(now)
         smooth((now, seen, 2**level, found))
         now = found
-    return now[..., :3] * albedo
+    return now[..., :3] * albedo + guides.glow
 
 
 def _brightness(colour: torch.Tensor) -> torch.Tensor:
@@ -115,5 +119,5 @@ def _without_sparks(colour: torch.Tensor, variance: torch.Tensor) -> tuple[torch
     bordered = torch.nn.functional.pad(bright[:, None], (1, 1, 1, 1), mode="replicate")[:, 0]
     steps = [(j, i) for j in range(3) for i in range(3) if (j, i) != (1, 1)]
     brightest = torch.stack([bordered[:, j : j + height, i : i + width] for j, i in steps]).amax(dim=0)
-    scale = (brightest / bright.clamp(min=1e-12)).clamp(max=1.0)
+    scale = (_SPARK * brightest / bright.clamp(min=1e-12)).clamp(max=1.0)
     return colour * scale[..., None], variance * scale.square()

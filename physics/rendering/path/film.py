@@ -6,7 +6,7 @@ import torch
 
 from ..shading import CURVE
 from .denoise import Guides, clean
-from .kernel import ALBEDO, BRIGHTNESS, DEPTH, FILM_COLUMNS, HIT, NORMAL, RGB, SQUARE
+from .kernel import ALBEDO, BRIGHTNESS, DEPTH, FILM_COLUMNS, GLOW, HIT, NORMAL, RGB, SQUARE
 
 PATHS_AT_ONCE = 2**20
 """Paths of one launch, between which a bar moves and an interrupt is heard."""
@@ -62,16 +62,16 @@ class Film:
     @property
     def guides(self) -> Guides:
         """The guides of a denoiser: of what each pixel sees first, and how sure its light is."""
-        bright = (self._mean(RGB, 3) * self._sums.new_tensor(BRIGHTNESS)).sum(dim=-1)
+        glow, hit = self._mean(GLOW, 3), self._mean(HIT, 1)[..., 0]
+        bright = ((self._mean(RGB, 3) - glow) * self._sums.new_tensor(BRIGHTNESS)).sum(dim=-1)
         variance = (self._mean(SQUARE, 1)[..., 0] - bright.square()).clamp(min=0.0) / max(1, self.samples - 1)
-        albedo, normal = self._mean(ALBEDO, 3), self._mean(NORMAL, 3)
-        depth = self._mean(DEPTH, 1)[..., 0] / self._mean(HIT, 1)[..., 0].clamp(min=1e-6)
-        parts = albedo, normal, depth, self._mean(HIT, 1)[..., 0], variance
+        depth = self._mean(DEPTH, 1)[..., 0] / hit.clamp(min=1e-6)
+        parts = glow, self._mean(ALBEDO, 3), self._mean(NORMAL, 3), depth, hit, variance
         return Guides(*(part.to(torch.float32) for part in parts))
 
     @property
     def noise(self) -> torch.Tensor:
-        """Standard deviation (n, height, width) float32 of the brightness of `light`, estimated from the samples."""
+        """Standard deviation (n, height, width) float32 of the brightness of `light` without the glow, by the samples."""
         return self.guides.variance.sqrt()
 
     def clean_light(self, denoise: bool | str = True) -> torch.Tensor:

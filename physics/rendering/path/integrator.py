@@ -144,9 +144,10 @@ def limited(light, scatterings, most):
 
 @func
 def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
-    """Follow a path: its light (3,), and of the first surface albedo (3,), normal (3,), depth (m) and 1, 0 for the sky.
+    """Follow a path: its light (3,); glow (3,); of the first surface albedo (3,), normal (3,), depth (m) and 1.
 
-    In the guides glass is white, so that a denoiser keeps what is seen in it.
+    The glow is the part of the light that comes straight from where it is sent out. Of a path to the sky the guides are
+    0. In them glass is white, so that a denoiser keeps what is seen in it.
     """
     world = stage.world
     pixel, most = y * stage.lens.width + x, stage.settings[at.CLAMP]
@@ -157,7 +158,8 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
     cosine = -direction.dot(stage.lens.axis(2))
     start, travelled = stage.settings[at.NEAR] / cosine, ti.f32(0.0)
     carried, light = vec3(1.0, 1.0, 1.0), vec3(0.0, 0.0, 0.0)
-    first_albedo, first_normal, depth, hit = vec3(1.0, 1.0, 1.0), vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
+    first_albedo, first_normal, depth, hit = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
+    glow = vec3(0.0, 0.0, 0.0)
     vertex, density, plainly = origin, ti.f32(0.0), True
     inside, bounce, step, alive = -1, 0, 0, True
     bounces, solid_rows = stage.whole(at.BOUNCES), stage.whole(at.SOLID_ROWS)
@@ -170,6 +172,8 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
         if row < 0:
             light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
             alive = False
+            if bounce == 0:
+                glow = light
         else:
             point = origin + t * direction
             travelled += t
@@ -194,12 +198,15 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
             if others[0] < veil:  # a floor ends in the haze of the sky
                 light += carried * background(world, stage.look, direction)
                 alive = False
+                glow = light
             elif glass <= 0.0 and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
                 origin, start = point + gap * direction, gap
             else:
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
+                    if bounce == 0:
+                        glow = light
                 alive = bounce < bounces
                 out = to_frame(normal, -direction)
                 vertex, start = point, gap
@@ -245,4 +252,4 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                     alive = alive and which[3] < life
                     carried /= ti.max(life, 1.0e-6)
             alive = alive and step < bounces + _CLEAR_LAYERS
-    return light, first_albedo, first_normal, depth, hit
+    return light, glow, first_albedo, first_normal, depth, hit

@@ -21,10 +21,10 @@ from .surroundings import Surroundings
 D4 = ti.types.ndarray(dtype=ti.f64, ndim=4)
 
 # columns of a film: sums over samples
-RGB, SQUARE, ALBEDO, NORMAL, DEPTH, HIT = 0, 3, 4, 7, 10, 11
-FILM_COLUMNS = 12
+RGB, GLOW, ALBEDO, NORMAL, SQUARE, DEPTH, HIT = 0, 3, 6, 9, 12, 13, 14
+FILM_COLUMNS = 15
 BRIGHTNESS = 0.3, 0.5, 0.2
-"""Weights of red, green and blue in the brightness whose square is added up."""
+"""Weights of red, green and blue in the brightness of light without the glow, whose square is added up."""
 
 
 def make_trace_paths(*features: bool) -> Any:
@@ -77,10 +77,12 @@ def make_trace_paths(*features: bool) -> Any:
             stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
             sums = ti.Vector([film[env, y, x, c] for c in ti.static(range(FILM_COLUMNS))])
             for k in range(count):
-                light, albedo, normal, depth, hit = follow_path(stage, x, y, first + k, seed)
-                bright = light[0] * BRIGHTNESS[0] + light[1] * BRIGHTNESS[1] + light[2] * BRIGHTNESS[2]
+                light, glow, albedo, normal, depth, hit = follow_path(stage, x, y, first + k, seed)
+                bright = ti.f32(0.0)
                 for c in ti.static(range(3)):
+                    bright += BRIGHTNESS[c] * (light[c] - glow[c])
                     sums[RGB + c] += ti.cast(light[c], ti.f64)
+                    sums[GLOW + c] += ti.cast(glow[c], ti.f64)
                     sums[ALBEDO + c] += ti.cast(albedo[c], ti.f64)
                     sums[NORMAL + c] += ti.cast(normal[c], ti.f64)
                 sums[SQUARE] += ti.cast(bright * bright, ti.f64)

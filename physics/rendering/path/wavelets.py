@@ -14,9 +14,9 @@ NORMAL, ALBEDO, DEPTH, HIT = 0, 3, 6, 7
 GUIDE_COLUMNS = 8
 VARIANCE = 3  # column of the light, after its colour; it is that of the mean brightness
 _WEIGHTS = vec3(0.3, 0.5, 0.2)  # of red, green and blue in brightness
-_BRIGHT, _NORMAL, _DEPTH, _ALBEDO, _LEAST_SPREAD = 4.0, 64.0, 0.02, 0.08, 1.0e-3
-"""How alike two pixels are: standard deviations of brightness, power of the cosine of normals, share of the depth by
-which they may be off the plane of the other, difference of albedo; and the least standard deviation."""
+_BRIGHT, _NORMAL, _DEPTH, _ALBEDO, _LEAST_SPREAD = 4.0, 0.2, 0.02, 0.3, 1.0e-3
+"""How alike two pixels are: standard deviations of brightness, square of the difference of normals, difference of depth
+as a share of it besides that of the slope, difference of albedo; and the least standard deviation."""
 _REACH = 2  # steps to each side
 
 
@@ -68,14 +68,13 @@ def make_smooth() -> Any:
                     weight = ti.select(down == 0, 0.375, ti.select(ti.abs(down) == 1, 0.25, 0.0625))
                     weight *= ti.select(right == 0, 0.375, ti.select(ti.abs(right) == 1, 0.25, 0.0625))
                     if down != 0 or right != 0:
-                        cosine = three(guides, env, j, i, NORMAL).dot(normal)
-                        if sky and guides[env, j, i, HIT] < 0.5:
-                            cosine = 1.0
+                        turned = three(guides, env, j, i, NORMAL) - normal
                         other = three(light, env, j, i, 0).dot(_WEIGHTS)
-                        off = guides[env, j, i, DEPTH] - depth - step * (down * slope_y + right * slope_x)
-                        unlike = ti.abs(off) / (_DEPTH * depth + 1.0e-6) + ti.abs(other - bright) / spread
+                        off = ti.abs(guides[env, j, i, DEPTH] - depth)
+                        rise = ti.abs(step * (down * slope_y + right * slope_x))
+                        unlike = off / (rise + _DEPTH * depth + 1.0e-6) + ti.abs(other - bright) / spread
                         unlike += ti.abs(three(guides, env, j, i, ALBEDO) - albedo).sum() / _ALBEDO
-                        unlike -= _NORMAL * ti.log(ti.max(1.0e-6, ti.min(1.0, cosine)))
+                        unlike += turned.dot(turned) / _NORMAL
                         weight *= ti.exp(-unlike)
                     colour += weight * three(light, env, j, i, 0)
                     variance += weight * weight * light[env, j, i, VARIANCE]
