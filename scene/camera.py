@@ -42,7 +42,8 @@ class Camera(CameraPose):
         res: width and height, pixels.
         fov: degrees from the lower to the upper edge.
         model, aperture, focus_dist, spp, denoise: for path tracing.
-        near, far: m; kept, and not used: the renderer has a near plane of its own and no far one.
+        near: distance along the optical axis from which on it sees, m.
+        far: kept, m: the renderer sees as far as there is something.
         env_idx: the only environment that it sees; None: all.
         GUI, debug: kept; no window is opened.
     """
@@ -54,7 +55,7 @@ class Camera(CameraPose):
         self.res = int(width), int(height)
         self.fov = number("add_camera", "fov", options["fov"], above=0.0, most=179.0)
         self.env_idx: int | None = options["env_idx"]
-        self.near, self.far = float(options["near"]), float(options["far"])
+        self.near, self.far = number("add_camera", "near", options["near"], above=0.0), float(options["far"])
         self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
         self.aperture, self.focus_dist = options["aperture"], options["focus_dist"]
         self.spp, self.denoise = options["spp"], options["denoise"]
@@ -73,6 +74,13 @@ class Camera(CameraPose):
         """Forget the scene, and what was made for its pictures."""
         super().close()
         self._renderer = None
+
+    destroy = close
+
+    @property
+    def uid(self) -> str:
+        """Its name among the cameras of the scene."""
+        return f"camera_{self.idx}"
 
     def render(
         self,
@@ -125,7 +133,7 @@ class Camera(CameraPose):
         if self._renderer is None or self._renderer.samples != samples:
             model = self._built().model
             posed = PosedCamera(self.fov, self._distance, self._poses)
-            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples)
+            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples, near=self.near)
         return self._renderer
 
     def _poses(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -173,7 +181,19 @@ class Camera(CameraPose):
             points = points @ pose[:, None, :3, :3].transpose(-1, -2) + pose[:, None, None, :3, 3]
         return (points[0].cpu().numpy(), there[0].cpu().numpy()) if self._single else (points, there)
 
+    def distance_center_to_plane(self, center_dis: Any) -> Any:
+        """Return depths along the optical axis, (..., h, w) m, of distances from the camera, an array or a tensor."""
+        width, height = self.res
+        across = (np.arange(width) + 0.5 - self.cx) / self.f
+        along = (np.arange(height) + 0.5 - self.cy) / self.f
+        share = 1.0 / np.sqrt(1.0 + across**2 + along[:, None] ** 2)
+        return center_dis * (torch.as_tensor(share).to(center_dis) if isinstance(center_dis, torch.Tensor) else share)
+
     # films
+
+    def update_recording(self) -> None:
+        """Add what it sees now to the film: `render`."""
+        self.render()
 
     def start_recording(self, save_to_filename: Any = None, fps: float | None = None) -> None:
         """Keep the colours of each `render` from now on, of the first environment if there are several.
@@ -250,6 +270,11 @@ class Camera(CameraPose):
     def f(self) -> float:
         """Focal length, pixels."""
         return 0.5 * self.res[1] / float(np.tan(np.radians(self.fov) / 2))
+
+    @property
+    def focal_len(self) -> float:
+        """Focal length, pixels: `f`."""
+        return self.f
 
     @property
     def cx(self) -> float:

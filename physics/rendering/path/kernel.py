@@ -41,7 +41,7 @@ def make_trace_paths(*features: bool) -> Any:
         shape: F3,
         paint: F2,
         pose: F3,
-        camera: F2,
+        views: F2,
         settings: F1,
         look: F2,
         lights: F3,
@@ -71,8 +71,8 @@ def make_trace_paths(*features: bool) -> Any:
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
-            world = World(kind, shape, paint, kind, pose, camera, env, dressed, ground, has)
-            lens = ThinLens(settings, camera, width, height, env)
+            world = World(kind, shape, paint, kind, pose, views, env, dressed, ground, has)
+            lens = ThinLens(views, width, height, env, settings)
             surroundings = Surroundings(world, look, settings, around)
             stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
             sums = ti.Vector([film[env, y, x, c] for c in ti.static(range(FILM_COLUMNS))])

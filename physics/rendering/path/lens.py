@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ...shapes.ray import unit
-from ..raycast import Lens
+from ..lens import Lens
 from . import settings as at
 from .sampling import in_disc
 
@@ -14,11 +14,15 @@ class ThinLens(Lens):
     A point d metres in front of a camera that is sharp at f is a disc of radius aperture |d - f| / f at a distance d.
     """
 
+    def __init__(self, views, width, height, env, settings):
+        super().__init__(views, width, height, env)
+        self.settings = settings
+
     @ti.func
     def through(self, x, y, u, v):
         """Origin and unit direction of a ray at (x, y) in pixels, from a random point of the lens."""
         origin, direction = self.ray(x, y)
-        aperture, focus = self.frustum[at.APERTURE], self.frustum[at.FOCUS]
+        aperture, focus = self.settings[at.APERTURE], self.settings[at.FOCUS]
         if aperture > 0.0:
             right, up = in_disc(u, v)
             sharp = origin + direction * (focus / ti.max(-direction.dot(self.axis(2)), 1.0e-6))

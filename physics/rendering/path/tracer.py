@@ -10,11 +10,14 @@ from ...arguments import as_real
 from ...process.runtime import ensure_runtime
 from ...scalars import as_count, as_whole
 from ..camera import Camera, PosedCamera, PoseSource
+from ..casting import DRESS_NAMES, Tables
 from ..lights import AMBIENT, DIFFUSE
 from ..look import Look
 from ..outputs import Poses, outputs_named
+from ..mounted import MountedCamera
 from ..overlays import Show
-from ..renderer import DRESS_NAMES, BatchRenderer, Tables, environments
+from ..reading import environments
+from ..renderer import BatchRenderer
 from . import settings as at
 from .denoise import require_denoiser
 from .emitters import emitters
@@ -41,7 +44,7 @@ class PathTracer(BatchRenderer):
     glass if the file has the custom number `m:ior`, its index of refraction.
 
     Args:
-        model, width, height, camera, look, show, entities: as for `BatchRenderer`.
+        model, width, height, camera, look, show, entities, near: as for `BatchRenderer`.
         samples: paths of each pixel.
         bounces: how often a path may be scattered; 1: direct light alone.
         aperture: radius of the lens, m; 0: a pinhole, which is sharp everywhere.
@@ -64,11 +67,12 @@ class PathTracer(BatchRenderer):
         model: Any,
         width: int = 480,
         height: int = 480,
-        camera: int | str | Camera | PosedCamera | Mapping | None = None,
+        camera: int | str | Camera | MountedCamera | PosedCamera | Mapping | None = None,
         samples: int = 64,
         look: Look | None = None,
         show: Show | None = None,
         entities: Sequence[int] | np.ndarray | None = None,
+        near: float | None = None,
         *,
         bounces: int = 8,
         aperture: float = 0.0,
@@ -79,16 +83,16 @@ class PathTracer(BatchRenderer):
         seed: int = 0,
         progress: bool | None = None,
     ) -> None:
-        super().__init__(model, width, height, camera, look=look, show=show, entities=entities)
+        super().__init__(model, width, height, camera, look=look, show=show, entities=entities, near=near)
         self.samples = as_count("samples", samples, most=MOST_SAMPLES)
         self.bounces = as_count("bounces", bounces, least=0, most=MOST_BOUNCES)
         self.aperture = _at_least_zero("aperture", aperture)
-        self.focus = self._view.typical_distance if focus is None else _at_least_zero("focus", focus)
+        self._focus = None if focus is None else _at_least_zero("focus", focus)
         self.clamp = _at_least_zero("clamp", clamp)
         self.seed = as_whole("seed", seed)
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed={seed}: it must be from 0 to {2**31 - 1}")
-        if self.aperture > 0 and self.focus <= 0:
+        if self.aperture > 0 and focus is not None and focus <= 0:
             raise ValueError(f"focus={focus}: a lens must be sharp at a distance above 0 m")
         if self.width * self.height > MOST_PIXELS:
             raise ValueError(
@@ -115,6 +119,19 @@ class PathTracer(BatchRenderer):
         if len(others) < len(wanted):
             found["rgb"] = self._colours(solver, envs_idx)
         return {name: found[name] for name in wanted}
+
+    @property
+    def focus(self) -> float:
+        """Distance along the optical axis that is sharp, m."""
+        return self._view.typical_distance if self._focus is None else self._focus
+
+    def together(self, *arguments: Any, **keywords: Any) -> dict[str, torch.Tensor]:
+        """Refuse to draw several environments side by side in one picture, which the ray caster alone does.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("path tracing draws one environment a picture: use draw, or together of BatchRenderer")
 
     def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
         """Finished pictures, one environment's film at a time."""
@@ -147,8 +164,10 @@ class PathTracer(BatchRenderer):
         tables |= {name: table.contiguous() for name, table in more.items()}
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
-        camera = poses.view.reshape(len(poses.eye), 9).to(torch.float32).contiguous()
-        scene = tables["kind"], tables["shape"], tables["paint"], pose, camera
+        count = len(poses.eye)
+        around, axes = torch.zeros(count, 4, device=device), poses.view.reshape(count, 9).to(torch.float32)
+        views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
+        scene = tables["kind"], tables["shape"], tables["paint"], pose, views
         lit = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
         before, after = (*scene, *lit), [tables[name] for name in DRESS_NAMES]
         trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
@@ -159,20 +178,18 @@ class PathTracer(BatchRenderer):
         return Film((len(pose), self.height, self.width), device, self.look.exposure, launch)
 
     def _tables_for_paths(self, device: torch.device) -> Tables:
-        """The tables of this renderer alone, which do not change between pictures."""
+        """The tables of this renderer alone."""
         if device not in self._path_tables:
             around = np.zeros((1, MAP_COLUMNS), np.float32)
             if self._around is not None and self._around[..., 0].size > 1:
                 around = map_table(self._around)
-            found = {"settings": self._settings(), "emitters": self._emitters.table, "areas": self._emitters.areas}
-            found["around"] = around
+            found = {"emitters": self._emitters.table, "areas": self._emitters.areas, "around": around}
             self._path_tables[device] = {name: torch.as_tensor(array, device=device) for name, array in found.items()}
-        return self._path_tables[device]
+        return self._path_tables[device] | {"settings": torch.as_tensor(self._settings(), device=device)}
 
     def _settings(self) -> np.ndarray:
         """The kernel's numbers, see `settings.py`."""
         found = np.zeros(at.SETTINGS, np.float32)
-        found[at.FRUSTUM : at.FRUSTUM + 5] = self._view.frustum
         found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus
         found[at.BOUNCES], found[at.CLAMP] = self.bounces, self.clamp
         found[at.SOLID_ROWS] = np.count_nonzero(self._drawn.geom >= 0)
