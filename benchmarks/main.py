@@ -94,6 +94,11 @@ BENCHMARKS = {
         "tasks",
         {"models": TASKS, "num_envs": 1024, "steps": 20, "rounds": 5, "threads": usable_cores()},
     ),
+    "learn": Benchmark(
+        "environment steps while PPO learns, beside Stable-Baselines3's own vector environments",
+        "learning",
+        {"models": ("Ant", "HalfCheetah", "Hopper"), "rounds": 3, "threads": usable_cores()},
+    ),
     "start": Benchmark(
         "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
         "start",

@@ -42,7 +42,8 @@ class Camera(CameraPose):
         res: width and height, pixels.
         fov: degrees from the lower to the upper edge.
         model, aperture, focus_dist, spp, denoise: for path tracing.
-        near, far: m; kept, and not used: the renderer has a near plane of its own and no far one.
+        near: distance along the optical axis from which on it sees, m.
+        far: kept, m: the renderer sees as far as there is something.
         env_idx: the only environment that it sees; None: all.
         GUI, debug: kept; no window is opened.
     """
@@ -54,7 +55,7 @@ class Camera(CameraPose):
         self.res = int(width), int(height)
         self.fov = number("add_camera", "fov", options["fov"], above=0.0, most=179.0)
         self.env_idx: int | None = options["env_idx"]
-        self.near, self.far = float(options["near"]), float(options["far"])
+        self.near, self.far = number("add_camera", "near", options["near"], above=0.0), float(options["far"])
         self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
         self.aperture, self.focus_dist = options["aperture"], options["focus_dist"]
         self.spp, self.denoise = options["spp"], options["denoise"]
@@ -132,7 +133,7 @@ class Camera(CameraPose):
         if self._renderer is None or self._renderer.samples != samples:
             model = self._built().model
             posed = PosedCamera(self.fov, self._distance, self._poses)
-            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples)
+            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples, near=self.near)
         return self._renderer
 
     def _poses(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -249,7 +249,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             GUI: kept; no window is opened.
             spp: samples a pixel, for path tracing.
             denoise: whether pictures of path tracing are denoised.
-            near: kept: the renderer has a near plane of its own, m.
+            near: distance along the optical axis from which on it sees, m.
             far: kept: the renderer sees as far as there is something, m.
             env_idx: the only environment that it sees; None: all.
             debug: kept.

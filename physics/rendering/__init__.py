@@ -11,16 +11,34 @@ from ..process.libraries import load_taichi, load_torch
 
 if TYPE_CHECKING:
     from .camera import Camera
+    from .frustum import Intrinsics
     from .look import Look
+    from .mounted import MountedCamera
     from .outputs import OUTPUTS
     from .overlays import Show
     from .renderer import BatchRenderer, Images
+    from .rig import CameraRig
+    from .sheet import grid
     from .video import save_png, write_video
 
-__all__ = ["OUTPUTS", "BatchRenderer", "Camera", "Images", "Look", "Show", "save_png", "write_video"]
+__all__ = [
+    "OUTPUTS",
+    "BatchRenderer",
+    "Camera",
+    "CameraRig",
+    "Images",
+    "Intrinsics",
+    "Look",
+    "MountedCamera",
+    "Show",
+    "grid",
+    "save_png",
+    "write_video",
+]
 
 _HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
-_HOMES |= {"OUTPUTS": "outputs", "Show": "overlays"}
+_HOMES |= {"OUTPUTS": "outputs", "Show": "overlays", "Intrinsics": "frustum", "MountedCamera": "mounted"}
+_HOMES |= {"CameraRig": "rig", "grid": "sheet"}
 _HOMES |= {"save_png": "video", "write_video": "video"}
 
 

@@ -1,10 +1,10 @@
 """Cameras: pose and field of view.
 
-A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Three kinds: one of the model's cameras
-(its pose is the solver's ``cam_xpos``, ``cam_xmat``), a camera that stays, and one that follows a body.
+A camera frame has x to the right, y up and looks along -z, as MuJoCo's do. Four kinds: one of the model's cameras (its
+pose is the solver's ``cam_xpos``, ``cam_xmat``), a free camera that stays or follows a body, one that is mounted
+(`mounted.py`), and one whose poses a function gives.
 """
 
-import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -15,7 +15,14 @@ import numpy as np
 import torch
 
 from ..arguments import as_real, real_array
+from ..batch_numbers import Known
 from ..scalars import as_count, as_whole
+from .frustum import Frustum, Intrinsics, fovy_frustum, model_frustum
+from .mounted import MountedCamera, MountedView, check_mounted
+from .names import nearest
+
+CameraChoice = "int | str | Camera | MountedCamera | PosedCamera | Mapping | None"
+"""What a renderer takes as its camera."""
 
 
 class PoseSource(Protocol):
@@ -28,16 +35,6 @@ class PoseSource(Protocol):
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """State fields by MuJoCo's names, (n, ...) of the environments `envs_idx`: None for all, or `Known`."""
         ...
-
-
-class Frustum(NamedTuple):
-    """The field of view: a rectangle at unit distance (at any distance, in metres, if orthographic)."""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
-    orthographic: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +54,7 @@ class Camera:
     trackbodyid: int | str | None = None  # body id or name; -1: none
     fovy: float | None = None  # degrees from the lower to the upper edge; metres if orthographic
     orthographic: bool | None = None
+    intrinsics: Intrinsics | None = None  # in place of fovy
 
     @classmethod
     def from_config(cls, config: Mapping) -> "Camera":
@@ -73,13 +71,13 @@ class PosedCamera:
     """A camera whose poses are given by a function, such as one that follows the entity of a scene.
 
     Attributes:
-        fovy: degrees from the lower to the upper edge.
+        fovy: degrees from the lower to the upper edge, one or (num_envs,); or intrinsics.
         distance: typical distance to what is looked at, m.
         poses: (number of environments) -> positions (n, 3) m and camera-to-world rotations (n, 3, 3), on the solver's
             device.
     """
 
-    fovy: float
+    fovy: Any
     distance: float
     poses: Callable[[int], tuple[torch.Tensor, torch.Tensor]]
 
@@ -93,14 +91,6 @@ class FilledCamera(NamedTuple):
     lookat: Sequence[float] | None
     fovy: float
     orthographic: bool
-
-
-def nearest(name: str, known: Sequence[str] | set[str]) -> str:
-    """The tail of an error about an unknown name: what was probably meant, or all there is."""
-    if not known:
-        return ": there is none"
-    close = difflib.get_close_matches(str(name), sorted(known), n=3, cutoff=0.4)
-    return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(sorted(known))}"
 
 
 MOST_PIXELS = 2**26
@@ -117,12 +107,17 @@ def require_pixels(width: Any, height: Any) -> None:
         raise ValueError(f"width={width}, height={height}: a picture can have {MOST_PIXELS:,} pixels at most")
 
 
-def check_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | None") -> None:
+def check_camera(mj: mujoco.MjModel, camera: Any) -> None:
     """Refuse a camera that cannot be bound to a model, without the work of binding it.
 
     Raises:
         ValueError, TypeError: those of `BatchRenderer`.
     """
+    if isinstance(camera, PosedCamera):
+        return
+    if isinstance(camera, MountedCamera):
+        check_mounted(mj, camera)
+        return
     if _model_camera(mj, camera) >= 0:
         return
     free = _free_camera(camera)
@@ -130,30 +125,51 @@ def check_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | Non
     _require_numbers(free)
 
 
+def view_of(mj: mujoco.MjModel, camera: Any, aspect: float) -> "View | MountedView":
+    """Bind a camera (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
+    return MountedView(mj, camera, aspect) if isinstance(camera, MountedCamera) else View(mj, camera, aspect)
+
+
 class View:
-    """A camera bound to a model: poses for every environment, one frustum for all."""
+    """A camera bound to a model: poses for every environment, and the field of view."""
 
     def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | PosedCamera | Mapping | None", aspect: float):
         """Bind `camera` (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
         self._posed: PosedCamera | None = None
+        self._aspect = aspect
         if isinstance(camera, PosedCamera):
             self._posed, self.model_camera, self._body = camera, -1, -1
-            self.frustum = _symmetric_frustum(camera.fovy, aspect, False)
             self.typical_distance = camera.distance
             return
         self.model_camera = _model_camera(mj, camera)
         if self.model_camera >= 0:
-            self.frustum = _model_frustum(mj, self.model_camera, aspect)
+            self._body = -1
+            self._frustum = model_frustum(mj, self.model_camera, aspect)
             self.typical_distance = _model_distance(mj, self.model_camera)
             return
         free = _free_camera(camera)
         _require_numbers(free)
         self._body = _tracked_body(mj, free)
         self.camera = _filled(mj, free, self._body)
-        self.frustum = _symmetric_frustum(self.camera.fovy, aspect, self.camera.orthographic)
+        self._frustum = fovy_frustum(self.camera.fovy, aspect, self.camera.orthographic)
+        if free.intrinsics is not None:
+            self._frustum = free.intrinsics.frustum
         self.typical_distance = self.camera.distance  # m to what is looked at
         self._rotation = _look_along(self.camera.azimuth, self.camera.elevation)
         self._on_device: dict[tuple[torch.device, torch.dtype], Any] = {}
+
+    @property
+    def frustum(self) -> Frustum:
+        """The field of view now, of all environments if they have their own."""
+        if self._posed is None:
+            return self._frustum
+        given = self._posed.fovy
+        return given.frustum if isinstance(given, Intrinsics) else fovy_frustum(given, self._aspect)
+
+    @property
+    def follows(self) -> bool:
+        """Whether it moves with something of an environment."""
+        return self._body >= 0 or self.model_camera >= 0
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -162,7 +178,9 @@ class View:
             return "cam_xpos", "cam_xmat"
         return ("subtree_com",) if self._body >= 0 else ()
 
-    def poses(self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int) -> tuple[torch.Tensor, ...]:
+    def poses(
+        self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int, envs: Known | None = None
+    ) -> tuple[torch.Tensor, ...]:
         """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
         if self._posed is not None:
             return self._posed.poses(count)
@@ -201,7 +219,8 @@ def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | No
     if camera is None or isinstance(camera, Camera | Mapping):
         return -1
     raise TypeError(
-        f"camera must be None, a name, an id, a Camera or a dict of its fields, not {type(camera).__name__}"
+        "camera must be None, a name, an id, a Camera, a MountedCamera, or a dict of a Camera's fields, not "
+        f"{type(camera).__name__}"
     )
 
 
@@ -225,10 +244,26 @@ def _require_numbers(camera: Camera) -> None:
             unit = "metres" if name == "distance" else "degrees"
             kind = "positive" if name in ("distance", "fovy") else "finite"
             raise ValueError(f"camera {name} must be a {kind} number of {unit}, not {value}")
+    if camera.intrinsics is not None and (camera.fovy is not None or camera.orthographic):
+        raise ValueError("camera: give fovy or intrinsics, not both; an orthographic camera has none")
+    if camera.intrinsics is not None and not isinstance(camera.intrinsics, Intrinsics):
+        raise TypeError(f"camera intrinsics: expected Intrinsics, not {type(camera.intrinsics).__name__}")
     if camera.lookat is not None:
         place = real_array("camera lookat", camera.lookat)
         if place.shape != (3,) or not np.isfinite(place).all():
             raise ValueError(f"camera lookat must be three numbers, not {camera.lookat!r}")
+
+
+def as_positive(name: str, value: Any) -> float:
+    """Return a finite number above 0.
+
+    Raises:
+        ValueError, TypeError: it is none, with its name.
+    """
+    number = as_real(name, value)
+    if not math.isfinite(number) or number <= 0:
+        raise ValueError(f"{name} must be a positive number, not {value}")
+    return number
 
 
 def _model_distance(mj: mujoco.MjModel, camera: int) -> float:
@@ -301,20 +336,3 @@ def _look_along(azimuth: float, elevation: float) -> np.ndarray:
     right = np.array([math.sin(a), -math.cos(a), 0.0])
     up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
     return np.stack([right, up, -forward], axis=1)
-
-
-def _symmetric_frustum(fovy: float, aspect: float, orthographic: bool) -> Frustum:
-    top = fovy / 2 if orthographic else math.tan(math.radians(fovy) / 2)
-    return Frustum(-top * aspect, top * aspect, -top, top, orthographic)
-
-
-def _model_frustum(mj: mujoco.MjModel, camera: int, aspect: float) -> Frustum:
-    """Frustum of a model's camera: from fovy, or from its sensor and intrinsics (fx, fy, cx, cy in metres)."""
-    orthographic = mj.cam_projection[camera] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC
-    width, height = mj.cam_sensorsize[camera]
-    if orthographic or height <= 0:
-        return _symmetric_frustum(float(mj.cam_fovy[camera]), aspect, bool(orthographic))
-    fx, fy, cx, cy = (float(x) for x in mj.cam_intrinsic[camera])
-    half_width, half_height = float(width) / 2, float(height) / 2
-    left, right = -(half_width - cx) / fx, (half_width + cx) / fx
-    return Frustum(left, right, -(half_height + cy) / fy, (half_height - cy) / fy, False)

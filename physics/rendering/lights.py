@@ -1,19 +1,16 @@
 """The lights of a file, as MuJoCo defines them: directional and point-like, with cones, attenuation and soft shadows.
 
 `Look.lights` chooses between them and the sun and sky that light every model alike. A light is a row of `table`, its
-pose in the world follows from the bodies (MuJoCo's mj_camlight). Light is linear here: a channel's square.
+pose in the world follows from the bodies (`light_poses.py`). Light is linear here: a channel's square.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import taichi as ti
-import torch
 
 from ..math import func
-from .overlay_part import rotations
 from .shading import vec3
 
 # columns of a light; lengths are metres
@@ -32,9 +29,6 @@ LIGHT_COLUMNS = 21
 _FIXED_READS = ("xpos", "xquat", "subtree_com")
 _DIRECTIONAL, _SPOT, _IMAGE = (
     int(getattr(mujoco.mjtLightType, f"mjLIGHT_{name}")) for name in ("DIRECTIONAL", "SPOT", "IMAGE")
-)
-_FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (
-    int(getattr(mujoco.mjtCamLight, f"mjCAMLIGHT_{name}")) for name in ("FIXED", "TRACK", "TRACKCOM", "TARGETBODY")
 )
 
 
@@ -89,29 +83,6 @@ def lights(mj: mujoco.MjModel) -> Lights:
 def _colour(row: np.ndarray, ambient: np.ndarray, diffuse: np.ndarray, specular: np.ndarray) -> None:
     row[AMBIENT : AMBIENT + 3], row[DIFFUSE : DIFFUSE + 3] = np.square(ambient), np.square(diffuse)
     row[SHINE] = float(np.mean(specular))
-
-
-def light_poses(
-    mj: mujoco.MjModel, ids: np.ndarray, fields: Mapping[str, torch.Tensor]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Positions and directions (n, k, 3) in the world of the lights `ids` (k,), as mj_camlight finds them."""
-    body = mj.light_bodyid[ids]
-    place, turn, com = fields["xpos"][:, body], rotations(fields["xquat"][:, body]), fields["subtree_com"]
-    own, mode = place.new_tensor, mj.light_mode[ids].tolist()
-    position = place + (turn @ own(mj.light_pos[ids])[..., None])[..., 0]
-    way = (turn @ own(mj.light_dir[ids])[..., None])[..., 0].clone()
-    for k, i in enumerate(ids):
-        target = mj.light_targetbodyid[i]
-        if mode[k] in (_TRACK, _TRACKCOM):
-            way[:, k] = own(mj.light_dir0[i])
-            if mode[k] == _TRACK:
-                position[:, k] = place[:, k] + own(mj.light_pos0[i])
-            else:
-                position[:, k] = com[:, body[k]] + own(mj.light_poscom0[i])
-        elif mode[k] != _FIXED and target >= 0:
-            at = fields["xpos"] if mode[k] == _TARGETBODY else com
-            way[:, k] = at[:, target] - position[:, k]
-    return position, torch.nn.functional.normalize(way, dim=-1)
 
 
 @func

@@ -19,7 +19,8 @@ HORIZON_RGB = 2
 ZENITH_RGB = 3
 GROUND_RGB = 4  # light that comes up from below
 SETTINGS = 5  # distance at which the floor fades into the sky (m), strength of ambient occlusion, exposure
-SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light
+SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light, 1 + the skybox's row of textures
+LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m)
 LIGHTS = ("sun", "file")
 
 
@@ -72,13 +73,21 @@ class Look:
         """Checker cell (m) of an untextured plane: the power of two nearest a tenth of the model's extent."""
         return float(2.0 ** np.round(np.log2(max(extent, 1e-6) / 10)))
 
-    def table(self, extent: float, distance: float) -> np.ndarray:
-        """The kernel's view of this record, (7, 3) float32, for a model's extent and a camera's distance (m)."""
+    def table(self, extent: float, distance: float, near: float = 0.0, reach: float = 0.0) -> np.ndarray:
+        """The kernel's view of this record, (8, 3) float32.
+
+        Args:
+            extent: of the model, m.
+            distance: of the camera from what it looks at, m.
+            near: distance from which on something is seen, m.
+            reach: distance up to which solids dim the sky's light, m.
+        """
         sun = np.asarray(self.sun, dtype=np.float64)
         length = np.linalg.norm(sun)
         if not length > 0:
             raise ValueError(f"Look.sun must be a direction towards the sun, not {self.sun}")
         settings = (self.fade * max(extent, distance), self.occlusion, self.exposure)
         shadows = (np.radians(self.sun_radius), max(1, self.soft_shadows), 0.0)
-        rows = (sun / length, self.sun_rgb, self.horizon_rgb, self.zenith_rgb, self.ground_rgb, settings, shadows)
+        colours = self.sun_rgb, self.horizon_rgb, self.zenith_rgb, self.ground_rgb
+        rows = (sun / length, *colours, settings, shadows, (near, reach, 0.0))
         return np.array(rows, dtype=np.float32)

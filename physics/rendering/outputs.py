@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from .camera import Frustum, nearest
+from .frustum import Frustum, pixel_rays
+from .names import nearest
 
 
 class Poses(NamedTuple):
@@ -33,7 +34,7 @@ class Found:
         guides: (n, height, width, 6) true normal in the world, albedo in linear light; empty unless asked for.
         rgb: (n, height, width, 3) uint8; empty unless asked for.
         ids: for each of "geom", "body", "entity" its numbers by row, with that of the sky at the end.
-        frustum: of the camera.
+        frustum: of the camera, or of each of its n environments.
         poses: of geoms and camera.
         before: the same at an earlier moment, if the caller gave one.
     """
@@ -48,7 +49,7 @@ class Found:
     before: Poses | None
 
     def rays(self) -> torch.Tensor:
-        """Rays through the pixels' middles (height, width, 3) in the camera's frame, -1 along its z axis."""
+        """Rays through the pixels' middles in the camera's frame, see `pixel_rays`."""
         return pixel_rays(self.frustum, self.depth.shape[2], self.depth.shape[1], self.depth.device)
 
 
@@ -60,14 +61,6 @@ class Output(NamedTuple):
     guided: bool = False  # needs the guides
     before: bool = False  # needs an earlier moment
     what: str = ""  # for the documentation: dtype, shape after (n, height, width), and meaning
-
-
-def pixel_rays(frustum: Frustum, width: int, height: int, device: torch.device | None = None) -> torch.Tensor:
-    """Rays through the pixels' middles in the camera's frame, (height, width, 3), with -1 along its z axis."""
-    x = torch.linspace(frustum.left, frustum.right, 2 * width + 1, device=device)[1::2]
-    y = torch.linspace(frustum.top, frustum.bottom, 2 * height + 1, device=device)[1::2]
-    up, right = torch.meshgrid(y, x, indexing="ij")
-    return torch.stack([right, up, torch.full_like(up, -1.0)], dim=-1)
 
 
 def _ids(found: Found, of: str) -> torch.Tensor:
@@ -132,11 +125,12 @@ def _motion(found: Found) -> torch.Tensor:
     frustum, scale = found.frustum, torch.ones_like(seen[..., 2])
     if not frustum.orthographic:
         scale = 1.0 / (-seen[..., 2]).clamp(min=1e-6)
-    x = (seen[..., 0] * scale - frustum.left) / (frustum.right - frustum.left) * width
-    y = (frustum.top - seen[..., 1] * scale) / (frustum.top - frustum.bottom) * height
+    left, right, bottom, top = frustum.columns()
+    x = (seen[..., 0] * scale - left) / (right - left) * width
+    y = (top - seen[..., 1] * scale) / (top - bottom) * height
     was = torch.stack([x, y], dim=-1).reshape(n, height, width, 2)
-    down, right = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-    middle = torch.stack([right, down], dim=-1).to(was) + 0.5
+    row, column = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    middle = torch.stack([column, row], dim=-1).to(was) + 0.5
     return torch.where(_seen(found)[..., None], middle - was, 0.0).to(torch.float32)
 
 

@@ -14,15 +14,15 @@ import taichi as ti
 
 from ..math import func
 from ..rays.field_walk import Fields
-from ..rays.traced import Traced
 from ..rays.traverse import Meshes
-from ..shapes.ray import MISS, unit
+from ..shapes.ray import MISS
 from . import look as rows
 from . import render_model as columns
 from .dress import Dressed
 from .ground import Ground
+from .lens import Lens
 from .scene import SURFACE_GAP, Scene
-from .shading import displayed, mix, sky, towards_eye, turn_of, vec3
+from .shading import displayed, sky, towards_eye, turn_of, vec3
 from .surface import Place, surface
 from .textures import Painter
 
@@ -32,7 +32,9 @@ _CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: joints of
 _CONTRAST = 0.025  # displayed difference between neighbouring pixels above which they are refined
 _FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
 _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
-GUIDES = 6  # columns: the true normal (world), the albedo in linear light
+# columns of the notes on pixels; those of colours, of guides or both
+FIRST_LOOK = 4  # colour as displayed, brightness of the plain colour
+GUIDES = 6  # the last ones: the true normal (world), the albedo in linear light
 
 F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
 I1, I2, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2, 3))
@@ -49,49 +51,12 @@ class Has(NamedTuple):
     lights: bool = False  # of the file, in place of the sun and the sky
 
 
-class Lens(Traced):
-    """Rays of environment `env`'s picture. Frustum: left, right, bottom, top at unit distance; 1 if orthographic."""
-
-    def __init__(self, frustum, camera, width, height, env):
-        self.frustum, self.camera, self.env = frustum, camera, env
-        self.width, self.height = width, height
-
-    @ti.func
-    def axis(self, i: ti.template()):
-        """World direction of the camera's i-th axis: right, up, backward."""
-        return vec3(self.camera[self.env, i], self.camera[self.env, 3 + i], self.camera[self.env, 6 + i])
-
-    @ti.func
-    def is_parallel(self):
-        """Return True if all rays have one direction (orthographic)."""
-        return self.frustum[4] > 0.5
-
-    @ti.func
-    def ray(self, x, y):
-        """Origin and unit direction of the ray at (x, y) in pixels from the upper left corner."""
-        u = mix(self.frustum[0], self.frustum[1], x / ti.cast(self.width, ti.f32))
-        v = mix(self.frustum[3], self.frustum[2], y / ti.cast(self.height, ti.f32))
-        offset = u * self.axis(0) + v * self.axis(1)
-        origin, direction = offset, -self.axis(2)
-        if not self.is_parallel():
-            origin, direction = vec3(0.0, 0.0, 0.0), unit(offset - self.axis(2))
-        return origin, direction
-
-    @ti.func
-    def footprint(self, distance):
-        """Height (m) of a pixel at a distance along the optical axis."""
-        height = (self.frustum[3] - self.frustum[2]) / ti.cast(self.height, ti.f32)
-        if not self.is_parallel():
-            height *= distance
-        return height
-
-
 @ti.kernel
-def cull_tiles(shape: F3, pose: F3, camera: F2, frustum: F1, width: ti.i32, height: ti.i32, tiles: I3):
+def cull_tiles(shape: F3, pose: F3, views: F2, width: ti.i32, height: ti.i32, tiles: I3):
     """Fill tiles (n, number of tiles, 1 + number of rows): a count, then the rows that the tile may see."""
     across = (width + TILE - 1) // TILE
     for env, tile in ti.ndrange(tiles.shape[0], tiles.shape[1]):
-        lens = Lens(frustum, camera, width, height, env)
+        lens = Lens(views, width, height, env)
         x = ti.cast(tile % across * TILE, ti.f32)
         y = ti.cast(tile // across * TILE, ti.f32)
         origin, direction = lens.ray(x + 0.5 * TILE, y + 0.5 * TILE)
@@ -209,13 +174,13 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
 
 
 @ti.func
-def stands_out(first_look: ti.template(), env, y, x):
+def stands_out(notes: ti.template(), env, y, x):
     """Return True if the plain colours of a pixel and its neighbours differ visibly."""
-    height, width = first_look.shape[1], first_look.shape[2]
+    height, width = notes.shape[1], notes.shape[2]
     low, high = ti.f32(1.0), ti.f32(0.0)
     for j in range(ti.max(0, y - 1), ti.min(height, y + 2)):
         for i in range(ti.max(0, x - 1), ti.min(width, x + 2)):
-            value = first_look[env, j, i, 3]
+            value = notes[env, j, i, 3]
             low, high = ti.min(low, value), ti.max(high, value)
     return high - low > _CONTRAST
 
@@ -228,15 +193,13 @@ def spot(ray, side):
 
 
 @func
-def cast_pixel(
-    scene, lens, look, lights, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, guides, first_look, image
-):
+def cast_pixel(scene, lens, look, lights, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, notes, image):
     """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
     env = scene.env
     tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE
     n_rays = 1
     if side > 0:
-        n_rays = side * side if stands_out(first_look, env, y, x) else 0
+        n_rays = side * side if stands_out(notes, env, y, x) else 0
     mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
     for ray in range(n_rays):
         right, down = spot(ray, ti.max(side, 1))
@@ -248,27 +211,31 @@ def cast_pixel(
             depth[env, y, x] = far
             seen[env, y, x] = row
             if limits[3] > 0.5:
+                first = notes.shape[3] - GUIDES
                 for c in ti.static(range(3)):
-                    guides[env, y, x, c], guides[env, y, x, 3 + c] = normal[c], albedo[c]
+                    notes[env, y, x, first + c], notes[env, y, x, first + 3 + c] = normal[c], albedo[c]
     if side > 0:
         shown = displayed(look, mean)
         for c in ti.static(range(3)):
-            value = shown[c] if n_rays > 0 else first_look[env, y, x, c]
+            value = shown[c] if n_rays > 0 else notes[env, y, x, c]
             image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
     elif limits[2] > 0.0:
         shown = displayed(look, mean)
         for c in ti.static(range(3)):
-            first_look[env, y, x, c] = shown[c]
-        first_look[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
+            notes[env, y, x, c] = shown[c]
+        notes[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
 def make_cast_rays(*features: bool) -> Any:
     """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
 
-    It follows the rays of every pixel; nearest distance (m), reach of occlusion (m), layers and guided as in `follow`.
-    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), `guides` if they are wanted and,
-    if there are layers, `first_look`: the colour as displayed, and the plain colour's brightness.
-    side > 0: pixels that stand out in `first_look` take the mean of side * side rays; all go to `image`.
+    It follows the rays of every pixel; layers as in `follow`.
+    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), and `notes`: a first look if
+    there are layers, then the guides if there are columns for them.
+    side > 0: pixels that stand out at the first look take the mean of side * side rays; all go to `image`.
+
+    The addresses and shapes of all arrays must fit the few bytes that a GPU is handed at a launch
+    (`tests/cuda/test_pictures.py`), so that numbers that belong together lie in one array: `views`, `look`, `notes`.
     """
     has = Has(*features)
 
@@ -279,27 +246,21 @@ def make_cast_rays(*features: bool) -> Any:
         paint: F2,
         solids: I1,
         pose: F3,
-        bound: F2,
-        camera: F2,
-        frustum: F1,
+        views: F2,
         look: F2,
         lights: F3,
         tiles: I3,
-        near: ti.f32,
-        reach: ti.f32,
         layers: ti.i32,
-        guided: ti.i32,
         side: ti.i32,
         depth: F3,
         seen: I3,
-        guides: F4,
-        first_look: F4,
+        notes: F4,
         image: U4,
         trees: I2,
         nodes: F2,
         corners: F2,
         skin: F2,
-        rows: I2,
+        dressed_rows: I2,
         lie: F2,
         images: I2,
         levels: I2,
@@ -311,14 +272,17 @@ def make_cast_rays(*features: bool) -> Any:
         openness: F1,
     ):
         height, width = seen.shape[1], seen.shape[2]
-        limits = ti.Vector([near, reach, ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)])
+        guided = side == 0 and notes.shape[3] >= GUIDES
+        limits = ti.Vector(
+            [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
+        )
         for env, y, x in ti.ndrange(seen.shape[0], height, width):
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
-            dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
+            dressed = Dressed(meshes, skin, dressed_rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
-            scene = Scene(kind, shape, paint, solids, pose, bound, env, dressed, ground, has)
-            lens = Lens(frustum, camera, width, height, env)
-            cast_pixel(scene, lens, look, lights, tiles, y, x, limits, side, depth, seen, guides, first_look, image)
+            scene = Scene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
+            lens = Lens(views, width, height, env)
+            cast_pixel(scene, lens, look, lights, tiles, y, x, limits, side, depth, seen, notes, image)
 
     return cast_rays
 

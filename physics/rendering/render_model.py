@@ -7,6 +7,7 @@ plane without texture gets a faint one, so that motion over it can be seen.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
@@ -16,7 +17,9 @@ from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, pixels_of, see
 from ..shapes import HFIELD, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
-from .overlays import Overlays, Show
+
+if TYPE_CHECKING:
+    from .overlays import Overlays, Show
 
 # columns of `RenderModel.shape`, metres
 SIZE = 0  # 3 columns, as in MuJoCo
@@ -55,13 +58,16 @@ class RenderModel:
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
     solids: np.ndarray  # (k,) int32: rows of geoms that are not planes: what throws shadows and is mirrored
     dress: Dress  # how the meshes and height fields look, and what textures lie where
-    overlays: Overlays  # the rows that are no geoms
+    overlays: "Overlays"  # the rows that are no geoms
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
 
-def render_model(mj: mujoco.MjModel, look: Look, show: Show | None = None) -> RenderModel:
+def render_model(mj: mujoco.MjModel, look: Look, show: "Show | None" = None) -> RenderModel:
     """Collect what is drawn of `mj`."""
-    show = show or Show()
+    if show is None:
+        from .overlays import Show  # it needs torch, which the process that compiles pictures does without
+
+        show = Show()
     visible = drawn_geoms(mj, show.geom_groups)
     kinds = seen_types(mj)
     rows = [g for g in visible if kinds[g] in SEEN]

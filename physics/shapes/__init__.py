@@ -7,7 +7,7 @@ On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
 - `half_sides(size)`: half sides (..., 3) of the box around it, centred at its origin, if these are not its sizes.
 - `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes use their triangles.
-- `bulk(size)`: half length and radius of a capsule about z that replaces it in the occlusion of the sky's light.
+- `bulk(size)`: half lengths and radii (...) of capsules about z that replace it in the occlusion of the sky's light.
 
 In torch:
 - `extents(turn, size)`: half sides (n, k, 3) of its box along the world's axes, from rotations (n, k, 3, 3).

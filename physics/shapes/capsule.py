@@ -28,9 +28,9 @@ def reach(size: np.ndarray) -> np.ndarray:
     return size[..., 0] + size[..., 1]
 
 
-def bulk(size: np.ndarray) -> tuple[float, float]:
-    """Return half length and radius of a capsule about z of roughly its bulk."""
-    return float(size[1]), float(size[0])
+def bulk(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return half lengths and radii (...) of capsules about z of roughly its bulk."""
+    return size[..., 1], size[..., 0]
 
 
 def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":

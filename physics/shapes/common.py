@@ -10,10 +10,10 @@ SMALLEST = 1e-30
 """The lower bound of squared lengths in denominators."""
 
 
-def thick(size: np.ndarray) -> tuple[float, float]:
-    """Return the `bulk` of a box or an ellipsoid."""
-    thickness = float(np.sqrt(size[0] * size[1]))
-    return max(0.0, float(size[2]) - thickness), min(thickness, float(np.cbrt(size.prod())))
+def thick(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `bulk` of boxes or ellipsoids."""
+    thickness = np.sqrt(size[..., 0] * size[..., 1])
+    return np.maximum(0.0, size[..., 2] - thickness), np.minimum(thickness, np.cbrt(size.prod(axis=-1)))
 
 
 @func

@@ -26,9 +26,9 @@ def reach(size: np.ndarray) -> np.ndarray:
     return size[..., 0]
 
 
-def bulk(size: np.ndarray) -> tuple[float, float]:
-    """Return half length and radius of a capsule about z of roughly its bulk."""
-    return 0.0, float(size[0])
+def bulk(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return half lengths and radii (...) of capsules about z of roughly its bulk."""
+    return np.zeros(size.shape[:-1]), size[..., 0]
 
 
 def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":

@@ -74,6 +74,16 @@ def test_normals_are_those_of_the_shapes(scene, camera):
     assert len(normal[0][floor]) and len(normal[0][sky]) and not normal[0][sky].any()
 
 
+def test_a_low_camera_sees_the_floor_at_its_feet(camera):
+    """Nothing but what is nearer than `near` is cut off, however large the floor is that the scene has."""
+    camera.set_pose(pos=(0, 0, 0.3), lookat=(1, 0, 0.3))
+    depth = camera.render(rgb=False, depth=True)[1][0]
+    down = (0.5 + torch.arange(25, 49) - 24.5) / camera.f  # metres down at a metre's distance, row by row
+    torch.testing.assert_close(depth[25:, 32], 0.3 / down, rtol=1e-4, atol=0)
+    with pytest.raises(ValueError, match="near"):
+        camera._scene.add_camera(near=0.0)
+
+
 def test_points_lie_on_what_is_seen(camera):
     points, seen = camera.render_pointcloud()
     away = (points[0, 24, 32] - torch.tensor(PLACE, dtype=points.dtype)).norm()

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from typer.testing import CliRunner
 
 import tumble
+from tumble.envs import catalog
 from tumble.envs.checking import CHECKS, NonconformanceError
 from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
 from tumble.training.cli import app, main
@@ -59,6 +60,20 @@ def test_what_is_right_passes():
     assert [result.name for result in report.results] == NAMES
     assert not report.failures and not report.notes
     assert report.summary() == f"Walkers: {len(NAMES) - 1} passed, 0 failed, 0 noted, 1 not applicable"
+
+
+class Uneven(Walkers):
+    """Environments see with offsets of their places, as robots on the columns of a terrain do."""
+
+    def observe(self):
+        """Shrink all."""
+        observation = super().observe()
+        observation *= 1 - 0.1 * np.arange(self.num_envs)[:, None]
+        return observation
+
+
+def test_environments_may_differ_by_place():
+    assert not checked(Uneven).failures
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
@@ -139,6 +154,13 @@ def test_ours_pass(task, output):
     report = tumble.check_vector_env(make, steps=40)
     assert not report.notes
     assert {result.name for result in report.results if result.status == NOT_APPLICABLE} <= {"spec", "ignored actions"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", catalog.TASKS)
+def test_every_task_passes(task):
+    report = tumble.check_vector_env(f"tumble/{task}-v0", raise_on_failure=False)
+    assert not report.failures, report
 
 
 def test_a_registered_task_passes():

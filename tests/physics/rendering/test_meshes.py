@@ -7,7 +7,7 @@ import torch
 
 from tumble.physics.process.runtime import ensure_runtime
 from tumble.physics.rays.mesh_tree import MOST_IN_LEAF, box_tree
-from tumble.physics.rendering import BatchRenderer, Camera, Look, renderer
+from tumble.physics.rendering import BatchRenderer, Camera, Look, casting
 from tumble.physics.rendering.launch import shared_ray_kernels
 from tumble.physics.rendering.raycast import Has
 
@@ -168,9 +168,7 @@ def test_a_camera_in_a_mesh_looks_out_of_it(poses):
 def test_models_without_meshes_have_a_kernel_without_them(poses, monkeypatch):
     """They neither compile nor run what meshes need; colours of meshes are in no row of theirs."""
     asked = []
-    monkeypatch.setattr(
-        renderer, "shared_ray_kernels", lambda *given: asked.append(given) or shared_ray_kernels(*given)
-    )
+    monkeypatch.setattr(casting, "shared_ray_kernels", lambda *given: asked.append(given) or shared_ray_kernels(*given))
     source, runtime = poses("primitives"), ensure_runtime()
     drawn = BatchRenderer(source.model, 16, 16)
     drawn.render(source)

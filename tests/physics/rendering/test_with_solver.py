@@ -1,5 +1,8 @@
 """The renderer on RigidSolver: the same pictures as on MuJoCo's poses of the same coordinates."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -33,3 +36,24 @@ def test_same_pictures_as_from_mujocos_poses(name, poses):
         assert (ours.rgb.float() - theirs.rgb.float()).abs().mean() < 1.0
         for mine, reference in zip(renderer.camera_poses(solver), renderer.camera_poses(source), strict=True):
             torch.testing.assert_close(mine, reference, rtol=0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_sizes_of_environments_are_asked_of_the_solver(poses):
+    from tumble.physics import Model, RigidSolver
+
+    source = poses("half_cheetah", 2)
+    mj = source.model.mj
+    solver = RigidSolver(Model.from_mjmodel(mj), num_envs=2)
+    sizes = np.tile(mj.geom_size, (2, 1, 1))
+    sizes[1, mj.geom("torso").id, 0] *= 3
+    solver.update_parameters({"geom_size": sizes})
+    renderer = BatchRenderer(solver.model, 48, 36, camera=Camera(lookat=(0, 0, 0.5), distance=4.0))
+    torso = (renderer.segmentation(solver) == mj.geom("torso").id).sum(dim=(1, 2))
+    assert torso[1] > 2 * torso[0] > 0
+
+
+def test_the_process_that_compiles_pictures_needs_no_torch():
+    """It takes a second to import, each time that pictures are compiled."""
+    program = "import sys, tumble.physics.rendering.raycast; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,84 @@
+"""The rays of some pictures: tables and poses become the arrays of the two kernels, which are launched."""
+
+import mujoco
+import numpy as np
+import torch
+
+from ..process.runtime import Runtime
+from .launch import shared_ray_kernels
+from .lights import Lights
+from .outputs import Poses
+from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
+from .reading import enclosing_spheres
+from .render_model import BOUND, RenderModel
+
+Tables = dict[str, torch.Tensor]
+MESH_TABLES, DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
+IMAGE_TABLES = ("images", "levels", "texels")
+FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
+DRESS_NAMES = (*MESH_TABLES, *DRESS_TABLES, *IMAGE_TABLES, *FIELD_TABLES)
+"""The tables of meshes, textures and height fields, in the order that kernels have them."""
+
+
+def tiles_of(width: int, height: int) -> int:
+    """Return the number of a picture's tiles."""
+    return -(-width // TILE) * -(-height // TILE)
+
+
+def model_arrays(mj: mujoco.MjModel, drawn: RenderModel, lights: Lights, entities: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the tables that do not change between pictures, and do not depend on the camera."""
+    arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
+    arrays |= {"shape": drawn.shape[None], "lights": lights.table[None]}
+    arrays |= {name: getattr(drawn.dress.trees, name) for name in MESH_TABLES}
+    arrays |= {name: getattr(drawn.dress, name) for name in (*DRESS_TABLES, "openness")}
+    images = drawn.dress.images
+    arrays |= {"images": images.table, "levels": images.levels, "texels": images.texels}
+    arrays |= {name: getattr(drawn.dress.fields, name) for name in FIELD_TABLES}
+    geom = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
+    arrays["geom"] = geom
+    for name, of_geom in (("body", mj.geom_bodyid), ("entity", entities)):
+        arrays[name] = np.where(geom >= 0, np.append(of_geom, 0)[geom], -1).astype(np.int32)
+    return arrays
+
+
+def cast(
+    runtime: Runtime,
+    has: Has,
+    tables: Tables,
+    poses: Poses,
+    width: int,
+    height: int,
+    samples: int,
+    *,
+    colour: bool,
+    guided: bool,
+) -> tuple[torch.Tensor, ...]:
+    """Return depth, rows, guides and colours of n pictures; colours and guides are empty unless asked for.
+
+    All is relative to the camera, so that float32 is exact wherever the robot has run.
+    """
+    device, n = poses.eye.device, len(poses.eye)
+    offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
+    pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
+    solids = tables["solids"].long()
+    around = enclosing_spheres(offset[:, solids], tables["shape"][:, solids, BOUND])
+    axes, frustum = poses.view.reshape(n, 9).to(torch.float32), tables["frustum"].expand(n, 5)
+    views = torch.cat([around, axes, frustum], dim=-1).contiguous()
+    size = (n, height, width)
+    columns = FIRST_LOOK * colour + GUIDES * guided
+    shown, noted = (size if wanted else (1, 1, 1) for wanted in (colour, columns))  # Taichi takes no empty tensors
+    depth = torch.empty(size, dtype=torch.float32, device=device)
+    seen = torch.empty(size, dtype=torch.int32, device=device)
+    notes = torch.empty((*noted, max(1, columns)), dtype=torch.float32, device=device)
+    image = torch.empty((*shown, 3), dtype=torch.uint8, device=device)
+    tiles = torch.empty((n, tiles_of(width, height), pose.shape[1] + 1), dtype=torch.int32, device=device)
+    scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, views)
+    if n:
+        cull, follow = shared_ray_kernels(runtime, has)
+        dressed = [tables[name] for name in (*DRESS_NAMES, "openness")]
+        cull((tables["shape"], pose, views, width, height, tiles))
+        for side in (0, samples) if colour else (0,):
+            lit = tables["look"], tables["lights"], tiles
+            follow((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
+    depth.masked_fill_(seen < 0, torch.inf)
+    return depth, seen, notes[..., -GUIDES:], image

@@ -1,0 +1,118 @@
+"""Several environments side by side in one picture: their geoms are moved apart, and are then those of one world."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from ..arguments import real_array
+from ..scalars import as_count
+from ..shapes import PLANE
+from .outputs import Poses
+from .render_model import RenderModel
+
+MOST_LISTED = 2**28
+"""Numbers in the lists of what the tiles of a picture may see: a gigabyte."""
+_OF_ROWS = ("kind", "paint", "rows", "lie")
+_IDS = ("geom", "body", "entity")
+Tables = dict[str, torch.Tensor]
+
+
+def side_by_side(
+    count: int, spacing: Sequence[float], per_row: int | None = None, center: bool = True, name: str = "env_spacing"
+) -> np.ndarray:
+    """Return where environments are put side by side in rows along x, (count, 3) m.
+
+    Args:
+        count: number of environments.
+        spacing: distances along x and y, m.
+        per_row: how many stand along x; None: about as many as along y.
+        center: whether the middle of all is at the origin; else the first environment is.
+        name: of `spacing` in errors.
+
+    Raises:
+        ValueError: the spacing is not two finite numbers.
+    """
+    apart = real_array(name, spacing)
+    if apart.shape != (2,) or not np.isfinite(apart).all():
+        raise ValueError(f"{name}={spacing!r}: expected two distances, along x and y, in metres")
+    columns = int(np.ceil(np.sqrt(count))) if per_row is None else as_count("n_envs_per_row", per_row)
+    number = np.arange(count)
+    places = np.stack([number % columns * apart[0], number // columns * apart[1], np.zeros(count)], axis=1)
+    return places - (places.max(0) + places.min(0)) / 2 if center and count else places
+
+
+class Crowd:
+    """The rows of several environments as those of one.
+
+    Planes that belong to the world are there once; what else belongs to it is there once for each place.
+
+    Args:
+        mj: the model.
+        drawn: what is drawn of it.
+        offsets: where environments are put, (n, 3) m.
+    """
+
+    def __init__(self, mj: mujoco.MjModel, drawn: RenderModel, offsets: torch.Tensor) -> None:
+        self.offsets = offsets
+        count, rows, places = len(offsets), len(drawn.geom), offsets.cpu().numpy()
+        still = np.append(mj.body_weldid[mj.geom_bodyid] == 0, False)[drawn.geom]
+        kept = np.ones((count, rows), bool)
+        _, first = np.unique(places, axis=0, return_index=True)
+        again = ~np.isin(np.arange(count), first)
+        kept[1:, still & (drawn.kind == PLANE)] = False
+        kept[np.ix_(again, np.flatnonzero(still))] = False
+        index = np.flatnonzero(kept.reshape(-1))
+        self._index = torch.as_tensor(index, device=offsets.device)
+        self._row = torch.as_tensor(index % rows, device=offsets.device)
+        solid = np.isin(index % rows, drawn.solids)
+        self._solids = torch.as_tensor(np.flatnonzero(solid), dtype=torch.int32, device=offsets.device)
+        self.rows = len(index)
+
+    def poses(self, poses: Poses, eye: torch.Tensor, view: torch.Tensor) -> Poses:
+        """Return the poses of all rows in one world, seen by one camera, (3,) m and (3, 3)."""
+        centre = (poses.centre + self.offsets[:, None].to(poses.centre)).flatten(0, 1)[self._index]
+        return Poses(centre[None], poses.turn.flatten(0, 1)[self._index][None], eye[None], view[None])
+
+    def tables(self, tables: Tables, more: Tables) -> Tables:
+        """Return the tables of all rows."""
+        found = tables | {name: tables[name][self._row].contiguous() for name in _OF_ROWS}
+        found["solids"] = self._solids
+        shape = (more | tables if "shape" not in more else tables | more)["shape"]
+        shape = shape.expand(len(self.offsets), -1, -1).flatten(0, 1)
+        found["shape"] = shape[self._index][None].contiguous()
+        for name in _IDS:
+            found[name] = torch.cat([tables[name][:-1][self._row], tables[name][-1:]])
+        if "lights" in more:
+            found["lights"] = more["lights"][:1].contiguous()
+        return found
+
+    def require_room(self, tiles: int) -> None:
+        """Refuse more rows than the lists of tiles have room for.
+
+        Raises:
+            ValueError: with what to do.
+        """
+        if tiles * (self.rows + 1) > MOST_LISTED:
+            raise ValueError(
+                f"{len(self.offsets)} environments with {self.rows} geoms are too many for one picture of this size: "
+                "draw fewer by envs_idx, or a smaller picture"
+            )
+
+
+def framed(
+    view: Any, eye: torch.Tensor, turn: torch.Tensor, offsets: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the pose of one camera that sees environments side by side, (3,) m and (3, 3), by the cameras of each.
+
+    A camera that follows something looks at the middle of all, from so much farther as they are wide; others stay.
+    """
+    if not view.follows:
+        return eye[0], turn[0]
+    middle = (eye + offsets.to(eye)).mean(dim=0)
+    frustum = view.frustum
+    half = 0.0 if frustum.orthographic else float(min(frustum.right - frustum.left, frustum.top - frustum.bottom)) / 2
+    reach = float((offsets - offsets.mean(dim=0)).norm(dim=-1).max()) if len(offsets) else 0.0
+    return middle + (0.8 * reach / max(half, 1e-3)) * turn[0][:, 2], turn[0]
