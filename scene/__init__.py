@@ -11,10 +11,10 @@ from ..physics.process.libraries import load_taichi, load_torch
 load_torch()
 load_taichi()
 
-from . import backend, materials, morphs, options, renderers, sensors, surfaces, textures  # noqa: E402
-from .backend import cpu, cuda, gpu, init  # noqa: E402
+from . import machine, materials, morphs, options, recorders, renderers, sensors, surfaces, textures, utils  # noqa: E402
 from .choices import constraint_solver, friction_cone, integrator  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
+from .machine import cpu, cuda, gpu, init, logger  # noqa: E402
 from .scene import Scene  # noqa: E402
 from .scene import close_all as destroy  # noqa: E402
 
@@ -25,24 +25,27 @@ __all__ = [
     "cpu",
     "cuda",
     "destroy",
-    "device",
     "friction_cone",
     "gpu",
     "init",
     "integrator",
+    "logger",
     "materials",
     "morphs",
     "options",
+    "recorders",
     "renderers",
     "sensors",
     "surfaces",
-    "tc_float",
     "textures",
+    "utils",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Return what depends on the machine chosen: `device` and `tc_float`."""
-    if name in ("device", "tc_float"):
-        return getattr(backend, name)()
+    """Return what depends on the machine chosen, such as `device` and `tc_float`, or a function of `utils.geom`."""
+    if name in machine.CONSTANTS:
+        return machine.constants()[name]
+    if getattr(getattr(utils.geom, name, None), "__module__", "") == utils.geom.__name__:
+        return getattr(utils.geom, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

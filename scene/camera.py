@@ -75,6 +75,13 @@ class Camera(CameraPose):
         super().close()
         self._renderer = None
 
+    destroy = close
+
+    @property
+    def uid(self) -> str:
+        """Its name among the cameras of the scene."""
+        return f"camera_{self.idx}"
+
     def render(
         self,
         rgb: bool = True,
@@ -174,7 +181,19 @@ class Camera(CameraPose):
             points = points @ pose[:, None, :3, :3].transpose(-1, -2) + pose[:, None, None, :3, 3]
         return (points[0].cpu().numpy(), there[0].cpu().numpy()) if self._single else (points, there)
 
+    def distance_center_to_plane(self, center_dis: Any) -> Any:
+        """Return depths along the optical axis, (..., h, w) m, of distances from the camera, an array or a tensor."""
+        width, height = self.res
+        across = (np.arange(width) + 0.5 - self.cx) / self.f
+        along = (np.arange(height) + 0.5 - self.cy) / self.f
+        share = 1.0 / np.sqrt(1.0 + across**2 + along[:, None] ** 2)
+        return center_dis * (torch.as_tensor(share).to(center_dis) if isinstance(center_dis, torch.Tensor) else share)
+
     # films
+
+    def update_recording(self) -> None:
+        """Add what it sees now to the film: `render`."""
+        self.render()
 
     def start_recording(self, save_to_filename: Any = None, fps: float | None = None) -> None:
         """Keep the colours of each `render` from now on, of the first environment if there are several.
@@ -251,6 +270,11 @@ class Camera(CameraPose):
     def f(self) -> float:
         """Focal length, pixels."""
         return 0.5 * self.res[1] / float(np.tan(np.radians(self.fov) / 2))
+
+    @property
+    def focal_len(self) -> float:
+        """Focal length, pixels: `f`."""
+        return self.f
 
     @property
     def cx(self) -> float:

@@ -38,7 +38,7 @@ class CameraPose:
         self._followed: Any = None
         self._follows: dict[str, Any] = {}
 
-    def build(self, world: World) -> None:
+    def place(self, world: World) -> None:
         """Take its place in a built scene."""
         self._world = world
         first = torch.as_tensor(self._first, dtype=world.solver.dtype, device=world.solver.device)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from . import debug
+from .checks import number
 from .debug import RED, DebugObject
 
 
@@ -96,6 +98,39 @@ class Drawing:
     def draw_debug_trajectory(self, poss: Any, radius: float = 0.002, color: Any = (1.0, 0.5, 0.0, 0.8)) -> DebugObject:
         """Draw a line through points (n, 3)."""
         return self._draw(debug.chain(poss, radius, color))
+
+    def draw_debug_path(
+        self, qposs: Any, entity: Any, link_idx: int = -1, density: float = 0.3, frame_scaling: float = 1.0
+    ) -> list[DebugObject]:
+        """Draw the axes of a link along a path of `plan_path`; all else is where it is now, in the first environment.
+
+        Args:
+            qposs: coordinates of the entity, (waypoints, n_qs), or (waypoints, n, n_qs), of which the first are drawn.
+            entity: the entity.
+            link_idx: number of its link, -1: the last.
+            density: share of the waypoints that are drawn.
+            frame_scaling: factor of the axes, which are 0.1 m long.
+
+        Raises:
+            ValueError: for a wrong shape, or a density that is none.
+        """
+        path = np.asarray(qposs.cpu() if hasattr(qposs, "cpu") else qposs, float)
+        path = path[:, 0] if path.ndim == 3 else path
+        if path.ndim != 2 or path.shape[1] != entity.n_qs:
+            raise ValueError(f"qposs: expected shape (waypoints, {entity.n_qs}), got {np.shape(qposs)}")
+        share = number("draw_debug_path", "density", density, above=0.0, most=1.0)
+        world, body = entity.world, entity.links[link_idx].body
+        mjm = world.model.editable()
+        data = mujoco.MjData(mjm)
+        data.qpos[:] = world.get("qpos")[0].cpu().numpy()
+        drawn = []
+        for row in np.linspace(0, len(path) - 1, max(2, round(share * len(path)))).round().astype(int):
+            data.qpos[entity.q_start : entity.q_end] = path[row]
+            mujoco.mj_kinematics(mjm, data)
+            pose = np.eye(4)
+            pose[:3, :3], pose[:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
+            drawn.append(self.draw_debug_frame(pose, 0.1 * frame_scaling, 0.015 * frame_scaling, 0.004 * frame_scaling))
+        return drawn
 
     def draw_debug_frustum(self, camera: Any, color: Any = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
         """Draw what a camera of the scene sees, up to a metre away, as edges."""

@@ -14,7 +14,7 @@ from .outline import Outline
 from .parameters import PhysicalNumbers
 from .planning import Planning
 from .ranges import Ranges
-from .records import nearest
+from .records import Uid, nearest
 from .touching import Touching
 from .world import World
 from .writing import Writing
@@ -239,9 +239,9 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
     # what it was made of
 
     @property
-    def uid(self) -> str:
+    def uid(self) -> Uid:
         """Its name, of which the scene has no other."""
-        return self.name
+        return Uid(self.name)
 
     @property
     def main_morph(self) -> Any:

@@ -86,6 +86,15 @@ class RigidGeom:
         return self._model.geometry.data[self.idx].copy()
 
     @property
+    def metadata(self) -> dict[str, Any]:
+        """The heights (nx, ny) of a field of them, in units, and its scales; of other geoms nothing."""
+        entity = self.entity
+        if not hasattr(entity, "terrain_hf"):
+            return {}
+        horizontal, vertical = entity.terrain_scale
+        return {"height_field": entity.terrain_hf, "horizontal_scale": horizontal, "vertical_scale": vertical}
+
+    @property
     def is_convex(self) -> bool:
         """True if it touches as a convex shape."""
         return bool(np.isin(self.type, (0, *range(2, 7), int(MESH))))

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from . import saving
 from .camera import Camera
 from .errors import SceneOrderError
 from .options import SimOptions
+from .recorders.manager import RecorderManager
 from .sensors.manager import SensorManager, split
 from .world import World
 
@@ -19,6 +19,7 @@ class Life:
 
     sim_options: SimOptions
     _sensors: SensorManager
+    _recorders: RecorderManager
     _cameras: list[Camera]
 
     @property
@@ -41,6 +42,7 @@ class Life:
         world.step(self.substeps)
         self._steps += 1
         self._sensors.after_step()
+        self._recorders.after_step(self._steps, self._steps * self.dt)
 
     def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.
@@ -61,6 +63,7 @@ class Life:
             self._sensors.load_state_dict(of_sensors, envs)
         if envs is None:
             self._steps = 0
+            self._recorders.after_reset()
 
     def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
@@ -81,15 +84,15 @@ class Life:
         return world.out(time if envs is None else time[world.indices(envs)])
 
     def read_sensors(
-        self, entity_idx: int | None = None, envs_idx: Any = None, is_ground_truth: bool = False
+        self, envs_idx: Any = None, *, entity_idx: int | None = None, is_ground_truth: bool = False
     ) -> dict[str, torch.Tensor]:
         """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each.
 
         Sensors of a kind are in the order in which they were added; with a history it is (n, history, m).
 
         Args:
-            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
             envs_idx: which environments; None: all.
+            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
             is_ground_truth: whether what is true is returned, not what is measured.
 
         Raises:
@@ -98,24 +101,9 @@ class Life:
         self._built("read_sensors")
         return self._sensors.read(entity_idx, envs_idx, is_ground_truth)
 
-    def save_checkpoint(self, path: str | os.PathLike) -> None:
-        """Write all that the future of the scene depends on into a file; `load_checkpoint` goes on to the last bit."""
-        saving.save(path, self._built("save_checkpoint"), self.entity_names, self._sensors)
-
-    def load_checkpoint(self, path: str | os.PathLike) -> None:
-        """Go on where `save_checkpoint` left off, in a scene that was built alike.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: it is no such file, or of another scene, precision or number of environments.
-        """
-        saving.load(path, self._built("load_checkpoint"), self.entity_names, self._sensors)
-
-    save = save_checkpoint
-    load = load_checkpoint
-
     def close(self) -> None:
-        """Give the memory of the scene back. All else asked of it and its entities is an error from then on."""
+        """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
+        self._recorders.stop()
         if self._world is not None:
             self._world.solver.close()
         self._world, self._closed = None, True

@@ -11,7 +11,7 @@ from .checks import number, numbers
 
 @dataclass(frozen=True)
 class Light:
-    """A light.
+    """A lamp, or a sun.
 
     Attributes:
         pos: where it stands, (3,) m.

@@ -139,11 +139,27 @@ class PhysicalNumbers(EntityAccess):
         bodies = self._bodies(links_idx_local)
         world.solver.parameters.set_items(envs, body_mass=(bodies, world.doubles("mass", mass, envs, len(bodies))))
 
+    get_links_inertial_mass, set_links_inertial_mass = get_links_mass, set_links_mass
+
     def set_links_COM(self, com: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set centres of mass of links in their frames, (n, k, 3) or (k, 3) m."""
         world, envs = self._place(envs_idx)
         bodies = self._bodies(links_idx_local)
         world.solver.parameters.set_items(envs, body_ipos=(bodies, world.doubles("com", com, envs, len(bodies), 3)))
+
+    def set_mass_shift(self, mass_shift: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
+        """Set masses of links to those of the model plus shifts, (n, k) or (k,) kg: `set_links_mass`."""
+        world, envs = self._place(envs_idx)
+        bodies = self._bodies(links_idx_local)
+        shift = world.doubles("mass_shift", mass_shift, envs, len(bodies))
+        world.solver.parameters.set_items(envs, body_mass=(bodies, world.model.mj.body_mass[bodies] + shift))
+
+    def set_COM_shift(self, com_shift: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
+        """Set centres of mass of links to those of the model plus shifts, (n, k, 3) or (k, 3) m: `set_links_COM`."""
+        world, envs = self._place(envs_idx)
+        bodies = self._bodies(links_idx_local)
+        shift = world.doubles("com_shift", com_shift, envs, len(bodies), 3)
+        world.solver.parameters.set_items(envs, body_ipos=(bodies, world.model.mj.body_ipos[bodies] + shift))
 
     def set_links_inertia(self, inertia: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set inertia of links about their centres of mass, in their frames' axes, (n, k, 3, 3) or (k, 3, 3) kg m2.

@@ -1,10 +1,13 @@
 """Records of numbers and choices of users: keyword arguments alone; a misspelt one is refused with the nearest."""
 
+import copy
 import difflib
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
+
+import numpy as np
 
 Record = TypeVar("Record")
 
@@ -18,9 +21,22 @@ def nearest(name: Any, known: Iterable[str]) -> str:
     return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(names)}"
 
 
+class Uid(str):
+    """The name of a part of a scene, which no other part has."""
+
+    def short(self) -> str:
+        """Return it."""
+        return str(self)
+
+    full = short
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def record(cls: type[Record]) -> type[Record]:
-    """Make a frozen dataclass with keyword arguments, which names the nearest ones where an argument is unknown."""
+    """Make a frozen dataclass with keyword arguments, which names the nearest ones where an argument is unknown.
+
+    Its attribute `given` has the arguments as they were given, from which the same record is made again.
+    """
     made = dataclass(frozen=True, kw_only=True)(cls)
     setattr(made, "__init__", _checked(made, made.__init__))  # noqa: B010  # as an assignment, mypy refuses it
     return made
@@ -37,6 +53,8 @@ def _checked(cls: Any, init: Callable[..., None]) -> Callable[..., None]:
         for name in named:
             if name not in known:
                 raise TypeError(f"{cls.__name__} has no argument {name!r}{nearest(name, known)}")
+        changing = list | dict | np.ndarray  # a user may change these later
+        put(self, given={k: copy.deepcopy(v) if isinstance(v, changing) else v for k, v in named.items()})
         init(self, **named)
 
     return initialize
@@ -46,3 +64,9 @@ def put(self: Any, **values: Any) -> None:
     """Set fields of a frozen record, in its `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(self, name, value)
+
+
+def same_with(told: Record, **changed: Any) -> Record:
+    """Return a record like another one, with some arguments in place of its own."""
+    given: Any = told
+    return type(told)(**given.given | changed)

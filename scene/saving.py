@@ -14,8 +14,10 @@ from .world import World
 _VERSION = 1
 
 
-def save(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
-    """Write the state of a scene. A file that exists is replaced at once, when the new one is whole."""
+def save(
+    path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager, description: str | None = None
+) -> None:
+    """Write the state of a scene and its description. A file that exists is replaced at once, when the new is whole."""
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     content = {
@@ -24,6 +26,7 @@ def save(path: str | os.PathLike, world: World, names: list[str], sensors: Senso
         "n_envs": world.n_envs,
         "entities": names,
         "state": world.solver.state.state_dict() | sensors.state_dict(None),
+        "description": description,
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +57,14 @@ def load(path: str | os.PathLike, world: World, names: list[str], sensors: Senso
         sensors.load_state_dict(of_sensors, None)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def description_in(path: str | os.PathLike) -> str:
+    """Return the description of the scene in a file of `save`; errors are those of `load`."""
+    description = _read(path).get("description")
+    if description is None:
+        raise ValueError(f"{path}: it has no description of its scene: build that, then scene.load_checkpoint(path)")
+    return description
 
 
 def _read(path: str | os.PathLike) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Scene: entities are added, `build` makes one model of them, `step` moves all environments."""
 
-import warnings
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 from weakref import WeakSet
 
@@ -18,24 +17,29 @@ from .drawing import Drawing
 from .entity import RigidEntity
 from .entity_kinds import entity_class
 from .gains import begin_gains
-from .life import Life
+from .keeping import Keeping
+from .lighting import Lighting
 from .lights import Light
 from .make import make_piece
 from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
 from .outline import Outline
 from .ranges import Ranges, ranges_of
-from .records import nearest
+from .recorders.manager import RecorderManager
+from .recording import Recording
+from .records import Uid, nearest
 from .renderers import Renderer
 from .segmentation import Segmentation
 from .sensors.manager import SensorManager
 from .sensors.sensor import Sensor
 from .variants import Variants, variants_of
+from .viewing import Viewing
+from .whole import Whole
 from .world import World
 
 _alive: WeakSet["Scene"] = WeakSet()
 
 
-class Scene(Life, Drawing):
+class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
     """Entities, and what happens to them.
 
     Args:
@@ -74,19 +78,25 @@ class Scene(Life, Drawing):
         self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)
         self.renderer = _option("renderer", renderer, Renderer)
         self.show_FPS = bool(show_FPS)
-        if show_viewer:
-            warnings.warn("show_viewer=True: a scene opens no window; look through scene.add_camera", stacklevel=2)
+        self._show_viewer(bool(show_viewer))
         self._entities: list[RigidEntity] = []
         self._pieces: list[Piece] = []
         self._lights: list[Light] = []
         self._cameras: list[Camera] = []
+        self._camera_options: list[dict[str, Any]] = []
         self._sensors = SensorManager()
+        self._recorders = RecorderManager(self.dt)
         self.variants: list[Variants] = []
         _alive.add(self)
 
     def __repr__(self) -> str:
         state = f"{self.n_envs} environments" if self.is_built else "not built"
         return f"Scene({len(self._entities)} entities, {state})"
+
+    @property
+    def uid(self) -> Uid:
+        """A name that no other scene of this process has."""
+        return Uid(f"scene_{id(self):x}")
 
     # composition
 
@@ -132,6 +142,7 @@ class Scene(Life, Drawing):
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
+        entity.vis_mode = vis_mode
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         if len(several) > 1:
             entity.shapes = several
@@ -169,6 +180,8 @@ class Scene(Life, Drawing):
         """
         self._require_not_built("build")
         n_envs = as_count("n_envs", n_envs, least=0)
+        placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
+        self._built_with = {"n_envs": n_envs, "env_spacing": [float(each) for each in env_spacing], **placed}
         offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
         ranges = self.ranges(model)
@@ -178,8 +191,9 @@ class Scene(Life, Drawing):
             variants.apply(self._world.solver)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
+        self._world.solver.whole = cache(partial(Whole, self))
         for camera in self._cameras:
-            camera.build(self._world)
+            camera.place(self._world)
         self._sensors.build(self._world)
 
     def compile(self, *, actuators: bool = False, **options: Any) -> Model:
@@ -210,7 +224,7 @@ class Scene(Life, Drawing):
         pos: Any = (0.5, 2.5, 3.5),
         lookat: Any = (0.5, 0.5, 0.5),
         up: Any = (0.0, 0.0, 1.0),
-        fov: float = 30.0,
+        fov: float = 30,
         aperture: float = 2.0,
         focus_dist: float | None = None,
         GUI: bool = False,
@@ -246,39 +260,10 @@ class Scene(Life, Drawing):
         options = {name: value for name, value in locals().items() if name != "self"}
         camera = Camera(len(self._cameras), self, options)
         self._cameras.append(camera)
+        self._camera_options.append(options)
         if self._world is not None:
-            camera.build(self._world)
+            camera.place(self._world)
         return camera
-
-    def add_light(
-        self,
-        pos: Any,
-        dir: Any,
-        color: Any = (1.0, 1.0, 1.0),
-        intensity: float = 1.0,
-        directional: bool = False,
-        castshadow: bool = True,
-        cutoff: float = 45.0,
-        attenuation: float = 0.0,
-    ) -> None:
-        """Add a light, which becomes one of the model's.
-
-        Args:
-            pos: where it stands, (3,) m.
-            dir: direction in which it shines, (3,).
-            color: red, green and blue, from 0 on.
-            intensity: factor of its colour.
-            directional: whether its rays are parallel, as the sun's; else it is a lamp.
-            castshadow: whether it casts shadows.
-            cutoff: degrees from its direction up to which a lamp shines.
-            attenuation: share by which it is weaker for each metre.
-
-        Raises:
-            SceneOrderError: the scene is built.
-            ValueError: an argument is impossible.
-        """
-        self._require_not_built("add_light")
-        self._lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
 
     def add_sensor(self, sensor_options: Any) -> Sensor:
         """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
@@ -290,7 +275,7 @@ class Scene(Life, Drawing):
             ValueError: it needs an entity.
         """
         self._require_not_built("add_sensor")
-        return self._sensors.add(sensor_options, self)
+        return self._sensors.add(sensor_options, self, self._recorders)
 
     def piece_of(self, entity: RigidEntity) -> Piece:
         """Return what an entity adds to the model, which can be changed until the scene is built."""
@@ -303,12 +288,13 @@ class Scene(Life, Drawing):
 
     # names
 
-    def get_entity(self, name: str) -> RigidEntity:
-        """Return an entity by its name.
+    def get_entity(self, name: str | None = None, *, uid: str | None = None) -> RigidEntity:
+        """Return an entity by its name, or its `uid`, which is its name.
 
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
+        name = uid if name is None else name
         for entity in self._entities:
             if entity.name == name:
                 return entity
@@ -329,9 +315,19 @@ class Scene(Life, Drawing):
         """All cameras, in the order in which they were added."""
         return list(self._cameras)
 
-    def render_all_cameras(self, **outputs: bool) -> list[tuple[Any, Any, Any, Any]]:
+    def render_all_cameras(
+        self,
+        rgb: bool = True,
+        depth: bool = False,
+        segmentation: bool = False,
+        colorize_seg: bool = False,
+        normal: bool = False,
+        antialiasing: bool = False,
+        force_render: bool = False,
+    ) -> list[tuple[Any, Any, Any, Any]]:
         """Return what `Camera.render` does of each camera, with its arguments."""
-        return [camera.render(**outputs) for camera in self._cameras]
+        asked = (rgb, depth, segmentation, colorize_seg, normal, antialiasing, force_render)
+        return [camera.render(*asked) for camera in self._cameras]
 
     @cached_property
     def segmentation(self) -> Segmentation:

@@ -1,12 +1,14 @@
 """Entities from URDF files: the spec that `tumble.physics.urdf` makes, with what a material and a surface say."""
 
+import warnings
+
 import mujoco
 
 from ..physics.urdf import urdf_spec
 from .dress import put_look
 from .materials import Rigid
 from .mjcf import settle
-from .morphs import URDF
+from .morphs import URDF, Drone
 from .options import RigidOptions
 from .primitives import put_touch
 from .surfaces import Surface, says_nothing
@@ -18,19 +20,22 @@ def urdf_entity_spec(morph: URDF, material: Rigid, surface: Surface, options: Ri
     Raises:
         UrdfError: the file is missing or broken, or names files that are missing.
     """
-    spec = urdf_spec(
-        morph.path,
-        packages=morph.packages,
-        fixed=morph.fixed,
-        merge_fixed_links=morph.merge_fixed_links,
-        links_to_keep=morph.links_to_keep,
-        balance_inertia=morph.balance_inertia,
-        default_armature=morph.default_armature or 0.0,
-        scale=float(morph.scale),
-        visuals=morph.visualization,
-        collisions=morph.collision,
-        prioritize_urdf_material=morph.prioritize_urdf_material,
-    )
+    with warnings.catch_warnings():
+        if isinstance(morph, Drone):  # it reads that element itself
+            warnings.filterwarnings("ignore", ".*<robot> has an unknown element <properties>")
+        spec = urdf_spec(
+            morph.path,
+            packages=morph.packages,
+            fixed=morph.fixed,
+            merge_fixed_links=morph.merge_fixed_links,
+            links_to_keep=morph.links_to_keep,
+            balance_inertia=morph.balance_inertia,
+            default_armature=morph.default_armature or 0.0,
+            scale=float(morph.scale),
+            visuals=morph.visualization,
+            collisions=morph.collision,
+            prioritize_urdf_material=morph.prioritize_urdf_material,
+        )
     settle(spec)
     for geom in spec.geoms:
         put_touch(geom, material, options, density=None)

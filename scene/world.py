@@ -10,11 +10,11 @@ from ..physics.arguments import real_array
 from ..physics.batch_numbers import Known, numbers_for
 from ..physics.drivers.interface import STATE
 from ..physics.model.model import Model
-from ..physics.solver import RigidSolver
 from ..physics.user.columns import as_entries
 from ..physics.user.coordinates import DofCoordinates
 from .friction import Friction
 from .selection import environments
+from .solver import SceneSolver
 
 
 class World:
@@ -34,7 +34,7 @@ class World:
 
     def __init__(self, model: Model, n_envs: int, offsets: np.ndarray, outputs: Sequence[str] = ()) -> None:
         self.model, self.n_envs = model, n_envs
-        self.solver = RigidSolver(model, max(1, n_envs), outputs)
+        self.solver = SceneSolver(model, max(1, n_envs), outputs)
         self.offsets = torch.as_tensor(offsets, dtype=self.solver.dtype, device=self.solver.device)
         self.coordinates = DofCoordinates(model.mj)
         self.friction = Friction(self.solver)

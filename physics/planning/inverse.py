@@ -302,5 +302,6 @@ def _expanded(name: str, rows: torch.Tensor, count: int, width: int) -> torch.Te
 def _streams(seed: int | None, envs: np.ndarray, device: torch.device) -> torch.Tensor:
     """Return a key of random numbers for each environment, (n,) int32."""
     number = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else as_whole("seed", seed)
-    keys = (envs.astype(np.int64) + 1) * 0x9E3779B1 + (number & 0xFFFFFFFF) * 0x85EBCA77
+    own = (number & 0xFFFFFFFF) * 0x85EBCA77 & 0xFFFFFFFF  # in Python's numbers: it may be above an int64
+    keys = (envs.astype(np.int64) + 1) * 0x9E3779B1 + own
     return torch.as_tensor((keys & 0xFFFFFFFF).astype(np.uint32).view(np.int32), device=device)

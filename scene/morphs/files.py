@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ... import assets
 from ...physics.scalars import as_names
 from ..checks import lengths, mask, number, numbers
+from ..finding import find
 from ..records import put, record
 from .morph import ALL_BITS, Morph
 
@@ -19,7 +19,8 @@ class FileMorph(Morph):
     """A shape from a file.
 
     Attributes:
-        file: its path; one that is not found is looked for among `tumble.assets` as well.
+        file: its path; one that is not found is looked for in the folders of the environment variable TUMBLE_ASSETS,
+            then among `tumble.assets`.
         scale: metres in the file's unit of length.
         convexify: whether meshes touch as convex shapes (None: yes); False: as they are, by distance fields.
         decompose_object_error_threshold: how much larger than a mesh its hull may be, as a share of its volume, before
@@ -54,9 +55,12 @@ class FileMorph(Morph):
 
     @property
     def path(self) -> Path:
-        """The path of the file: as it is, or that of one of Tumble's own assets of this name."""
-        own = assets.FOLDER / self.file
-        return own if not Path(self.file).exists() and own.is_file() else Path(self.file)
+        """The path of the file, where it is found.
+
+        Raises:
+            ModelLoadError: there is no such file.
+        """
+        return find(self.file, is_robot=not isinstance(self, Mesh))
 
     def _check_scale(self, owner: str) -> None:
         put(self, scale=number(owner, "scale", self.scale, above=0.0))

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from .. import backend
+from .. import machine
+from ..recorders.manager import RecorderManager
 from ..records import nearest
 from ..world import World
 from . import options as kinds
@@ -45,7 +46,7 @@ class SensorManager:
         self._world: World | None = None
         self._dt = 0.0
 
-    def add(self, options: Any, scene: Any) -> Sensor:
+    def add(self, options: Any, scene: Any, recorders: RecorderManager) -> Sensor:
         """Return a new sensor of a scene.
 
         Raises:
@@ -65,6 +66,7 @@ class SensorManager:
         if options.draw_debug:
             warnings.warn(f"{name}: draw_debug: pictures do not show readings", UserWarning, stacklevel=3)
         sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
+        sensor.recorders = recorders
         self.sensors.append(sensor)
         self._dt = scene.dt
         return sensor
@@ -78,7 +80,7 @@ class SensorManager:
         """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
         self._world = world
         for sensor in self.sensors:
-            sensor.bind(world, backend.seed(), self._dt)
+            sensor.bind(world, machine.seed(), self._dt)
 
     def after_step(self) -> None:
         """Read all sensors after a step."""

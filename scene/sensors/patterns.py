@@ -1,5 +1,6 @@
 """Patterns of rays in a sensor's frame: x ahead, y to the left, z up."""
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,16 @@ class RayPattern:
         starts: where they begin, (*shape, 3) m.
         directions: of length 1, (*shape, 3).
     """
+
+    given: dict[str, Any]
+    """The arguments as they were given, from which the same pattern is made again."""
+
+    def __new__(cls, *args: Any, **named: Any) -> "RayPattern":
+        """Keep the arguments."""
+        made = super().__new__(cls)
+        names = list(inspect.signature(cls.__init__).parameters)[1:]
+        made.given = dict(zip(names, args, strict=False)) | named
+        return made
 
     def __init__(self, starts: np.ndarray, directions: np.ndarray) -> None:
         self.starts, directions = np.broadcast_arrays(starts, directions)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ..errors import SceneOrderError
+from ..recorders.manager import Recorder, RecorderManager
 from ..world import World
 from . import draws
 from .flaws import Flaws
@@ -26,6 +27,7 @@ class Sensor:
     Attributes:
         options: what it was made of.
         idx: number among the scene's sensors.
+        recorders: those of the scene.
     """
 
     reads: tuple[str, ...] = ()
@@ -35,6 +37,7 @@ class Sensor:
 
     def __init__(self, options: Any, idx: int, entity: Any) -> None:
         self.options, self.idx, self._entity = options, idx, entity
+        self.recorders: RecorderManager | None = None
         self._world: World | None = None
         self._closed = False
 
@@ -196,6 +199,20 @@ class Sensor:
             parts.append(flat[..., first : first + size].unflatten(-1, shape))
             first += size
         return parts[0] if self.data is None else self.data(*parts)
+
+    def start_recording(self, rec_options: Any) -> Recorder:
+        """Keep what `read` returns after steps from now on, in one of `gs.recorders`: `Scene.add_recorder`.
+
+        Raises:
+            TypeError: these are no options of a recorder.
+        """
+
+        def reading() -> Any:
+            found = self.read()
+            return found._asdict() if hasattr(found, "_asdict") else found
+
+        assert self.recorders is not None
+        return self.recorders.add(reading, rec_options)
 
     # what users set
 

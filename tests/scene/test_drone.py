@@ -23,8 +23,7 @@ def drone(tmp_path_factory):
     file = tmp_path_factory.mktemp("drone") / "drone.urdf"
     file.write_text(FILE)
     scene = gs.Scene()
-    with pytest.warns(UserWarning, match="properties"):
-        drone = scene.add_entity(gs.morphs.Drone(file=file, pos=(0, 0, 1)))
+    drone = scene.add_entity(gs.morphs.Drone(file=file, pos=(0, 0, 1)))
     scene.build(n_envs=3)
     return drone
 

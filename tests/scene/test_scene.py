@@ -162,6 +162,54 @@ def test_entities_that_are_none_are_refused():
         scene.add_entity(gs.morphs.Plane)
     with pytest.raises(TypeError, match=r"material: expected a materials\.Rigid"):
         scene.add_entity(gs.morphs.Plane(), gs.surfaces.Default())
-    with pytest.raises(Exception, match=r"nowhere\.xml: no such file"):
-        scene.add_entity(gs.morphs.MJCF(file="nowhere.xml"))
     assert scene.entity_names == ["ball"]
+
+
+LIKE = {
+    "xml/franka_emika_panda/panda.xml": "arm_robot.xml",
+    "urdf/go2/urdf/go2.urdf": "quadruped.xml",
+    "urdf/drones/cf2x.urdf": "drone.xml",
+    "urdf/shadow_hand/shadow_hand.urdf": "hand.xml",
+    "nowhere.xml": "robots of its own: arm_robot.xml, quadruped.xml",
+}
+
+
+@pytest.mark.parametrize("file", LIKE)
+def test_a_robot_that_is_not_there_names_one_of_ours(file):
+    """It says where else it was looked for, and how to say where it is."""
+    scene = gs.Scene()
+    kind = gs.morphs.MJCF if file.endswith("xml") else gs.morphs.URDF
+    with pytest.raises(ValueError, match=rf"{file}: there is no such file; .* TUMBLE_ASSETS; Tumble has {LIKE[file]}"):
+        scene.add_entity(kind(file=file))
+    with pytest.raises(ValueError, match=r"none\.obj: there is no such file; .* TUMBLE_ASSETS$"):
+        scene.add_entity(gs.morphs.Mesh(file="none.obj"))
+
+
+def test_files_are_found_in_the_folders_of_a_variable(tmp_path, monkeypatch):
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "stone.xml").write_text(
+        "<mujoco><worldbody><body name='s'><geom size='1'/></body></worldbody></mujoco>"
+    )
+    monkeypatch.setenv("TUMBLE_ASSETS", f"/nowhere:{tmp_path}")
+    assert [link.name for link in gs.Scene().add_entity(gs.morphs.MJCF(file="robots/stone.xml")).links] == ["s"]
+    with pytest.raises(ValueError, match=f"also not in /nowhere or {tmp_path};"):
+        gs.Scene().add_entity(gs.morphs.MJCF(file="robots/wood.xml"))
+
+
+def test_what_scripts_ask_of_a_window_and_a_machine(caplog):
+    """They run to their end without one."""
+    with pytest.warns(UserWarning, match=r"opens no window.*tumble\.viewer\.view\(scene\.rigid_solver\)"):
+        scene = gs.Scene(show_viewer=True)
+    assert scene.viewer is not None and not scene.viewer.is_alive()
+    scene.viewer.follow_entity(None)
+    scene.visualizer.update()
+    assert scene.visualizer.viewer is scene.viewer and gs.Scene().viewer is None
+    assert (gs.backend, gs.device.type, gs.tc_int, gs.np_bool) == (gs.cpu, "cpu", torch.int32, np.bool_)
+    assert (gs.tc_float, gs.np_float, gs.EPS) == (torch.float64, np.float64, np.finfo(np.float64).eps)
+    assert gs.euler_to_quat((0, 0, 180)) == pytest.approx([0, 0, 0, 1]) and gs.utils.misc.tensor_to_cpu
+    gs.logger.warning("said")
+    assert "said" in caplog.text
+    with pytest.raises(AttributeError, match="no attribute 'torch'"):
+        _ = gs.torch  # a module that `utils.geom` uses
+    with pytest.raises(ValueError, match="logging_level='loud'"):
+        gs.init(logging_level="loud")

@@ -231,7 +231,7 @@ def test_all_readings_at_once(scene):
         "Raycaster": (3, 240),
     }
     assert torch.equal(together[gs.sensors.types.JointTorque][:, 2:], named["elbow"].read())
-    alone = scene.read_sensors(-1, envs_idx=[1], is_ground_truth=True)
+    alone = scene.read_sensors([1], entity_idx=-1, is_ground_truth=True)
     assert torch.equal(alone["DepthCamera"][:, -35:], named["camera"].read_ground_truth([1]).distances.flatten(1))
     assert named["switch"].read().dtype == torch.bool
     with pytest.raises(ValueError, match="IMU have different history_length"):
