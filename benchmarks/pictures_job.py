@@ -60,10 +60,10 @@ def load(name: str) -> mujoco.MjModel:
     plain = spec.copy().compile()
     kinds = mujoco.mjtGeom
     for number, geom in enumerate(spec.geoms):
-        kind, (radius, half, _) = plain.geom_type[number], plain.geom_size[number]
-        if kind not in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_SPHERE):
+        kind, (radius, half, _) = int(plain.geom_type[number]), plain.geom_size[number]
+        if kind not in (int(kinds.mjGEOM_CAPSULE), int(kinds.mjGEOM_SPHERE)):
             continue
-        if kind == kinds.mjGEOM_SPHERE:
+        if kind == int(kinds.mjGEOM_SPHERE):
             shape = trimesh.creation.icosphere(3, radius)
         else:
             shape = trimesh.creation.capsule(2 * half, radius, count=[24, 24])
