@@ -12,6 +12,7 @@ from ..physics.batch_numbers import Known
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
 from .batch import TaskBatch
+from .viewed import Viewed
 from .window import Window
 
 RENDER_MODES = ("rgb_array", "depth_array")
@@ -123,7 +124,7 @@ class Pictures:
         return Known(rows.to(device, copy=True))
 
 
-class SharedPictures:
+class SharedPictures(Viewed):
     """The part of `SimVectorEnv` that has `render`."""
 
     render_mode: str | None

@@ -45,10 +45,10 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         sim_options: time and gravity.
         rigid_options: contacts, constraints, integration.
         vis_options: pictures.
-        viewer_options: the viewer, kept for it.
+        viewer_options: the camera and the pace of the viewer.
         profiling_options: kept.
         renderer: one of `renderers`.
-        show_viewer: True warns that no window is opened.
+        show_viewer: True opens a page for browsers in `build`, which shows each step: `viewer`.
         show_FPS: kept.
 
     Attributes:
@@ -195,6 +195,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         for camera in self._cameras:
             camera.place(self._world)
         self._sensors.build(self._world)
+        self._open_viewer()
 
     def compile(self, *, actuators: bool = False, **options: Any) -> Model:
         """Return the model of all entities, as `build` simulates it, without environments.
