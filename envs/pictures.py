@@ -1,4 +1,4 @@
-"""Pictures of environments: the batched ray caster of `physics.rendering`, made when the first picture is wanted."""
+"""Pictures of environments, by a renderer of `physics.rendering` that is made when the first one is wanted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,12 +28,13 @@ class Pictures:
         height: int,
         camera_id: int | None,
         camera_name: str | None,
+        renderer: str | Mapping[str, Any] = "rays",
     ) -> None:
         """Choose the camera: the named or numbered one, the task's configuration, or the model's "track" camera.
 
         Raises:
             ValueError, TypeError: a camera was chosen twice, or the model has no such camera; a size is no whole number
-                of pixels, or there are too many.
+                of pixels, or there are too many; there is no such renderer.
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
@@ -42,6 +43,11 @@ class Pictures:
         require_pixels(*self._size)
         self._camera = self._choose(camera_id, camera_name)
         check_camera(batch.solver.model.mj, self._camera)  # now, not when the first picture is wanted
+        if renderer != "rays":
+            from ..physics.rendering.choose import check_renderer
+
+            check_renderer(renderer)
+        self._kind: str | Mapping[str, Any] = renderer
         self._renderer: Any = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
@@ -65,11 +71,13 @@ class Pictures:
                 anything else for uint8 RGB, (k, height, width, 3).
         """
         if self._renderer is None:
-            from ..physics.rendering import BatchRenderer, Look
+            from ..physics.rendering import Look
+            from ..physics.rendering.choose import make_renderer
 
             width, height = self._size
             look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
-            self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, look=look)
+            model = self._batch.solver.model
+            self._renderer = make_renderer(self._kind, model, width, height, camera=self._camera, look=look)
         draw = self._renderer.depth if mode == "depth_array" else self._renderer.render
         return draw(self._batch.solver, envs)
 

@@ -317,6 +317,8 @@ def render(
     width: Annotated[int, typer.Option(min=16)] = 480,
     height: Annotated[int, typer.Option(min=16)] = 480,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    path: Annotated[bool, typer.Option("--path", help="Path tracing: true light, and slower.")] = False,
+    samples: Annotated[int, typer.Option(min=1, help="Paths of each pixel, with --path.")] = 64,
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
     from .arguments import check_options, parse_options
@@ -341,12 +343,13 @@ def render(
             seen = replay_model(model, seconds, num_envs) if model is not None else None
             print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
         return
+    renderer: Any = {"samples": samples, "seed": seed} if path else "rays"
     moving = out.suffix.lower() == ".mp4"
     duration = seconds if moving else 0.0
     if model is not None:
-        film = films.film_model(model, width, height, camera, duration, num_envs)
+        film = films.film_model(model, width, height, camera, duration, num_envs, renderer)
     else:
-        size = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
+        size = {"width": width, "height": height, "renderer": renderer} | ({"camera_name": camera} if camera else {})
         film = films.film_task(task, num_envs, seed, duration, **(options | size))
     with Waiting(f"drawing {out}"):
         print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))

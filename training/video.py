@@ -1,6 +1,6 @@
 """Films of policies, tasks and models, frame by frame, drawn by Tumble without OpenGL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +114,13 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
 
 
 def film_model(
-    path: Path, width: int, height: int, camera: str | None = None, seconds: float = 0.0, num_envs: int = 1
+    path: Path,
+    width: int,
+    height: int,
+    camera: str | None = None,
+    seconds: float = 0.0,
+    num_envs: int = 1,
+    renderer: str | Mapping[str, Any] = "rays",
 ) -> Film:
     """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero.
 
@@ -122,19 +128,19 @@ def film_model(
         FilmError: The model cannot be loaded, is not supported, or has no such camera.
     """
     from ..physics import Model, RigidSolver
-    from ..physics.rendering import BatchRenderer
+    from ..physics.rendering.choose import make_renderer
 
     with explained(str(path)):
         model = Model.from_mjcf(str(path))
         solver = RigidSolver(model, num_envs=num_envs)
-        renderer = BatchRenderer(model, width, height, camera=camera)
+        drawn = make_renderer(renderer, model, width, height, camera=camera)
 
     def frames() -> Iterator[np.ndarray]:
         solver.forward()
-        yield tile(renderer.render(solver).cpu().numpy())
+        yield tile(drawn.render(solver).cpu().numpy())
         for _ in range(round(seconds * MODEL_FPS)):
             solver.step(max(round(1.0 / (MODEL_FPS * model.mj.opt.timestep)), 1))
-            yield tile(renderer.render(solver).cpu().numpy())
+            yield tile(drawn.render(solver).cpu().numpy())
 
     return Film(frames(), MODEL_FPS)
 
