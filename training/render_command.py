@@ -71,8 +71,6 @@ def render(
     with LIBRARIES:
         if model is None:
             check_options(task, options)
-        from ..physics.rendering import save_png, write_video
-        from . import video as films
     if out.suffix.lower() == ".html":
         from .replays import replay_model, replay_task
 
@@ -80,12 +78,18 @@ def render(
             seen = replay_model(model, seconds, num_envs) if model is not None else None
             print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
         return
-    size: dict[str, Any] = {"width": width, "height": height, "renderer": renderer}
+    size = {"width": width, "height": height, "renderer": renderer}
     how = {"num_envs": num_envs, "seconds": seconds if out.suffix.lower() in _FILMS else 0.0, "style": style}
-    if model is not None:
-        film = films.film_model(model, camera=camera, **size, **how)
-    else:
-        film = films.film_task(task, seed=seed, **how, **(options | size | ({"camera_name": camera} if camera else {})))
+    options |= {"seed": seed} | ({"camera_name": camera} if camera else {})
+    draw(out, model or task, how | size | ({"camera": camera} if model else options))
+
+
+def draw(out: Path, what: Path | str, arguments: dict[str, Any]) -> None:
+    """Draw a model or a task into a picture or a film, with the arguments of `film_model` or `film_task`."""
+    with LIBRARIES:
+        from ..physics.rendering import save_png, write_video
+        from . import video as films
+    film = films.film_task(what, **arguments) if isinstance(what, str) else films.film_model(what, **arguments)
     with Waiting(f"drawing {out}"):
         moving = out.suffix.lower() in _FILMS
         print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
