@@ -23,7 +23,7 @@ _DARKEST = 0.02  # of albedo by which light is divided
 
 
 class Guides(NamedTuple):
-    """What a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
+    """The things that a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
 
     Attributes:
         glow: (3) light that is seen where it is sent out, which is sure but for edges.

@@ -22,7 +22,7 @@ _LEAST_CHOICE = 0.1  # of the ways to sample a surface that has both
 
 
 class Finish(Traced):
-    """What a surface is at a point.
+    """The surface at a point.
 
     Attributes:
         ground: colour (3,) of its matt part.

@@ -15,8 +15,8 @@ GUIDE_COLUMNS = 8
 VARIANCE = 3  # column of the light, after its colour; it is that of the mean brightness
 _WEIGHTS = vec3(0.3, 0.5, 0.2)  # of red, green and blue in brightness
 _BRIGHT, _NORMAL, _DEPTH, _ALBEDO, _LEAST_SPREAD = 4.0, 0.2, 0.02, 0.3, 1.0e-3
-"""How alike two pixels are: standard deviations of brightness, square of the difference of normals, difference of depth
-as a share of it besides that of the slope, difference of albedo; and the least standard deviation."""
+"""Differences that make two pixels unlike: standard deviations of brightness, square of the difference of normals,
+difference of depth as a share of it besides that of the slope, difference of albedo; the least standard deviation."""
 _REACH = 2  # steps to each side
 
 
@@ -56,7 +56,7 @@ def make_smooth() -> Any:
         for env, y, x in ti.ndrange(light.shape[0], height, width):
             bright = three(light, env, y, x, 0).dot(_WEIGHTS)
             normal, albedo = three(guides, env, y, x, NORMAL), three(guides, env, y, x, ALBEDO)
-            depth, sky = guides[env, y, x, DEPTH], guides[env, y, x, HIT] < 0.5
+            depth = guides[env, y, x, DEPTH]
             spread = spread_around(light, env, y, x)
             slope_y, slope_x = slope(guides, env, y, x, 1, 0), slope(guides, env, y, x, 0, 1)
             colour, variance, total = vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
