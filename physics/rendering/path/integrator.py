@@ -18,7 +18,7 @@ from .. import render_model as columns
 from ..raycast import background
 from ..shading import fading, mix, towards_eye, vec3
 from . import settings as at
-from .draws import PER_STEP, draw
+from .draws import PER_STEP, draw, vec4
 from .glass import pass_glass
 from .microfacet import LEAST_WIDTH
 from .opaque import Finish
@@ -49,6 +49,12 @@ class Stage(Traced):
         """Number of the lights among which one is chosen: lamps, all geoms that shine, and a map or the sun."""
         found = self.whole(at.LAMPS) + ti.cast(self.settings[at.EMITTERS] > 0.0, ti.i32)
         return found + ti.cast(self.whole(at.KIND) == MAP or self.surroundings.has_sun(), ti.i32)
+
+    @ti.func
+    def needs_more(self, row, scatterings):
+        """Return True if more random numbers are needed: for clear surfaces, for floors in haze, for a map."""
+        clear = self.world.paint[row, columns.ALPHA] < 1.0
+        return clear or (scatterings == 0 and self.world.kind[row] == PLANE) or self.whole(at.KIND) == MAP
 
     @ti.func
     def veil(self, row, far):
@@ -285,7 +291,9 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
             normal, flat, outside, albedo = arrive(world, row, triangle, point, direction, footprint)
             if hit == 0.0 and bounce == 0:
                 first_albedo, first_normal, depth, hit = first_guides(stage, row, normal, albedo, travelled * cosine)
-            numbers, others = draw(seed, pixel, sample, PER_STEP * step), draw(seed, pixel, sample, PER_STEP * step + 1)
+            numbers, others = draw(seed, pixel, sample, PER_STEP * step), vec4(0.0, 0.0, 0.0, 0.0)
+            if stage.needs_more(row, bounce):
+                others = draw(seed, pixel, sample, PER_STEP * step + 1)
             chosen = draw(seed, pixel, sample, PER_STEP * step + 2)
             gap, is_glass = ti.max(_GAP, _RELATIVE_GAP * point.norm()), world.paint[row, columns.IOR] > 0.0
             if bounce == 0 and others[0] < stage.veil(row, travelled):  # a floor ends in the haze of the sky
