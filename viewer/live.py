@@ -84,6 +84,7 @@ class Viewer:
         self._thread: threading.Thread | None = None
         self.frames = 0
         self._clock = self._drawn = self._was_read = time.perf_counter()
+        self._synced = False
         number = free_port(host, port)
         self._server = viser.ViserServer(host=host, port=number, label=title, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
@@ -209,8 +210,9 @@ class Viewer:
             return
         self.session.tell({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
         self._note()
-        panel = self.panel
-        self._clock = max(self._clock + self.session.dt / panel.speed, time.perf_counter() - LATE)
+        panel, now = self.panel, time.perf_counter()
+        begun = self._clock if self._synced else now
+        self._clock, self._synced = max(begun + self.session.dt / panel.speed, now - LATE), True
         while not self._ended.is_set():
             self._do_jobs()
             now = time.perf_counter()

@@ -14,6 +14,7 @@ Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
 FIELD_OF_VIEW = np.radians(42)
 HORIZON = 222, 232, 240
+SUN = -36.0, -48.0, 80.0  # m
 ROUND_GEOMS = [int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")) for kind in PRIMITIVES if kind != "box"]
 FIELDS = 40
 """Fields of a floor's checker to each side."""
@@ -66,8 +67,8 @@ class Stage:
         scene.set_background_image(_sky(), format="png")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
-        turn = _turn_to(np.array([-0.36, -0.48, 0.80]))
-        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, wxyz=turn)
+        # It shines from where it is to the origin, whatever its rotation: at the origin it would shine nowhere.
+        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, position=SUN)
         self._sun.cast_shadow = self.shadows
         scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=1.5)
         camera = self._first = start_camera(self._mj, pos)
@@ -223,10 +224,3 @@ def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
     first = 4 * np.arange(len(corner))[:, None]
     faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
     return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _turn_to(direction: np.ndarray) -> np.ndarray:
-    """Return the quaternion that turns z to a direction."""
-    quat = np.zeros(4)
-    mujoco.mju_quatZ2Vec(quat, direction)
-    return quat

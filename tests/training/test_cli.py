@@ -144,6 +144,26 @@ def test_evaluate_records_a_replay(run_folder, tmp_path, simulator):
     np.testing.assert_allclose(np.diff(arrays["time"][:, 0]), 0.04, rtol=1e-5)
 
 
+@pytest.mark.parametrize("command", [("evaluate", "--episodes", 1, "--view"), ("view",)])
+def test_a_policy_is_viewed(run_folder, monkeypatch, command):
+    """The page is one of two environments, in which the policy acts."""
+    pytest.importorskip("viser")
+    from tumble.viewer import Viewer, live
+
+    seen = []
+
+    def look(source, act, **options):
+        viewer = Viewer(source, act, **{**options, "play": False})
+        for _ in range(3):
+            viewer._advance()
+        seen.append((viewer.session.way, viewer.session.told["reward"].tolist(), viewer._stage.shown))
+        viewer.close()
+
+    monkeypatch.setattr(live, "view", look)
+    invoke(command[0], run_folder, *command[1:], "--num-envs", 2)
+    assert seen == [("policy", [1.0, 1.0], [0, 1])]  # the poles stand
+
+
 def test_render_a_task_and_a_model(tmp_path):
     from PIL import Image
 

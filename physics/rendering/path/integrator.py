@@ -15,10 +15,9 @@ from ...shapes.ray import PI
 from .. import lights as lamps
 from .. import look as rows
 from .. import render_model as columns
-from ..raycast import background
 from ..shading import fading, mix, towards_eye, vec3
 from . import settings as at
-from .draws import PER_STEP, draw
+from .draws import PER_STEP, draw, vec4
 from .glass import pass_glass
 from .microfacet import LEAST_WIDTH
 from .opaque import Finish
@@ -49,6 +48,11 @@ class Stage(Traced):
         """Number of the lights among which one is chosen: lamps, all geoms that shine, and a map or the sun."""
         found = self.whole(at.LAMPS) + ti.cast(self.settings[at.EMITTERS] > 0.0, ti.i32)
         return found + ti.cast(self.whole(at.KIND) == MAP or self.surroundings.has_sun(), ti.i32)
+
+    @ti.func
+    def needs_more(self, row):
+        """Return True if more random numbers are needed: for clear surfaces, or for a map."""
+        return self.world.paint[row, columns.ALPHA] < 1.0 or self.whole(at.KIND) == MAP
 
     @ti.func
     def veil(self, row, far):
@@ -276,7 +280,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
         if row < 0:
             light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
             alive = False
-            if bounce == 0:
+            if step == 1:
                 glow = light
         else:
             point = origin + t * direction
@@ -285,19 +289,22 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
             normal, flat, outside, albedo = arrive(world, row, triangle, point, direction, footprint)
             if hit == 0.0 and bounce == 0:
                 first_albedo, first_normal, depth, hit = first_guides(stage, row, normal, albedo, travelled * cosine)
-            numbers, others = draw(seed, pixel, sample, PER_STEP * step), draw(seed, pixel, sample, PER_STEP * step + 1)
+            numbers, others = draw(seed, pixel, sample, PER_STEP * step), vec4(0.0, 0.0, 0.0, 0.0)
+            if stage.needs_more(row):
+                others = draw(seed, pixel, sample, PER_STEP * step + 1)
             chosen = draw(seed, pixel, sample, PER_STEP * step + 2)
             gap, is_glass = ti.max(_GAP, _RELATIVE_GAP * point.norm()), world.paint[row, columns.IOR] > 0.0
-            if bounce == 0 and others[0] < stage.veil(row, travelled):  # a floor ends in the haze of the sky
-                light += carried * background(world, stage.look, direction)
-                glow, alive = light, False
-            elif not is_glass and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
+            if bounce == 0:  # a floor ends in the haze of the sky
+                veil = stage.veil(row, travelled)
+                light += carried * veil * stage.surroundings.seen(direction, True)
+                glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
+            if not is_glass and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
                 origin, start = point + gap * direction, gap
             else:
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    if bounce == 0:
+                    if step == 1:
                         glow = light
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
