@@ -20,11 +20,12 @@ from .registry import TaskLike, make_task
 from .reset_options import require_known
 from .seeds import spread_seeds
 from .task import Observation
+from .viewed import Viewed
 
 _CLOSED = "the environment was closed: reset() opens it again"
 
 
-class SingleEnv(GoalMethods, Copied, gymnasium.Env):
+class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
     """One environment of a task, for `gymnasium.make`.
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.

@@ -77,7 +77,7 @@ def compose(
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
         _agree(piece.spec, root)
-        root.attach(piece.spec, prefix=prefix, frame=frame)
+        root.attach(piece.spec.copy(), prefix=prefix, frame=frame)  # the scene may be compiled again
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     if rigid.max_contacts is not None:
         options = {"max_contacts": rigid.max_contacts} | options

@@ -1,12 +1,14 @@
 """A drone: its propellers push along their axes, and turn the body against their own turning."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import torch
 
+from .drone_file import Propellers, is_mjcf, propellers_at_sites
 from .entity import RigidEntity
 
 COEFFICIENTS: Mapping[str, tuple[float, float]] = {
@@ -23,8 +25,8 @@ Quadcopter Control", IROS 2021, and the files that come with it."""
 class DroneEntity(RigidEntity):
     """A drone; all methods of rigid entities work as they do there.
 
-    A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, and turns
-    it about that axis with KM w^2 times its spin, the other way for the model "RACE".
+    A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, or of its
+    site, and turns it about that axis with KM w^2 times its spin, the other way for the model "RACE".
     """
 
     @property
@@ -34,36 +36,40 @@ class DroneEntity(RigidEntity):
 
     @property
     def KF(self) -> float:
-        """Force of a propeller, N/rpm2: of the file's `<properties>`, or of the model."""
-        return self._coefficients[0]
+        """Force of a propeller, N/rpm2: of the file, or of the model."""
+        return self._propellers.force
 
     @property
     def KM(self) -> float:
-        """Torque of a propeller, N m/rpm2: of the file's `<properties>`, or of the model."""
-        return self._coefficients[1]
+        """Torque of a propeller, N m/rpm2: of the file, or of the model."""
+        return self._propellers.torque
 
-    @property
-    def _coefficients(self) -> tuple[float, float]:
-        told = ElementTree.parse(self.morph.path).getroot().find("properties")
+    @cached_property
+    def _propellers(self) -> Propellers:
         usual = COEFFICIENTS[self.model]
-        if told is None:
-            return usual
-        return float(told.get("kf", usual[0])), float(told.get("km", usual[1]))
+        if is_mjcf(self.morph):
+            return propellers_at_sites(self.world.model.mj, self.name, usual)
+        told = ElementTree.parse(self.morph.path).getroot().find("properties")
+        if told is not None:
+            usual = float(told.get("kf", usual[0])), float(told.get("km", usual[1]))
+        bodies = np.array([self.get_link(name).body for name in self.morph.propellers_link_name])
+        turning = tuple(-spin if self.model == "RACE" else spin for spin in self.morph.propellers_spin)
+        return Propellers(bodies, None, turning, *usual)
 
     @property
     def n_propellers(self) -> int:
         """Number of propellers."""
-        return len(self.morph.propellers_link_name)
+        return len(self._propellers.spins)
 
     @property
     def propellers_idx(self) -> list[int]:
-        """Numbers of the propellers' links in the scene."""
-        return [self.get_link(name).idx for name in self.morph.propellers_link_name]
+        """Numbers of the propellers' links in the scene; of an MJCF file, of the links that have their sites."""
+        return (self._propellers.bodies - 1).tolist()
 
     @property
     def propellers_spin(self) -> tuple[int, ...]:
         """The spin of each propeller, 1 or -1."""
-        return self.morph.propellers_spin
+        return self._propellers.spins if is_mjcf(self.morph) else self.morph.propellers_spin
 
     @property
     def COM_link_idx(self) -> int:
@@ -83,9 +89,17 @@ class DroneEntity(RigidEntity):
         rpm = world.tensor("propellers_rpm", propellers_rpm, None, self.n_propellers)
         if bool((rpm < 0).any()):
             raise ValueError("propellers_rpm: a speed is below 0; the spin of a propeller is in its morph")
-        bodies = np.array(self.propellers_idx) + 1
-        axes = world.get("xmat")[:, bodies].reshape(world.count, -1, 3, 3)[..., 2]
-        spin = torch.tensor(self.propellers_spin, dtype=rpm.dtype, device=rpm.device)
-        turning = -spin if self.model == "RACE" else spin
-        force, torque = self.KF * rpm.square(), self.KM * rpm.square() * turning
-        world.push(bodies, torch.cat([force[..., None] * axes, torque[..., None] * axes], dim=-1), None)
+        all_of = self._propellers
+        spin = torch.tensor(all_of.spins, dtype=rpm.dtype, device=rpm.device)
+        force, torque = all_of.force * rpm.square(), all_of.torque * rpm.square() * spin
+        if all_of.sites is None:
+            axes = world.get("xmat")[:, all_of.bodies].reshape(world.count, -1, 3, 3)[..., 2]
+            world.push(all_of.bodies, torch.cat([force[..., None] * axes, torque[..., None] * axes], dim=-1), None)
+            return
+        axes = world.get("site_xmat")[:, all_of.sites].reshape(world.count, -1, 3, 3)[..., 2]
+        arms = world.get("site_xpos")[:, all_of.sites] - world.get("xipos")[:, all_of.bodies]
+        push = force[..., None] * axes
+        wrenches = torch.cat([push, torque[..., None] * axes + torch.linalg.cross(arms, push)], dim=-1)
+        bodies, owner = np.unique(all_of.bodies, return_inverse=True)
+        summed = wrenches.new_zeros(world.count, len(bodies), 6)
+        world.push(bodies, summed.index_add(1, torch.as_tensor(owner, device=rpm.device), wrenches), None)

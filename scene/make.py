@@ -5,6 +5,7 @@ from typing import Any
 
 from .compose import Piece
 from .dress import show
+from .drone_file import drone_spec, is_mjcf
 from .ground import terrain_spec
 from .materials import Rigid
 from .mesh_file import choose_shapes, mesh_spec
@@ -20,7 +21,7 @@ MAKERS: dict[type, Callable[..., Any]] = {
     Mesh: mesh_spec,
     MJCF: mjcf_spec,
     URDF: urdf_entity_spec,
-    Drone: urdf_entity_spec,
+    Drone: drone_spec,
     Terrain: terrain_spec,
 }
 """The function that makes a spec, by the kind of the morph."""
@@ -52,6 +53,6 @@ def make_piece(
     piece = Piece(name, spec, pos, quat)
     if isinstance(morph, FileMorph):
         piece.distance_fields = choose_shapes(spec, morph, material)
-        if isinstance(morph, MJCF):  # the others take it themselves
+        if isinstance(morph, MJCF) or (isinstance(morph, Drone) and is_mjcf(morph)):  # the others take it themselves
             piece.scale = float(morph.scale)
     return piece

@@ -35,6 +35,13 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
     if morph.exclude_ground_plane:
         for geom in [geom for geom in spec.worldbody.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]:
             spec.delete(geom)
+    return dress_mjcf(spec, morph, material, surface, options)
+
+
+def dress_mjcf(
+    spec: mujoco.MjSpec, morph: Any, material: Rigid, surface: Surface, options: RigidOptions
+) -> mujoco.MjSpec:
+    """Return the spec of a file with what a morph, a material and a surface say."""
     settle(spec)
     for geom in spec.geoms:
         put_touch(geom, material, options, density=None)

@@ -53,11 +53,11 @@ RANKS = {
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
     "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
     "physics": 20,  # the door: what users import
-    "scene": 21,  # entities, composed into a model; it knows no task
-    "envs": 22,
-    "benchmarks": 23,
-    "viewer": 23,  # shows a batch of environments; beside benchmarks, which know no viewer
-    "training": 24,
+    "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
+    "scene": 22,  # entities, composed into a model; it knows no task
+    "envs": 23,
+    "benchmarks": 24,
+    "training": 25,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

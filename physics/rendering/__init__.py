@@ -11,6 +11,7 @@ from ..process.libraries import load_taichi, load_torch
 
 if TYPE_CHECKING:
     from .camera import Camera
+    from .captions import caption, label
     from .frustum import Intrinsics
     from .look import Look
     from .mounted import MountedCamera
@@ -33,7 +34,9 @@ __all__ = [
     "MountedCamera",
     "PathTracer",
     "Show",
+    "caption",
     "grid",
+    "label",
     "save_png",
     "write_video",
 ]
@@ -41,6 +44,7 @@ __all__ = [
 _HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
 _HOMES |= {"OUTPUTS": "outputs", "Show": "overlays", "Intrinsics": "frustum", "MountedCamera": "mounted"}
 _HOMES |= {"CameraRig": "rig", "PathTracer": "path.tracer", "grid": "sheet"}
+_HOMES |= {"caption": "captions", "label": "captions"}
 _HOMES |= {"save_png": "video", "write_video": "video"}
 
 

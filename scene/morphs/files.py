@@ -151,12 +151,16 @@ class URDF(FileMorph):
 
 @record
 class Drone(URDF):
-    """A drone from a URDF file, whose propellers are links.
+    """A drone from a URDF file, whose propellers are links; or from an MJCF file, whose propellers are sites.
+
+    Of an MJCF file, such as Tumble's own `drone.xml`, the tree of the body is read whose sites motors push. Each of
+    these motors is a propeller: the signs of its torques are the spins, and `<numeric name="kf">` its force, N/rpm2.
 
     Attributes:
         model: "CF2X", "CF2P" or "RACE": how the propellers turn.
-        propellers_link_name: names of the propellers' links, which stay links of their own.
-        propellers_spin: 1 for a propeller that turns against the clock seen from above, -1 for one with it.
+        propellers_link_name: names of the propellers' links in a URDF file, which stay links of their own.
+        propellers_spin: in a URDF file: 1 for a propeller that turns against the clock seen from above, -1 for one
+            with it.
     """
 
     model: str = "CF2X"

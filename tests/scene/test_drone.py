@@ -1,9 +1,11 @@
 """A drone's propellers, against closed forms."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import tumble.scene as gs
+from tumble import assets
 from tumble.physics.process.runtime import init
 
 MASS, KF, KM, STEPS = 0.03, 3e-10, 8e-12, 20
@@ -62,3 +64,32 @@ def test_impossible_speeds_are_refused(drone):
         drone.set_propellers_rpm([-1.0] * 4)
     with pytest.raises(ValueError, match=r"propellers_rpm: expected shape \(3, 4\) or \(4,\)"):
         drone.set_propellers_rpm([1.0] * 3)
+
+
+def test_our_own_drone_is_pushed_as_by_its_motors():
+    """From its MJCF file: the same motion as MuJoCo's with the thrusts as controls, also askew."""
+    scene = gs.Scene(sim_options=gs.options.SimOptions(dt=0.005))
+    drone = scene.add_entity(gs.morphs.Drone(file="drone.xml", pos=(0, 0, 2)), name="drone")
+    scene.build(n_envs=2)
+    assert [link.name for link in drone.links] == ["drone"] and drone.get_pos().tolist() == [[0, 0, 2]] * 2
+    assert (drone.n_propellers, drone.propellers_spin) == (4, (-1, 1, -1, 1)) and pytest.approx(3.16e-10) == drone.KF
+    assert pytest.approx(7.94e-12, rel=1e-4) == drone.KM and drone.propellers_idx == [0] * 4
+    model = mujoco.MjModel.from_xml_path(str(assets.find("drone.xml")))
+    data = mujoco.MjData(model)
+    start = np.array([0, 0, 2, 0.9, 0.1, 0.3, 0.2])
+    start[3:] /= np.linalg.norm(start[3:])
+    data.qpos[:] = start
+    drone.set_qpos(start)
+    rpm = np.array([14000.0, 15000.0, 14500.0, 13000.0])
+    data.ctrl[:] = drone.KF * rpm**2
+    for _ in range(STEPS):
+        drone.set_propellers_rpm(rpm)
+        scene.step()
+        mujoco.mj_step(model, data)
+    assert np.allclose(drone.get_qpos()[1], data.qpos, rtol=0, atol=1e-11)
+    assert np.allclose(drone.get_dofs_velocity()[1], data.qvel, rtol=0, atol=1e-9)
+
+
+def test_a_file_without_motors_at_sites_is_no_drone():
+    with pytest.raises(ValueError, match=r"ant\.xml: a drone has motors at sites of one tree"):
+        gs.Scene().add_entity(gs.morphs.Drone(file="ant.xml"))

@@ -26,7 +26,7 @@ _ALIKE_IN_BOTH = (
 
 
 _OPTIONS_OF = ("everything", "equalities", "frictionloss", "delays", "dc_motor", "actuator_inertia", "lifted", "fluid")
-"""Models whose other options are compared in the short proof: the first has most mechanisms, the others what it lacks."""
+"""Models whose other options are compared in the short proof: the first has most mechanisms, others the rest."""
 
 
 def names(group: str, random_count: int = 200) -> list[str]:
