@@ -1,6 +1,6 @@
 """Million paths a second in the Cornell box, beside mitsuba's scalar variant if a Python that has it is given.
 
-    python -m tumble.benchmarks.path_tracing --mitsuba /path/to/python
+python -m tumble.benchmarks.path_tracing --mitsuba /path/to/python
 """
 
 import argparse
