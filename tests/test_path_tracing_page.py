@@ -11,7 +11,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
 
 def shortened(program: str) -> str:
     """The same program for a sketch, cleaned by our own filter."""
-    small, sizes = re.subn(r"\b640, 400\b", "48, 30", program)
+    small, sizes = re.subn(r"\b640,\s+400\b", "48, 30", program)
     quick, counts = re.subn(r"samples=\d+", 'samples=2, denoise="filter"', small)
     assert (sizes, counts) == (1, 1)
     return quick
