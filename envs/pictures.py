@@ -1,6 +1,7 @@
-"""Pictures of environments: the batched ray caster of `physics.rendering`, made when the first picture is wanted."""
+"""Pictures of environments, by a renderer of `physics.rendering` that is made when the first one is wanted."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -11,6 +12,7 @@ from ..physics.batch_numbers import Known
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
 from .batch import TaskBatch
+from .viewed import Viewed
 from .window import Window
 
 RENDER_MODES = ("rgb_array", "depth_array")
@@ -28,12 +30,13 @@ class Pictures:
         height: int,
         camera_id: int | None,
         camera_name: str | None,
+        renderer: str | Mapping[str, Any] = "rays",
     ) -> None:
         """Choose the camera: the named or numbered one, the task's configuration, or the model's "track" camera.
 
         Raises:
             ValueError, TypeError: a camera was chosen twice, or the model has no such camera; a size is no whole number
-                of pixels, or there are too many.
+                of pixels, or there are too many; there is no such renderer.
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
@@ -42,7 +45,18 @@ class Pictures:
         require_pixels(*self._size)
         self._camera = self._choose(camera_id, camera_name)
         check_camera(batch.solver.model.mj, self._camera)  # now, not when the first picture is wanted
+        if renderer != "rays":
+            from ..physics.rendering.choose import check_renderer
+
+            check_renderer(renderer)
+        self._kind: str | Mapping[str, Any] = renderer
         self._renderer: Any = None
+        self._dress: dict[str, Any] = {}
+
+    def dress(self, look: Any = None, show: Any = None) -> None:
+        """Draw from now on in another look, or other things: arguments of `BatchRenderer`, None for the usual ones."""
+        self._dress = {name: given for name, given in (("look", look), ("show", show)) if given is not None}
+        self._renderer = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
         """Choose the renderer's camera. As in v5 a camera called "track" goes before the task's default."""
@@ -64,14 +78,34 @@ class Pictures:
             mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
                 anything else for uint8 RGB, (k, height, width, 3).
         """
+        renderer = self.renderer
+        draw = renderer.depth if mode == "depth_array" else renderer.render
+        return draw(self._batch.solver, envs)
+
+    @property
+    def renderer(self) -> Any:
+        """The renderer."""
         if self._renderer is None:
-            from ..physics.rendering import BatchRenderer, Look
+            from ..physics.rendering import Look
+            from ..physics.rendering.choose import make_renderer
 
             width, height = self._size
-            look = Look(endless_planes=True)  # a fast cheetah runs off v5's floor of 40 m
-            self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, look=look)
-        draw = self._renderer.depth if mode == "depth_array" else self._renderer.render
-        return draw(self._batch.solver, envs)
+            # endless: a fast cheetah runs off v5's floor of 40 m
+            dress = {"look": replace(self._dress.get("look", Look()), endless_planes=True)}
+            dress |= {name: given for name, given in self._dress.items() if name != "look"}
+            dress["camera"] = self._camera
+            self._renderer = make_renderer(self._kind, self._batch.solver.model, width, height, **dress)
+        return self._renderer
+
+    def together(self, envs: Known, spacing: Sequence[float]) -> torch.Tensor:
+        """Picture environments side by side, (height, width, 3) uint8."""
+        return self.renderer.together(self._batch.solver, ("rgb",), envs, spacing=spacing)["rgb"]
+
+    def body_pixels(self, envs: Known) -> tuple[torch.Tensor, list[str]]:
+        """Return where the bodies of environments are seen, (k, bodies, 2) pixels right and down, and their names."""
+        solver, mj = self._batch.solver, self._batch.solver.model.mj
+        places = solver.get_many(("xpos",), envs)["xpos"][:, 1:]
+        return self.renderer.pixels(solver, places, envs), [mj.body(i).name for i in range(1, mj.nbody)]
 
     def known(self, envs: Sequence[int] | torch.Tensor | None) -> Known:
         """The environments to picture, once it is known that they exist; None: the first 16 at most.
@@ -98,7 +132,7 @@ class Pictures:
         return Known(rows.to(device, copy=True))
 
 
-class SharedPictures:
+class SharedPictures(Viewed):
     """The part of `SimVectorEnv` that has `render`."""
 
     render_mode: str | None
@@ -126,6 +160,48 @@ class SharedPictures:
         The pictures lie where the solver does, and a GPU that draws them is not waited for.
         """
         return self._pictures.take(self._shown if envs_idx is None else self._pictures.known(envs_idx))
+
+    def render_grid(
+        self, envs_idx: Sequence[int] | torch.Tensor | None = None, columns: int | None = None, gap: int = 0
+    ) -> torch.Tensor:
+        """Picture environments as one picture of rows and columns, uint8 (height, width, 3), where the solver is.
+
+        Args:
+            envs_idx: environments (k,); None: `render_envs`.
+            columns: of them in a row; None: about as many as there are rows.
+            gap: pixels between them.
+        """
+        from ..physics.rendering import grid
+
+        return grid(self.render_tensor(envs_idx), columns, gap)
+
+    def render_together(
+        self, envs_idx: Sequence[int] | torch.Tensor | None = None, spacing: Sequence[float] = (2.0, 2.0)
+    ) -> torch.Tensor:
+        """Picture environments side by side in one world, uint8 (height, width, 3), where the solver is.
+
+        Args:
+            envs_idx: environments (k,); None: `render_envs`.
+            spacing: distances along x and y, m; (0, 0): all in one place, as on a terrain that they share.
+        """
+        return self._pictures.together(self._shown if envs_idx is None else self._pictures.known(envs_idx), spacing)
+
+    def dress_pictures(self, look: Any = None, show: Any = None) -> None:
+        """Draw from now on in another look, or other things beside geoms; None for the usual ones.
+
+        Args:
+            look: a `tumble.physics.rendering.Look`; planes are always endless.
+            show: a `tumble.physics.rendering.Show`, for contacts, forces, frames, sites.
+        """
+        self._pictures.dress(look, show)
+
+    def body_pixels(self, envs_idx: Sequence[int] | torch.Tensor | None = None) -> tuple[torch.Tensor, list[str]]:
+        """Return where bodies are seen, (k, bodies, 2) pixels right and down, nan behind the camera, and their names.
+
+        Args:
+            envs_idx: environments (k,); None: `render_envs`.
+        """
+        return self._pictures.body_pixels(self._shown if envs_idx is None else self._pictures.known(envs_idx))
 
     @property
     def render_envs(self) -> torch.Tensor:

@@ -3,12 +3,12 @@
 A pose is a camera-to-world transform (4, 4): x right, y up, looking along -z. Pictures have row 0 at the top.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
+from ..physics.arguments import real_array
 from ..physics.rendering.camera import PosedCamera
 from ..physics.rendering.renderer import BatchRenderer, require_pixels
 from ..physics.rendering.video import write_video
@@ -16,22 +16,11 @@ from .camera_pose import CameraPose
 from .checks import number
 from .debug import DebugObject
 from .debug_pictures import lay_over
+from .renderers import RayTracer
+from .seen import PresentPoses, are_together, rendered, show_of
 from .segmentation import Segmentation
-from .world import World
 
 MODELS = ("pinhole", "thinlens")
-
-
-class PresentPoses:
-    """The poses of a scene at its present state, as a renderer reads them."""
-
-    def __init__(self, world: World) -> None:
-        self._world, self.model = world, world.model
-        self.num_envs, self.device, self.dtype = world.count, world.solver.device, world.solver.dtype
-
-    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """Return fields by MuJoCo's names, (n, ...) of the environments."""
-        return self._world.get_many(names, envs_idx)
 
 
 class Camera(CameraPose):
@@ -57,12 +46,15 @@ class Camera(CameraPose):
         self.env_idx: int | None = options["env_idx"]
         self.near, self.far = number("add_camera", "near", options["near"], above=0.0), float(options["far"])
         self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
-        self.aperture, self.focus_dist = options["aperture"], options["focus_dist"]
+        self.aperture = number("add_camera", "aperture", options["aperture"], above=0.0)
+        self.focus_dist = options["focus_dist"]
         self.spp, self.denoise = options["spp"], options["denoise"]
         if options["model"] not in MODELS:
             raise ValueError(f"add_camera: model={options['model']!r}: it is one of {', '.join(MODELS)}")
         super().__init__(options["pos"], options["lookat"], options["up"])
+        self._posed = PosedCamera(self.fov, self._distance, self._poses)
         self._renderer: BatchRenderer | None = None
+        self._made_for: tuple[int, Any] = 0, None
         self._film: list[np.ndarray] | None = None
         self._paused = False
         self._target: tuple[Any, float | None] = None, None
@@ -94,8 +86,8 @@ class Camera(CameraPose):
     ) -> tuple[Any, Any, Any, Any]:
         """Return colour, depth, segmentation and normals, None for what is not asked for.
 
-        A picture of one environment (of a scene without a batch, or by `env_idx`) is an array of numpy; pictures of
-        several are tensors, environments first.
+        A picture of one environment (of a scene without a batch, or by `env_idx`), or of all side by side (of a scene
+        that was built with `env_spacing`), is an array of numpy; pictures of several are tensors, environments first.
 
         Args:
             rgb: (h, w, 3) uint8.
@@ -114,7 +106,7 @@ class Camera(CameraPose):
         envs, poses = self._shown(), PresentPoses(world)
         renderer = self._drawn(4 if antialiasing else 2)
         wanted = {"rgb": rgb, "depth": rgb or depth, "segmentation": segmentation or colorize_seg, "normals": normal}
-        images = renderer.draw(poses, [name for name, asked in wanted.items() if asked], envs)
+        images = self._draw(renderer, poses, [name for name, asked in wanted.items() if asked], envs)
         found: list[Any] = [None, images["depth"] if depth else None, None, images.get("normals")]
         if rgb:
             found[0] = self._with_debug(renderer, images["rgb"], images["depth"], envs)
@@ -128,25 +120,90 @@ class Camera(CameraPose):
             self._film.append(first)
         return tuple(found)
 
+    def _draw(self, renderer: BatchRenderer, poses: PresentPoses, names: list[str], envs: list[int] | None) -> Any:
+        """Return the pictures, (n, h, w, ...) by name; one if environments stand side by side."""
+        if not self._together:
+            return renderer.draw(poses, names, envs)
+        offsets = self._built().offsets[envs]
+        return {name: one[None] for name, one in renderer.together(poses, names, envs, offsets=offsets).items()}
+
     def _drawn(self, samples: int) -> BatchRenderer:
-        """Return the renderer, made at the first picture."""
-        if self._renderer is None or self._renderer.samples != samples:
-            model = self._built().model
-            posed = PosedCamera(self.fov, self._distance, self._poses)
-            self._renderer = BatchRenderer(model, *self.res, posed, samples=samples, near=self.near)
+        """Return the renderer, made at the first picture and when what is drawn has changed."""
+        if isinstance(self._scene.renderer, RayTracer):
+            if self._renderer is None:
+                self._renderer = self._tracer(self._scene.renderer)
+            return self._renderer
+        made_for = samples, show_of(self._scene)
+        if self._renderer is None or self._made_for != made_for:
+            self._made_for, model = made_for, self._built().model
+            show = made_for[1]
+            self._renderer = BatchRenderer(model, *self.res, self._posed, samples=samples, show=show, near=self.near)
         return self._renderer
 
+    def _tracer(self, settings: RayTracer) -> BatchRenderer:
+        """Return a renderer of path tracing; an aperture is an f-number, for a film 24 mm high."""
+        from ..physics.rendering.path.tracer import PathTracer
+
+        focal = 0.012 / np.tan(np.radians(self.fov) / 2)  # m
+        return PathTracer(
+            self._built().model,
+            *self.res,
+            self._posed,
+            self.spp,
+            near=self.near,
+            bounces=settings.tracing_depth,
+            aperture=focal / (2 * self.aperture) if self.model == "thinlens" else 0.0,
+            focus=self.focus_dist,
+            environment=settings.environment,
+            denoise=True if self.denoise is None else self.denoise,
+        )
+
     def _poses(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-        pose = self._pose if count == len(self._pose) else self._pose[self._shown()]
-        return pose[:, :3, 3], pose[:, :3, :3]
+        shown = self._shown()
+        pose = self._pose if shown is None else self._pose[shown]
+        place = pose[:, :3, 3]
+        if self._together and (self._link is not None or self._followed is not None):
+            place = place + self._built().offsets[shown].to(place)
+        return place, pose[:, :3, :3]
+
+    @property
+    def _together(self) -> bool:
+        """True if one picture shows the environments side by side."""
+        return self.env_idx is None and are_together(self._scene, self._built())
 
     @property
     def _single(self) -> bool:
-        return self._built().n_envs == 0 or self.env_idx is not None
+        return self._built().n_envs == 0 or self.env_idx is not None or self._together
 
     def _shown(self) -> list[int] | None:
         """Return the environments of a picture, None for all."""
+        if self._together:
+            return rendered(self._scene, self._built())
         return [0] if self._built().n_envs == 0 else None if self.env_idx is None else [int(self.env_idx)]
+
+    def set_fov(self, fov: Any, envs_idx: Any = None) -> None:
+        """Give it another field of view, in environments each its own.
+
+        Args:
+            fov: degrees from the lower to the upper edge, one or (n,).
+            envs_idx: of n environments; None: of all.
+
+        Raises:
+            ValueError: an angle that no picture has, or another number of them.
+        """
+        world = self._built()
+        index, opening = self._index(envs_idx), self._posed.fovy
+        now = torch.as_tensor(opening, dtype=torch.float64, device=self._pose.device).expand(world.count).clone()
+        angles = real_array("set_fov: fov", fov)
+        if not ((angles > 0) & (angles < 180)).all() or angles.shape not in ((), (len(now[index]),)):
+            raise ValueError(f"set_fov: fov={fov!r}: expected degrees above 0 and below 180, one or {len(now[index])}")
+        now[index] = torch.as_tensor(angles, dtype=torch.float64, device=now.device)
+        self._posed.fovy, self.fov = now, float(now[self.env_idx or 0])
+
+    def _rays(self, renderer: BatchRenderer, envs: list[int] | None) -> torch.Tensor:
+        """Return rays in the camera's frame, (h, w, 3), or (n, h, w, 3) if environments have their own."""
+        rays = renderer.rays()
+        return rays if envs is None or rays.ndim == 3 else rays[envs]
 
     def _with_debug(
         self, renderer: BatchRenderer, rgb: torch.Tensor, depth: torch.Tensor, envs: list[int] | None
@@ -154,12 +211,13 @@ class Camera(CameraPose):
         objects: list[DebugObject] = self._scene.debug_objects
         if not objects:
             return rgb
-        rays = renderer.rays().to(rgb.device, self._pose.dtype)
-        poses = self._pose if envs is None else self._pose[envs]
+        rays = self._rays(renderer, envs).to(rgb.device, self._pose.dtype)
+        places, turns = (part[: len(rgb)] for part in self._poses(len(rgb)))
+        rays = rays.expand(len(rgb), *rays.shape[-3:]) if rays.ndim == 3 else rays[: len(rgb)]
         return torch.stack(
             [
-                lay_over(picture, far, pose[:3, 3], rays @ pose[:3, :3].T, objects)
-                for picture, far, pose in zip(rgb, depth, poses, strict=True)
+                lay_over(picture, far, place, own @ turn.T, objects)
+                for picture, far, place, turn, own in zip(rgb, depth, places, turns, rays, strict=True)
             ]
         )
 
@@ -172,13 +230,13 @@ class Camera(CameraPose):
         world = self._built()
         self._move()
         envs, renderer = self._shown(), self._drawn(2)
-        depth = renderer.depth(PresentPoses(world), envs)
+        depth = self._draw(renderer, PresentPoses(world), ["depth"], envs)["depth"]
         there = torch.isfinite(depth)
-        rays = renderer.rays().to(depth)
+        rays = self._rays(renderer, envs).to(depth)
         points = torch.where(there, depth, 0.0)[..., None] * rays
         if world_frame:
-            pose = (self._pose if envs is None else self._pose[envs]).to(points)
-            points = points @ pose[:, None, :3, :3].transpose(-1, -2) + pose[:, None, None, :3, 3]
+            place, turn = (part[: len(points)].to(points) for part in self._poses(len(points)))
+            points = points @ turn[:, None].transpose(-1, -2) + place[:, None, None]
         return (points[0].cpu().numpy(), there[0].cpu().numpy()) if self._single else (points, there)
 
     def distance_center_to_plane(self, center_dis: Any) -> Any:

@@ -21,6 +21,7 @@ class Life:
     _sensors: SensorManager
     _recorders: RecorderManager
     _cameras: list[Camera]
+    viewer: Any = None
 
     @property
     def entity_names(self) -> list[str]:
@@ -35,7 +36,12 @@ class Life:
         self._steps = 0
 
     def step(self, update_visualizer: bool = True, refresh_visualizer: bool = True) -> None:
-        """Simulate `dt` seconds in all environments, after the callbacks of `register_pre_step_callback`."""
+        """Simulate `dt` seconds in all environments, after the callbacks of `register_pre_step_callback`.
+
+        Args:
+            update_visualizer: whether the page of `show_viewer=True` shows it, and `step` returns when the next is due.
+            refresh_visualizer: kept.
+        """
         world = self._built("step")
         for callback in self._callbacks:
             callback()
@@ -43,6 +49,8 @@ class Life:
         self._steps += 1
         self._sensors.after_step()
         self._recorders.after_step(self._steps, self._steps * self.dt)
+        if update_visualizer and self.viewer is not None:
+            self.viewer.update()
 
     def reset(self, state: dict[str, torch.Tensor] | None = None, envs_idx: Any = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.
@@ -104,6 +112,8 @@ class Life:
     def close(self) -> None:
         """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
         self._recorders.stop()
+        if self.viewer is not None:
+            self.viewer.close()
         if self._world is not None:
             self._world.solver.close()
         self._world, self._closed = None, True

@@ -167,7 +167,12 @@ class VisOptions:
         shadow: whether there are shadows.
         plane_reflection: whether planes mirror.
         show_world_frame, world_frame_size: whether the world's axes are drawn, and how long, m.
-        show_link_frame, link_frame_size, show_cameras, rendered_envs_idx, contact_force_scale, lights: for viewers.
+        show_link_frame, link_frame_size: whether the axes of all links are drawn, and how long, m.
+        contact_force_scale: m of an arrow for each newton of the contacts that `visualize_contact` shows.
+        split_envs: whether cameras have a picture of each environment, also where `build` was given an `env_spacing`;
+            else these stand side by side in one picture.
+        rendered_envs_idx: the environments that stand there; None: all.
+        show_cameras, lights: for viewers.
     """
 
     segmentation_level: str = "link"
@@ -180,6 +185,7 @@ class VisOptions:
     show_link_frame: bool = False
     link_frame_size: float = 0.2
     show_cameras: bool = False
+    split_envs: bool = False
     rendered_envs_idx: Any = None
     contact_force_scale: float = 0.01
     lights: Any = ()

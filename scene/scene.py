@@ -5,9 +5,8 @@ from functools import cache, cached_property, partial
 from typing import Any
 from weakref import WeakSet
 
-import numpy as np
-
 from ..physics.model.model import Model
+from ..physics.rendering.together import side_by_side
 from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
 from .attaching import in_order
@@ -46,10 +45,10 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         sim_options: time and gravity.
         rigid_options: contacts, constraints, integration.
         vis_options: pictures.
-        viewer_options: the viewer, kept for it.
+        viewer_options: the camera and the pace of the viewer.
         profiling_options: kept.
         renderer: one of `renderers`.
-        show_viewer: True warns that no window is opened.
+        show_viewer: True opens a page for browsers in `build`, which shows each step: `viewer`.
         show_FPS: kept.
 
     Attributes:
@@ -169,7 +168,8 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
 
         Args:
             n_envs: number of environments; 0: one, whose tensors have no batch dimension.
-            env_spacing: distances along x and y at which pictures show environments side by side, m.
+            env_spacing: distances along x and y at which pictures show environments side by side, m; 0, 0: each has
+                pictures of its own.
             n_envs_per_row: how many stand along x; None: about as many as along y.
             center_envs_at_origin: whether the middle of all is at the world's origin.
 
@@ -182,7 +182,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         n_envs = as_count("n_envs", n_envs, least=0)
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
         self._built_with = {"n_envs": n_envs, "env_spacing": [float(each) for each in env_spacing], **placed}
-        offsets = _offsets(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
+        offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
         ranges = self.ranges(model)
         self._world = World(model, n_envs, offsets, self._sensors.reads)
@@ -195,6 +195,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         for camera in self._cameras:
             camera.place(self._world)
         self._sensors.build(self._world)
+        self._open_viewer()
 
     def compile(self, *, actuators: bool = False, **options: Any) -> Model:
         """Return the model of all entities, as `build` simulates it, without environments.
@@ -244,7 +245,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             lookat: the point that it looks at, (3,) m.
             up: direction that is up in the picture, (3,).
             fov: degrees from the lower to the upper edge.
-            aperture: of a thin lens, for path tracing.
+            aperture: f-number of a thin lens whose film is 24 mm high, for path tracing.
             focus_dist: distance that is sharp, m, for path tracing.
             GUI: kept; no window is opened.
             spp: samples a pixel, for path tracing.
@@ -361,11 +362,3 @@ def _of_class(name: str, given: Any, kind: type) -> Any:
         hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""
         raise TypeError(f"{name}: expected a {kind.__module__.rpartition('.')[2]}.{kind.__name__}, got {given!r}{hint}")
     return given
-
-
-def _offsets(count: int, spacing: Sequence[float], per_row: int | None, center: bool) -> np.ndarray:
-    """Return where environments are drawn, (count, 3) m, in rows along x."""
-    columns = int(np.ceil(np.sqrt(count))) if per_row is None else as_count("n_envs_per_row", per_row)
-    number = np.arange(count)
-    places = np.stack([number % columns * spacing[0], number // columns * spacing[1], np.zeros(count)], axis=1)
-    return places - (places.max(0) + places.min(0)) / 2 if center else places

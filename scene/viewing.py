@@ -1,28 +1,31 @@
-"""The window that scripts ask of a scene, which opens none."""
+"""What people see of a scene: its page in a browser, and the pictures of its cameras."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .life import Life
 
+if TYPE_CHECKING:
+    from ..viewer import Viewer
+    from .window import Window
 
-class Viewer:
-    """The window that `show_viewer=True` asks for, which is closed from the start: `is_alive` is False.
 
-    What scripts ask of it besides changes nothing, so that they run to their end.
+class NoWindow:
+    """The page that cannot be opened, or is not open yet: `is_alive` is False, and what is asked of it changes nothing.
+
+    Scripts that ask for a viewer run to their end without one.
     """
 
     def is_alive(self) -> bool:
-        """Return False: no window is open."""
+        """Return False: no page is open."""
         return False
 
     def _nothing(self, *args: Any, **options: Any) -> None:
         """Change nothing."""
 
-    update = stop = start = setup_camera = set_camera_pose = follow_entity = unfollow_entity = update_following = (
-        _nothing
-    )
-    register_keybinds = add_plugin = remove_keybinds = _nothing
+    update = stop = close = setup_camera = set_camera_pose = follow_entity = unfollow_entity = _nothing
+    update_following = register_keybinds = add_plugin = remove_keybinds = _nothing
 
 
 class Visualizer:
@@ -34,7 +37,7 @@ class Visualizer:
 
     def __init__(self, scene: Any) -> None:
         self._scene = scene
-        self.viewer: Viewer | None = scene.viewer
+        self.viewer: Window | NoWindow | None = scene.viewer
 
     @property
     def cameras(self) -> list[Any]:
@@ -42,28 +45,56 @@ class Visualizer:
         return self._scene.cameras
 
     def update(self, force: bool = True, auto: bool | None = None) -> None:
-        """Change nothing: pictures are of the present state."""
+        """Show the present state on the page; pictures are of the present state anyway."""
+        if self.viewer is not None:
+            self.viewer.update()
 
 
 class Viewing(Life):
-    """The window of a scene.
+    """The page of a scene.
 
     Attributes:
-        viewer: None; with `show_viewer=True` a window that is closed.
+        viewer: with `show_viewer=True` the page that shows each step, from `build` on; else None.
     """
 
-    viewer: Viewer | None = None
+    viewer: "Window | NoWindow | None" = None
 
     def _show_viewer(self, asked: bool) -> None:
         if asked:
-            self.viewer = Viewer()
-            warnings.warn(
-                "show_viewer=True: a scene opens no window. Film it with scene.add_camera, or look at it in a browser "
-                "after scene.build(): tumble.viewer.view(scene.rigid_solver)",
-                stacklevel=3,
-            )
+            self.viewer = NoWindow()
+
+    def _open_viewer(self) -> None:
+        """Open the page, if it was asked for; warn if it cannot be, so that the script runs without."""
+        if self.viewer is None:
+            return
+        from ..viewer import ViewerError
+        from .window import Window
+
+        try:
+            self.viewer = Window(self)
+        except ViewerError as error:
+            warnings.warn(f"show_viewer=True: {error}", stacklevel=3)
+
+    def view(self, act: Callable[[Any], Any] | None = None, **options: Any) -> "Viewer":
+        """Show the scene in a browser, and move it from its present state: `tumble.viewer.view`, with its arguments.
+
+        Sliders are for the joints, and for what dofs with `set_dofs_kp` aim at.
+
+        Args:
+            act: is called with the scene before each step; None: controls stay as they are.
+            options: `block=False` returns at once; the scene must be left alone then until the viewer is closed.
+
+        Raises:
+            SceneOrderError: the scene is not built yet.
+            ViewerError: as of `tumble.viewer.Viewer`.
+        """
+        self._built("view")
+        from ..viewer import view
+        from .window import places_of
+
+        return view(self, act, **places_of(self) | options)
 
     @property
     def visualizer(self) -> Visualizer:
-        """The cameras of the scene, and its window."""
+        """The cameras of the scene, and its page."""
         return Visualizer(self)

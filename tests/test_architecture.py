@@ -53,11 +53,11 @@ RANKS = {
     "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
     "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
     "physics": 20,  # the door: what users import
-    "scene": 21,  # entities, composed into a model; it knows no task
-    "envs": 22,
-    "benchmarks": 23,
-    "viewer": 23,  # shows a batch of environments; beside benchmarks, which know no viewer
-    "training": 24,
+    "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
+    "scene": 22,  # entities, composed into a model; it knows no task
+    "envs": 23,
+    "benchmarks": 24,
+    "training": 25,
 }
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
@@ -148,14 +148,16 @@ KINDS_NAMED = {
     "PLANE": (  # no solid: it has no centre and no end
         *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
         *("rendering/dress.py", "rendering/render_model.py", "rendering/scene.py", "rendering/surface.py"),
+        *("rendering/path/cast.py", "rendering/path/integrator.py"),
     ),
     "MESH": (  # has data of its own
         *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
         *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py"),
-        *("rendering/dress.py", "rendering/scene.py"),
+        *("rendering/dress.py", "rendering/scene.py", "rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
-    "SPHERE": (  # looks the same when it is turned; MuJoCo draws round shapes in sizes of their own
+    "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/scene.py", "collision/convex.py", "rendering/dress.py"),
+        *("rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
     "CAPSULE": (  # MuJoCo clips its edge another way; tendons are drawn as capsules
         *("collision/manifold.py", "rendering/dress.py", "rendering/tendons.py"),

@@ -13,7 +13,9 @@ from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from .check_command import check
 from .errors import TumbleUserError, explain
 from .export_command import export
+from .places import require_place
 from .printing import print_outcome, print_scores, print_table
+from .render_command import Columns, Overlays, Slow, render
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
 from .view_command import view
 
@@ -258,7 +260,10 @@ def evaluate(
     task: RunTask = None,
     trust: Trust = False,
     option: Options = None,
-    video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4.")] = None,
+    video: Annotated[Path | None, typer.Option(help="Film an episode: FILE.mp4 or FILE.gif.")] = None,
+    overlay: Overlays = None,
+    slow: Slow = 1.0,
+    columns: Columns = None,
     viewed: Annotated[bool, typer.Option("--view", help="Show the policy in a browser, in Tumble.")] = False,
     replay: Annotated[Path | None, typer.Option(help="Record an episode as a page for browsers: FILE.html.")] = None,
     num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments in film, replay and view.")] = 1,
@@ -268,7 +273,7 @@ def evaluate(
     from .runs import Run
 
     if video is not None:
-        require_place(video, ".mp4")
+        require_place(video, ".mp4", ".gif")
     if replay is not None:
         require_place(replay, ".html")
     if num_envs > 1 and video is None and replay is None and not viewed:
@@ -291,11 +296,8 @@ def evaluate(
         print(evaluation.agreement(*scores))
     print("\n".join(str(evaluation.save_evaluation(opened, score)) for score in scores))
     if video is not None:
-        from ..physics.rendering import write_video
-        from . import video as films
-
-        film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs, options)
-        print(write_video(video, film.frames, film.fps))
+        style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
+        film_episode(video, opened, (chosen[0], seed, seconds, found, num_envs, options), style)
     if replay is not None:
         from .replays import replay_policy
 
@@ -306,50 +308,14 @@ def evaluate(
         view_policy(opened, found, num_envs, seed, options)
 
 
-@app.command()
-def render(
-    what: Annotated[str, typer.Argument(metavar="TASK|MODEL.xml", help=f"A task ({TASK_FORMS}), or an MJCF file.")],
-    out: Annotated[Path, typer.Option(help="Picture (.png), film (.mp4) or replay (.html).")] = Path("picture.png"),
-    num_envs: Annotated[int, typer.Option(min=1, max=64, help="Environments, side by side.")] = 1,
-    seconds: Annotated[float, typer.Option(min=0.0, help="Duration of a film or replay.")] = 5.0,
-    option: Options = None,
-    camera: Annotated[str | None, typer.Option(help="A camera of the model; default: one that follows it.")] = None,
-    width: Annotated[int, typer.Option(min=16)] = 480,
-    height: Annotated[int, typer.Option(min=16)] = 480,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-) -> None:
-    """Draw a task under random actions, or a model with its controls at zero."""
-    from .arguments import check_options, parse_options
-    from .tasks import find_task
+def film_episode(video: Path, run: Any, what: tuple[Any, ...], style: dict[str, Any]) -> None:
+    """Film a policy: simulator, seed, seconds, checkpoint, environments and options, as `film_policy` takes them."""
+    from ..physics.rendering import write_video
+    from . import video as films
+    from .film_style import FilmStyle
 
-    require_place(out, ".png", ".mp4", ".html")
-    model = Path(what) if what.endswith(".xml") else None
-    if model is not None and not model.exists():
-        raise TumbleUserError(f"{model}: no such model file")
-    if model is not None and option:
-        raise TumbleUserError(f"--option sets options of tasks, and {model} is a model")
-    task, options = "" if model is not None else find_task(what), parse_options(option)
-    with LIBRARIES:
-        if model is None:
-            check_options(task, options)
-        from ..physics.rendering import save_png, write_video
-        from . import video as films
-    if out.suffix.lower() == ".html":
-        from .replays import replay_model, replay_task
-
-        with Waiting(f"recording {out}"):
-            seen = replay_model(model, seconds, num_envs) if model is not None else None
-            print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
-        return
-    moving = out.suffix.lower() == ".mp4"
-    duration = seconds if moving else 0.0
-    if model is not None:
-        film = films.film_model(model, width, height, camera, duration, num_envs)
-    else:
-        size = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
-        film = films.film_task(task, num_envs, seed, duration, **(options | size))
-    with Waiting(f"drawing {out}"):
-        print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))
+    film = films.film_policy(run, *what, FilmStyle(**style))
+    print(write_video(video, film.frames, film.fps))
 
 
 @app.command()
@@ -365,6 +331,7 @@ def report(
     print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
 
 
+app.command()(render)
 app.command()(view)
 app.command()(check)
 app.command()(export)
@@ -376,15 +343,6 @@ def bench(context: typer.Context) -> None:
     from ..benchmarks.main import main as run_benchmarks
 
     raise typer.Exit(run_benchmarks(context.args))
-
-
-def require_place(path: Path, *allowed: str) -> None:
-    """Refuse, before any work, a file name whose ending no writer here knows, and one that cannot be written."""
-    if path.suffix.lower() not in allowed:
-        raise TumbleUserError(f"{path}: the name must end in {' or '.join(allowed)}")
-    from ..physics.rendering.video import require_writable
-
-    require_writable(path)
 
 
 if __name__ == "__main__":

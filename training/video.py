@@ -1,6 +1,6 @@
 """Films of policies, tasks and models, frame by frame, drawn by Tumble without OpenGL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from ..viewer.errors import ViewerError
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs, twin_of
+from .film_style import FilmStyle, Scoreboard
 from .policy import Policy, newest_policy
 from .runs import Run
 from .task_errors import is_the_tasks
@@ -40,6 +41,7 @@ def film_policy(
     checkpoint: Path | None = None,
     num_envs: int = 1,
     options: dict[str, Any] | None = None,
+    style: FilmStyle | None = None,
 ) -> Film:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
@@ -57,9 +59,11 @@ def film_policy(
     canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
     stage = make_envs(config, simulator, num_envs) if twin else canvas
     policy = Policy(config, checkpoint, stage.single_observation_space, stage.single_action_space)
-    fps = _frames_per_second(canvas)
+    fps, style = _frames_per_second(canvas), style or FilmStyle()
+    dressed(canvas, style)
 
     def frames() -> Iterator[np.ndarray]:
+        board = Scoreboard(style, num_envs)
         canvas.reset(seed=seed)
         observations, _ = stage.reset(seed=seed)
         playing = starts = np.ones(num_envs, dtype=bool)
@@ -67,10 +71,13 @@ def film_policy(
         for _ in range(round(seconds * fps)):
             if stage is not canvas:
                 copy_state(stage, canvas)
-            now = np.asarray(canvas.render())
-            pictures = now if pictures is None else np.where(playing[:, None, None, None], now, pictures)
-            yield tile(pictures)
-            observations, _, terminated, truncated, _ = stage.step(policy.act(observations, starts=starts))
+            now = shoot(canvas, style, board)
+            if style.spacing is None:
+                now = now if pictures is None else np.where(playing[:, None, None, None], now, pictures)
+            pictures = now
+            yield laid_out(pictures, style)
+            observations, rewards, terminated, truncated, infos = stage.step(policy.act(observations, starts=starts))
+            board.add(1.0 / fps, rewards, infos, ended=starts)
             starts = terminated | truncated
             playing = playing & ~starts
             if not playing.any():
@@ -78,10 +85,12 @@ def film_policy(
         stage.close()
         canvas.close()
 
-    return Film(frames(), fps)
+    return Film(frames(), style.fps(fps))
 
 
-def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: Any) -> Film:
+def film_task(
+    task: str, num_envs: int, seed: int, seconds: float, style: FilmStyle | None = None, **options: Any
+) -> Film:
     """Film a task from its reset under random actions; several environments are tiled into one frame.
 
     Args:
@@ -89,6 +98,7 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
         num_envs: How many environments.
         seed: Of the environments and of the actions.
         seconds: How long.
+        style: How it looks.
         options: Those of the environment and of the task.
 
     Raises:
@@ -97,46 +107,70 @@ def film_task(task: str, num_envs: int, seed: int, seconds: float, **options: An
     """
     options |= {"num_envs": num_envs, "output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
     envs = make_vec(task, render_mode="rgb_array", render_envs=list(range(num_envs)), **options)
-    fps = _frames_per_second(envs)
+    fps, style = _frames_per_second(envs), style or FilmStyle()
+    dressed(envs, style)
 
     def frames() -> Iterator[np.ndarray]:
+        board, ended = Scoreboard(style, num_envs), np.ones(num_envs, bool)
         envs.reset(seed=seed)
         envs.action_space.seed(seed)
         with explained(task):
-            first = picture(envs)
+            first = laid_out(shoot(envs, style, board), style)
         yield first
         for _ in range(round(seconds * fps)):
-            envs.step(envs.action_space.sample())
-            yield picture(envs)
+            _, rewards, terminated, truncated, infos = envs.step(envs.action_space.sample())
+            board.add(1.0 / fps, rewards, infos, ended)
+            ended = np.asarray(terminated) | np.asarray(truncated)
+            yield laid_out(shoot(envs, style, board), style)
         envs.close()
 
-    return Film(frames(), fps)
+    return Film(frames(), style.fps(fps))
 
 
 def film_model(
-    path: Path, width: int, height: int, camera: str | None = None, seconds: float = 0.0, num_envs: int = 1
+    path: Path,
+    width: int,
+    height: int,
+    camera: str | None = None,
+    seconds: float = 0.0,
+    num_envs: int = 1,
+    style: FilmStyle | None = None,
+    renderer: str | Mapping[str, Any] = "rays",
 ) -> Film:
     """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero.
+
+    A slow film has pictures of as many moments more.
 
     Raises:
         FilmError: The model cannot be loaded, is not supported, or has no such camera.
     """
     from ..physics import Model, RigidSolver
-    from ..physics.rendering import BatchRenderer
+    from ..physics.rendering.choose import make_renderer
 
     with explained(str(path)):
         model = Model.from_mjcf(str(path))
         solver = RigidSolver(model, num_envs=num_envs)
-        renderer = BatchRenderer(model, width, height, camera=camera)
+        style = style or FilmStyle()
+        drawn = make_renderer(renderer, model, width, height, camera=camera, **style.rendering)
+    steps = max(round(1.0 / (MODEL_FPS * style.slow * model.mj.opt.timestep)), 1)
+    names, dt = [model.mj.body(i).name for i in range(1, model.mj.nbody)], steps * model.mj.opt.timestep
 
     def frames() -> Iterator[np.ndarray]:
+        board = Scoreboard(style, num_envs)
         solver.forward()
-        yield tile(renderer.render(solver).cpu().numpy())
-        for _ in range(round(seconds * MODEL_FPS)):
-            solver.step(max(round(1.0 / (MODEL_FPS * model.mj.opt.timestep)), 1))
-            yield tile(renderer.render(solver).cpu().numpy())
+        for number in range(1 + round(seconds / dt)):
+            if number:
+                solver.step(steps)
+                board.add(dt)
+            if style.spacing is not None:
+                one = drawn.together(solver, spacing=2 * [style.spacing])["rgb"]
+                yield board.write(one.cpu().numpy()[None])[0]
+                continue
+            pixels = drawn.pixels(solver, solver.get("xpos")[:, 1:]) if "names" in style.overlays else None
+            pictures = drawn.render(solver).cpu().numpy()
+            yield laid_out(board.write(pictures, None if pixels is None else pixels.cpu().numpy(), names), style)
 
-    return Film(frames(), MODEL_FPS)
+    return Film(frames(), style.fps(1.0 / dt))
 
 
 @contextmanager
@@ -166,18 +200,27 @@ def _frames_per_second(envs: VectorEnv) -> float:
     return float(envs.metadata.get("render_fps", MODEL_FPS))
 
 
-def picture(envs: VectorEnv) -> np.ndarray:
-    """Return the rendered environments as one picture."""
+def dressed(envs: VectorEnv, style: FilmStyle) -> None:
+    """Let environments be drawn in a style."""
+    if style.rendering:
+        envs.unwrapped.dress_pictures(**style.rendering)  # type: ignore[attr-defined]
+
+
+def shoot(envs: VectorEnv, style: FilmStyle, board: Scoreboard) -> np.ndarray:
+    """Return pictures of the rendered environments with their text, (n, height, width, 3); one if they are together."""
+    if style.spacing is not None:
+        one = envs.unwrapped.render_together(spacing=2 * [style.spacing])  # type: ignore[attr-defined]
+        return board.write(one.cpu().numpy()[None])
     frames: Any = envs.render()
-    return tile(frames)
+    if "names" not in style.overlays:
+        return board.write(frames)
+    pixels, names = envs.unwrapped.body_pixels()  # type: ignore[attr-defined]
+    return board.write(frames, pixels.cpu().numpy(), names)
 
 
-def tile(frames: Any) -> np.ndarray:
-    """Lay frames of one size out in a near-square grid, (rows * height, columns * width, 3), filled up with black."""
-    pictures = np.asarray(frames)
-    columns = int(np.ceil(np.sqrt(len(pictures))))
-    rows = -(-len(pictures) // columns)
-    height, width = pictures.shape[1:3]
-    grid = np.zeros((rows * columns, height, width, 3), np.uint8)
-    grid[: len(pictures)] = pictures
-    return grid.reshape(rows, columns, height, width, 3).swapaxes(1, 2).reshape(rows * height, columns * width, 3)
+def laid_out(pictures: np.ndarray, style: FilmStyle) -> np.ndarray:
+    """Return pictures as one, in a style."""
+    from ..physics.rendering import grid
+
+    found: np.ndarray = grid(pictures, style.columns, style.gap)
+    return found

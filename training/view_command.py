@@ -1,5 +1,6 @@
 """The command `tumble view`: a task, a model or a trained policy in a browser."""
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
 LIBRARIES = Waiting("importing PyTorch and viser")
 MOST_ENVS = 256
+MODELS = (".xml", ".urdf")
 
 
 def view(
     what: Annotated[
-        str, typer.Argument(metavar="TASK|MODEL.xml|RUN", help="A task, an MJCF file, or a run folder with a policy.")
+        str,
+        typer.Argument(metavar="TASK|MODEL|RUN", help="A task, a file of MJCF or URDF, or a run folder with a policy."),
     ],
     num_envs: Annotated[int, typer.Option(min=1, max=MOST_ENVS, help="Environments, side by side.")] = 1,
     port: Annotated[
@@ -25,6 +28,7 @@ def view(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines connect.")] = "127.0.0.1",
     paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
+    shadows: Annotated[bool, typer.Option(help="Without, browsers that draw in software are twice as fast.")] = True,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     option: Annotated[
         list[str] | None,
@@ -39,12 +43,13 @@ def view(
     """Move and show a task, a model or a policy in a browser: play, drag bodies, turn sliders. Ctrl-C ends it."""
     from .arguments import check_options, parse_options, require_trust
 
-    options, settings = parse_options(option), {"port": port, "host": host, "play": not paused, "seed": seed}
-    if what.endswith(".xml"):
+    options = parse_options(option)
+    settings = {"port": port, "host": host, "play": not paused, "seed": seed, "shadows": shadows}
+    if what.lower().endswith(MODELS):
         if option:
             raise TumbleUserError(f"--option sets options of tasks, and {what} is a model")
         view_model(Path(what), num_envs, settings)
-    elif Path(what).is_dir():
+    elif _is_run(Path(what)):
         from .runs import Run
 
         run = Run.find(Path(what))
@@ -58,15 +63,28 @@ def view(
         view_task(what, num_envs, options, settings)
 
 
+def _is_run(path: Path) -> bool:
+    """Return True for a folder, and for a name beside run folders: a task is not called so."""
+    return path.is_dir() or (len(path.parts) > 1 and any(path.parent.glob("*/config.toml")))
+
+
 def view_model(path: Path, num_envs: int, settings: dict[str, Any]) -> None:
-    """Show an MJCF file, with sliders for its controls."""
+    """Show a file of MJCF or URDF, with sliders for its controls.
+
+    Raises:
+        TumbleUserError: there is no such file, or it cannot be shown.
+    """
     if not path.exists():
-        raise TumbleUserError(f"{path}: no such model file")
+        beside = sorted(each.name for each in path.parent.glob("*") if each.suffix.lower() in MODELS)
+        near = get_close_matches(path.name, beside, n=3, cutoff=0.4)
+        hint = f"; nearest: {', '.join(str(path.parent / name) for name in near)}" if near else ""
+        raise TumbleUserError(f"{path}: no such model file{hint}")
     with LIBRARIES:
         from ..physics import Model, RigidSolver
         from .video import explained
+    load = Model.from_urdf if path.suffix.lower() == ".urdf" else Model.from_mjcf
     with explained(str(path)):
-        solver = RigidSolver(Model.from_mjcf(str(path)), num_envs=num_envs)
+        solver = RigidSolver(load(str(path)), num_envs=num_envs)
     _show(solver, None, title=path.name, **settings)
 
 

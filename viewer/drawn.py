@@ -10,7 +10,7 @@ import numpy as np
 from ..physics.geometry.visual import HIGHEST_VISIBLE_GROUP, MESH_TYPES, colour_of, flat_texture_of, pixels_of
 from ..physics.shapes import HFIELD, PLANE
 from .errors import ViewerError
-from .surfaces import PRIMITIVES, Surface, height_field, mesh
+from .surfaces import PRIMITIVES, ROUND, Surface, height_field, mesh
 
 _PRIMITIVES = {int(getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}")): of for name, of in PRIMITIVES.items()}
 
@@ -44,12 +44,13 @@ class Drawn:
     cell: float
 
 
-def drawn(mj: mujoco.MjModel, collision: bool = False) -> Drawn:
+def drawn(mj: mujoco.MjModel, collision: bool = False, corners: int = ROUND) -> Drawn:
     """Collect what is drawn of a model.
 
     Args:
         mj: the compiled model.
         collision: take the geoms that are there for contacts, too.
+        corners: of circles, a multiple of 4.
 
     Raises:
         ViewerError: there is nothing to draw.
@@ -70,7 +71,7 @@ def drawn(mj: mujoco.MjModel, collision: bool = False) -> Drawn:
         key = _key(mj, g)
         if key not in surfaces:
             surfaces[key] = len(made)
-            made.append(_surface(mj, g))
+            made.append(_surface(mj, g, corners))
         rows.append((g, surfaces[key], hidden, color))
     if not rows and not planes:
         raise ViewerError("the model has no visible geoms: there is nothing to draw (groups 0 to 2 are shown)")
@@ -95,7 +96,7 @@ def _key(mj: mujoco.MjModel, g: int) -> tuple:
     return (kind, data) if kind == HFIELD or kind in MESH_TYPES else (kind, *mj.geom_size[g].tolist())
 
 
-def _surface(mj: mujoco.MjModel, g: int) -> Surface:
+def _surface(mj: mujoco.MjModel, g: int, corners: int) -> Surface:
     kind, data = int(mj.geom_type[g]), int(mj.geom_dataid[g])
     if kind == HFIELD:
         return height_field(mj, data)
@@ -103,7 +104,7 @@ def _surface(mj: mujoco.MjModel, g: int) -> Surface:
         return mesh(mj, data)
     if kind not in _PRIMITIVES:
         raise ViewerError(f"geom {mj.geom(g).name or g}: surfaces of type {kind} cannot be drawn")
-    return _PRIMITIVES[kind](mj.geom_size[g])
+    return _PRIMITIVES[kind](mj.geom_size[g], corners)
 
 
 def _color(mj: mujoco.MjModel, g: int) -> np.ndarray:

@@ -1,14 +1,13 @@
-"""The live view: a loop that moves a batch in the time of the clock, and shows it in browsers through viser.
+"""The live view: it moves a batch in the time of the clock, or watches a program that does, and shows it in browsers.
 
-All that touches the solver happens in the thread of the loop. Callbacks of browsers come in other threads; they leave
-jobs, which the loop does between two frames.
+All that touches the solver happens in the thread of the loop, or of the program that calls `sync`. Callbacks of
+browsers come in other threads; they leave jobs, which are done between two frames.
 """
 
 import contextlib
-import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from queue import Empty, SimpleQueue
@@ -17,16 +16,17 @@ from typing import Any
 import numpy as np
 
 from .errors import ViewerError
+from .layout import grid, room
 from .overlays import Overlays
 from .panel import Panel
 from .perturbation import Perturbation
 from .pictures import CameraPictures
 from .plots import Plots
+from .serving import free_port, import_viser
 from .session import Session
 from .sources import environments, geom_poses
 from .stage import Stage
 
-FIRST_PORT, PORTS = 8080, 50
 FRAMES, READINGS = 30.0, 4.0
 """Times a second that bodies are drawn, and that numbers, curves and pictures are."""
 LATE = 0.1
@@ -37,8 +37,10 @@ class Viewer:
     """A running view of a batch.
 
     Args:
-        source: vector environments of Tumble, or a `RigidSolver`.
-        act: returns actions for observations, as a policy does; None: random actions.
+        source: environments of Tumble, a built scene, or a `RigidSolver`. Environments begin with a reset, the others
+            go on from their state.
+        act: returns actions for observations, as a policy does; None: random actions. For a scene or a solver it is
+            called with that before each frame.
         envs: numbers of the environments to show; None: the first 16 at most.
         port: of the server; None: the first free one from 8080 on.
         host: address to listen at; "0.0.0.0" lets other machines connect.
@@ -46,6 +48,8 @@ class Viewer:
         title: of the page.
         shadows: False spares browsers without a graphics card.
         seed: of resets and random actions.
+        driven: True: a program moves the batch, and calls `sync` after each step; there is no loop.
+        places: where environments stand side by side, (num_envs, 3) m; None: in a grid.
 
     Attributes:
         url: where a browser finds it.
@@ -68,20 +72,25 @@ class Viewer:
         title: str = "Tumble",
         shadows: bool = True,
         seed: int | None = 0,
+        driven: bool = False,
+        places: np.ndarray | None = None,
     ) -> None:
-        viser = _viser()
-        session = self.session = Session(source, act, seed)
+        viser = import_viser()
+        session = self.session = Session(source, act, seed, driven)
+        self._all_places = places
         self._envs = self._chosen = environments(envs, session.num_envs)
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self.frames = 0
+        self._clock = self._drawn = self._was_read = time.perf_counter()
+        self._synced = False
         number = free_port(host, port)
         self._server = viser.ViserServer(host=host, port=number, label=title, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
-        self._stage = Stage(self._server, session.mj, self._dragged, shadows)
+        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs))
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
@@ -150,37 +159,81 @@ class Viewer:
                 return done.result(timeout=0.1)
         raise ViewerError("the viewer has been closed")
 
+    def announce(self) -> None:
+        """Print where a browser finds it, from another machine too."""
+        port = self.url.rpartition(":")[2]
+        print(f"{self.url} shows the simulation; over ssh, first: ssh -L {port}:localhost:{port} HOST", flush=True)
+
+    def is_alive(self) -> bool:
+        """Return True until it is closed."""
+        return not self._ended.is_set()
+
     def close(self) -> None:
         """End the loop and the server."""
+        closed = self._ended.is_set()
         self._ended.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
-        elif self._thread is None:
+        elif self._thread is None and not closed:
             self._server.stop()
 
     def _loop(self) -> None:
-        clock = drawn = read = time.perf_counter()
+        self._clock = time.perf_counter()
         while not self._ended.is_set():
             self._do_jobs()
             now = time.perf_counter()
-            panel, dt = self.panel, self.session.dt
+            panel = self.panel
             if panel.steps:
                 panel.steps -= 1
                 self._advance()
-                clock = now
+                self._clock = now
             elif not panel.playing:
-                clock = now
-            elif now >= clock:
+                self._clock = now
+            elif now >= self._clock:
                 self._advance()
-                clock = max(clock + dt / panel.speed, now - LATE)
-            if now - drawn >= 1 / FRAMES:
-                drawn = now
-                self._draw()
-            if now - read >= 1 / READINGS:
-                read = now
-                self._read()
-            waits = [drawn + 1 / FRAMES, *([clock] if panel.playing else [])]
+                self._clock = max(self._clock + self.session.dt / panel.speed, now - LATE)
+            self._show(now)
+            waits = [self._drawn + 1 / FRAMES, *([self._clock] if panel.playing else [])]
             time.sleep(max(0.0005, min(min(waits) - time.perf_counter(), 1 / FRAMES)))
+
+    def sync(self, rewards: Any = None, infos: Mapping[str, Any] | None = None) -> None:
+        """Show a batch that a program moves, after each of its steps; of a viewer that was made with `driven=True`.
+
+        It returns when the next step is due: not while the page says pause, and no faster than its speed. What the page
+        asks for is done here: resets, joints, keyframes, and forces of the mouse, which act in the next step.
+
+        Args:
+            rewards: of the step, (num_envs,), for the curves.
+            infos: the step's other numbers by name.
+        """
+        if self._ended.is_set():
+            return
+        self.session.tell({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
+        self._note()
+        panel, now = self.panel, time.perf_counter()
+        begun = self._clock if self._synced else now
+        self._clock, self._synced = max(begun + self.session.dt / panel.speed, now - LATE), True
+        while not self._ended.is_set():
+            self._do_jobs()
+            now = time.perf_counter()
+            self._show(now)
+            if panel.steps:
+                panel.steps -= 1
+                break
+            if panel.playing and now >= self._clock:
+                break
+            due = min(self._drawn + 1 / FRAMES, self._clock if panel.playing else np.inf)
+            time.sleep(max(0.0005, min(due - now, 1 / FRAMES)))
+        self._spring.apply()
+
+    def _show(self, now: float) -> None:
+        """Draw and read, if it is time to."""
+        if now - self._drawn >= 1 / FRAMES:
+            self._drawn = now
+            self._draw()
+        if now - self._was_read >= 1 / READINGS:
+            self._was_read = now
+            self._read()
 
     def _do_jobs(self) -> None:
         with contextlib.suppress(Empty):
@@ -188,13 +241,17 @@ class Viewer:
                 self._jobs.get_nowait()()
 
     def _advance(self) -> None:
-        session, panel = self.session, self.panel
         self._spring.apply()
-        session.advance()
-        self._plots.note(float(session.solver.time[panel.env]), session.told, panel.env)
+        self.session.advance()
+        self._note()
+
+    def _note(self) -> None:
+        session, env = self.session, self.panel.env
+        self._plots.note(float(session.solver.time[env]), session.told, env)
 
     def _poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of all geoms, (num_envs, ngeom, ...); environments that are not shown have zeros."""
+        self.session.refresh()
         found = geom_poses(self.session.solver, self._envs)
         every = [np.zeros((self.session.num_envs, *array.shape[1:])) for array in found]
         for array, shown in zip(every, found, strict=True):
@@ -233,9 +290,13 @@ class Viewer:
         shown = self._chosen if panel.side_by_side else [panel.env]
         self._envs = shown
         pos_quat = self._poses()
-        spacing = _spacing(pos_quat[0][shown], self.session.mj) if len(shown) > 1 else 0.0
+        places = np.zeros((1, 3))
+        if len(shown) > 1 and self._all_places is not None:
+            places = self._all_places[shown]
+        elif len(shown) > 1:
+            places = grid(len(shown), room(pos_quat[0][shown], self.session.mj))
         with self._server.atomic():
-            self._stage.show(shown, spacing, *pos_quat)
+            self._stage.show(shown, places, *pos_quat)
         self._plots.clear()
 
     def _dragged(self, event: Any, place: int, body: int) -> None:
@@ -254,8 +315,9 @@ def view(source: Any, act: Callable[[Any], Any] | None = None, *, block: bool = 
     """Show a batch in browsers, and move it.
 
     Args:
-        source: vector environments of Tumble, or a `RigidSolver`.
-        act: returns actions for observations, as a policy does; None: random actions.
+        source: environments of Tumble, a built scene, or a `RigidSolver`.
+        act: returns actions for observations, as a policy does; None: random actions. For a scene or a solver it is
+            called with that before each frame.
         block: True: return when Ctrl-C was pressed; False: at once, with the loop in a thread of its own, as for
             notebooks. The batch must be left alone until the viewer is closed.
         options: further arguments of `Viewer`.
@@ -267,53 +329,9 @@ def view(source: Any, act: Callable[[Any], Any] | None = None, *, block: bool = 
         ViewerError, TypeError, IndexError: those of `Viewer`.
     """
     viewer = Viewer(source, act, **options)
-    print(f"{viewer.url} shows the simulation", flush=True)
+    viewer.announce()
     if not block:
         return viewer.start()
-    print("Ctrl-C ends it. From elsewhere: ssh -L PORT:localhost:PORT, with the port above", flush=True)
+    print("Ctrl-C ends it", flush=True)
     viewer.run()
     return viewer
-
-
-def free_port(host: str, port: int | None) -> int:
-    """Return the port if it is free; None: the first free one from 8080 on.
-
-    Raises:
-        ViewerError: it is in use, or all are.
-    """
-    for number in range(FIRST_PORT, FIRST_PORT + PORTS) if port is None else [port]:
-        with socket.socket() as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                one.bind((host, number))
-            except OSError as error:
-                reason = error.strerror
-                continue
-            return number
-    if port is None:
-        raise ViewerError(f"no port from {FIRST_PORT} to {FIRST_PORT + PORTS - 1} is free at {host}")
-    raise ViewerError(f"port {port} cannot be had at {host} ({reason}); choose another, or none for the first free one")
-
-
-def _viser() -> Any:
-    """Return viser.
-
-    Raises:
-        ViewerError: it is not installed.
-    """
-    try:
-        import viser
-    except ImportError as error:
-        hint = 'install the extra: pip install ".[viewer]"; replays (tumble render --out FILE.html) do without'
-        raise ViewerError(f"the live view needs viser ({error}); {hint}") from None
-    return viser
-
-
-def _spacing(pos: np.ndarray, mj: Any) -> float:
-    """Return the metres between environments side by side: what their moving geoms reach, and some room."""
-    moving = np.flatnonzero((mj.body_weldid[mj.geom_bodyid] != 0) & (mj.geom_rbound > 0))
-    if not len(moving):
-        return 2.0 * float(mj.stat.extent)
-    places, radius = pos[:, moving, :2], mj.geom_rbound[moving][None, :, None]
-    wide = (places + radius).max(axis=(0, 1)) - (places - radius).min(axis=(0, 1))
-    return 1.5 * float(wide.max())

@@ -1,4 +1,7 @@
-"""Drawings over the bodies, on request: contacts with their forces, frames of bodies, and the mouse's spring."""
+"""Drawings over the bodies, on request: contacts with their forces, frames of bodies, and the mouse's spring.
+
+They are as large as MuJoCo's viewer draws them: `visual/scale` of the model, times the mean size of its bodies.
+"""
 
 from typing import Any
 
@@ -21,21 +24,24 @@ class Overlays:
     def __init__(self, server: Any, solver: Any, mj: mujoco.MjModel) -> None:
         self._server, self._solver, self._mj = server, solver, mj
         self.contacts = self.forces = self.frames = False
-        self._size = 0.02 * float(mj.stat.meansize if mj.stat.meansize > 0 else 1.0) * 10
+        size = self._size = float(mj.stat.meansize if mj.stat.meansize > 0 else 0.1)  # m
+        self._contact = size * np.array([mj.vis.scale.contactwidth, mj.vis.scale.contactheight], float)
+        self._shaft = 0.5 * size * float(mj.vis.scale.forcewidth)
+        self._axis = size * np.array([mj.vis.scale.framelength, 0.5 * mj.vis.scale.framewidth], float)
         weight = float(mj.body_mass.sum()) * max(float(np.linalg.norm(mj.opt.gravity)), 1.0)
-        self._length = 4 * self._size / max(weight, 1e-9)  # m for a newton
+        self._length = 2.5 * size / max(weight, 1e-9)  # m for a newton
         self._arrows: dict[str, Any] = {}
         self._axes: Any = None
 
     def update(self, stage: Stage, spring: Perturbation) -> None:
         """Draw what is asked for, as the solver has it now."""
         points, forces = self._contact_arrows(stage) if self.contacts or self.forces else (None, None)
-        self._draw("contacts", points if self.contacts else None, CONTACT, 0.9 * self._size)
-        self._draw("forces", forces if self.forces else None, FORCE, 0.35 * self._size)
+        self._draw("contacts", points if self.contacts else None, CONTACT, self._contact[0])
+        self._draw("forces", forces if self.forces else None, FORCE, self._shaft)
         line = None
         if spring.line is not None and spring.env in stage.shown:
             line = (spring.line + stage.offsets[stage.shown.index(spring.env)])[None]
-        self._draw("spring", line, SPRING, 0.3 * self._size)
+        self._draw("spring", line, SPRING, self._shaft)
         self._draw_frames(stage)
 
     def _contact_arrows(self, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
@@ -47,7 +53,7 @@ class Overlays:
             getattr(found, name)[stage.shown].double().cpu().numpy()[mask] for name in ("pos", "frame", "force")
         )
         start = pos + stage.offsets[which]
-        across = frame[:, 0] * 0.1 * self._size
+        across = frame[:, 0] * self._contact[1]
         pull = np.einsum("kij,ki->kj", frame, force[:, :3]) * self._length
         return np.stack([start - across, start + across], axis=1), np.stack([start, start + pull], axis=1)
 
@@ -77,8 +83,8 @@ class Overlays:
         if self._axes is None or len(self._axes.batched_positions) != len(pos):
             if self._axes is not None:
                 self._axes.remove()
-            size = 4 * self._size
+            length, radius = map(float, self._axis)
             self._axes = self._server.scene.add_batched_axes(
-                "/overlay/frames", quat, pos, axes_length=size, axes_radius=0.04 * size
+                "/overlay/frames", quat, pos, axes_length=length, axes_radius=radius
             )
         self._axes.batched_positions, self._axes.batched_wxyzs = pos.astype(np.float32), quat.astype(np.float32)

@@ -42,10 +42,10 @@ class Panel:
         gui = self._gui
         self._play = gui.add_button("Pause" if self.playing else "Play", color="teal")
         step = gui.add_button_group("or", ("Step", "Reset"))
-        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
+        speed = self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
         self._play.on_click(lambda _: self._do(lambda: self.play(not self.playing)))
         step.on_click(lambda _: self._do(self._one_step if step.value == "Step" else lambda: self.reset_wanted()))
-        speed.on_update(lambda _: self._set_speed(speed.value))
+        speed.on_update(lambda _: self._do(lambda: self._set_speed(speed.value)))
         if self._session.num_envs > 1:
             names = [ALL, *(f"environment {i}" for i in range(self._session.num_envs))]
             choice = gui.add_dropdown("show", names, initial_value=ALL)
@@ -79,9 +79,15 @@ class Panel:
         self.play(False)
         self.steps += 1
 
+    def pace(self, speed: float) -> None:
+        """Set the speed, and the choice of it if it is one of those that are offered."""
+        name = {_speed_of(name): name for name in SPEEDS}.get(speed)
+        if name is not None:
+            self._speed.value = name
+        self.speed = speed
+
     def _set_speed(self, name: str) -> None:
-        over, _, under = name.partition("/")
-        self.speed = float("inf") if not over.isdigit() else float(over) / float(under or 1)
+        self.speed = _speed_of(name)
 
     def _choose(self, env: int) -> None:
         self.side_by_side, self.env = env < 0, max(env, 0)
@@ -93,3 +99,9 @@ class Panel:
     def _by_hand(self) -> None:
         if self._way is not None and self._way.value != BY_HAND:
             self._way.value = BY_HAND
+
+
+def _speed_of(name: str) -> float:
+    """Return the number of one of `SPEEDS`."""
+    over, _, under = name.partition("/")
+    return float("inf") if not over.isdigit() else float(over) / float(under or 1)

@@ -8,7 +8,7 @@ import numpy as np
 from .drawn import StartCamera, drawn, start_camera
 from .errors import ViewerError
 from .replay import Replay
-from .sources import environments, geom_poses, model_of, solver_of
+from .sources import as_vector, environments, geom_poses, is_environments, is_scene, model_of, numbers_of, solver_of
 
 MOST_FRAMES = 100_000
 """Frames of a replay."""
@@ -24,7 +24,7 @@ class Recorder:
         recorder.replay().save("ant.html")
 
     Args:
-        source: vector environments of Tumble, or a `RigidSolver`.
+        source: environments of Tumble, a built scene, or a `RigidSolver`.
         envs: numbers of the environments to record; None: the first 16 at most.
         title: of the page.
 
@@ -37,6 +37,7 @@ class Recorder:
     def __init__(self, source: Any, envs: Sequence[int] | int | None = None, title: str = "") -> None:
         self._solver = solver_of(source)
         self._mj = model_of(self._solver)
+        self._lags = is_scene(source)  # its poses are those of the present whenever it is asked
         self.envs = environments(envs, self._solver.num_envs)
         self.title = title
         self._drawn = drawn(self._mj)
@@ -60,13 +61,16 @@ class Recorder:
         """
         if len(self._frames) >= MOST_FRAMES:
             raise ViewerError(f"a replay has {MOST_FRAMES:,} frames at most")
+        if self._lags:
+            self._solver.forward_changed()
         pos, quat = geom_poses(self._solver, self.envs)
         if self._camera is None:
             self._camera = start_camera(self._mj, pos[0])
         times = self._solver.time.double().cpu().numpy()[self.envs] if time is None else np.full(len(self.envs), time)
         self._frames.append((times, pos, quat))
         told = {"reward": reward} if reward is not None else {}
-        self._curves.append(self._numbers({**told, **(infos or {})}))
+        numbers = numbers_of({**told, **(infos or {})}, int(self._solver.num_envs))
+        self._curves.append({name: values[self.envs] for name, values in numbers.items()})
 
     def replay(self) -> Replay:
         """Return what was recorded.
@@ -82,17 +86,6 @@ class Recorder:
         curves = {name: np.stack([told.get(name, unknown) for told in self._curves]) for name in names}
         return Replay(self._mj, self._drawn, self._camera, self.envs, time, pos, quat, curves, self.title)
 
-    def _numbers(self, told: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Return the numbers that every environment has one of, for those that are recorded."""
-        found = {}
-        for name, value in told.items():
-            if name.startswith("_") or isinstance(value, Mapping):
-                continue
-            array = np.asarray(value.cpu() if hasattr(value, "cpu") else value)
-            if array.shape == (self._solver.num_envs,) and array.dtype.kind in "biuf":
-                found[name] = array[self.envs].astype(float)
-        return found
-
 
 def record(
     source: Any,
@@ -106,13 +99,14 @@ def record(
     """Play a batch, and return what it did.
 
     Args:
-        source: vector environments of Tumble, which are reset first; or a `RigidSolver`, which goes on from its state.
+        source: environments of Tumble, which are reset first; or a built scene or a `RigidSolver`, which go on from
+            their state.
         seconds: simulated seconds.
-        act: returns actions for observations; None: random ones. For a solver it is called with the solver before each
-            frame, to set its controls; None: they stay as they are.
+        act: returns actions for observations; None: random ones. For a solver or a scene it is called with that before
+            each frame, to set its controls; None: they stay as they are.
         envs: numbers of the environments to record; None: the first 16 at most.
         seed: of the environments' reset and of random actions; None: a new one.
-        fps: frames a second of a solver's replay; environments have a frame each step.
+        fps: frames a second of a solver's replay; environments and scenes have a frame each step.
         title: of the page.
 
     Raises:
@@ -122,22 +116,39 @@ def record(
     if not seconds > 0 or not fps > 0:
         raise ValueError(f"seconds={seconds}, fps={fps}: both must be positive")
     recorder = Recorder(source, envs, title)
-    if not hasattr(source, "action_space"):
+    if is_environments(source):
+        batch, act = as_vector(source, act)
+        _play(batch, act, seed, seconds, recorder)
+    elif is_scene(source):
+        _run(recorder, seconds, float(source.dt), source, lambda: source.step(update_visualizer=False), act)
+    else:
         solver = solver_of(source)
-        substeps = max(1, round(1 / (fps * float(solver.model.mj.opt.timestep))))
-        for _ in range(round(seconds / (substeps * float(solver.model.mj.opt.timestep)))):
-            recorder.add()
-            if act is not None:
-                act(solver)
-            solver.step(substeps)
-        recorder.add()
-        return recorder.replay()
-    observations, _ = source.reset(seed=seed)
-    if act is None:
-        source.action_space.seed(seed)
-    recorder.add()
-    for _ in range(max(1, round(seconds * float(source.metadata.get("render_fps", fps))))):
-        actions = source.action_space.sample() if act is None else act(observations)
-        observations, rewards, _, _, infos = source.step(actions)
-        recorder.add(rewards, infos)
+        step = float(solver.model.mj.opt.timestep)
+        substeps = max(1, round(1 / (fps * step)))
+        _run(recorder, seconds, substeps * step, solver, lambda: solver.step(substeps), act)
     return recorder.replay()
+
+
+def _run(
+    recorder: Recorder, seconds: float, dt: float, source: Any, step: Callable[[], None], act: Callable | None
+) -> None:
+    """Record a solver or a scene from where it is, a frame each `dt` seconds."""
+    solver_of(source).forward_changed()
+    for _ in range(max(1, round(seconds / dt))):
+        recorder.add()
+        if act is not None:
+            act(source)
+        step()
+    recorder.add()
+
+
+def _play(batch: Any, act: Callable | None, seed: int | None, seconds: float, recorder: Recorder) -> None:
+    """Record environments from their reset, a frame each step."""
+    observations, _ = batch.reset(seed=seed)
+    if act is None:
+        batch.action_space.seed(seed)
+    recorder.add()
+    for _ in range(max(1, round(seconds * float(batch.metadata["render_fps"])))):
+        actions = batch.action_space.sample() if act is None else act(observations)
+        observations, rewards, _, _, infos = batch.step(actions)
+        recorder.add(rewards, infos)

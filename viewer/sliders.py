@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .session import BY_HAND, Session
+from .session import Session
 
 MOST_SLIDERS = 80
 _SHORT = {int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)}
@@ -37,8 +37,7 @@ def control_sliders(gui: Any, session: Session, chosen: Callable[[], int], do: D
             value = float(event.target.value)
 
             def write() -> None:
-                session.wanted[chosen(), i] = value
-                session.way = BY_HAND
+                session.want(chosen(), i, value)
                 by_hand()
 
             do(write)

@@ -1,11 +1,13 @@
-"""The sources that can be shown: a solver, or environments that have one."""
+"""The sources that can be shown: a solver, environments that have one, or a built scene."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import gymnasium as gym
 import mujoco
 import numpy as np
 import torch
+from gymnasium.vector.utils import batch_space
 
 from .errors import ViewerError
 
@@ -20,10 +22,58 @@ def solver_of(source: Any) -> Any:
         TypeError: it has none.
     """
     for one in (source, getattr(source, "unwrapped", None)):
-        for found in (one, getattr(one, "solver", None)):
+        for found in (one, getattr(one, "solver", None), getattr(one, "rigid_solver", None)):
             if hasattr(found, "get_many") and hasattr(found, "model"):
                 return found
-    raise TypeError(f"{type(source).__name__} has no solver: give a RigidSolver, or environments of Tumble")
+    raise TypeError(f"{type(source).__name__} has no solver: give environments of Tumble, a Scene or a RigidSolver")
+
+
+def numbers_of(told: Mapping[str, Any], count: int) -> dict[str, np.ndarray]:
+    """Return what is told of a step, by name, that each of `count` environments has one number of, (count,)."""
+    found = {}
+    for name, value in told.items():
+        array = np.asarray(value.cpu() if hasattr(value, "cpu") else value)
+        if not name.startswith("_") and array.shape == (count,) and array.dtype.kind in "biuf":
+            found[name] = array.astype(float)
+    return found
+
+
+def is_environments(source: Any) -> bool:
+    """Return True for environments, single ones too."""
+    return hasattr(source, "action_space")
+
+
+def is_scene(source: Any) -> bool:
+    """Return True for a scene, which takes steps of its own."""
+    return hasattr(source, "rigid_solver")
+
+
+class _OneAsMany:
+    """A single environment in the form of vector environments, which begins anew when its episode ends."""
+
+    def __init__(self, env: gym.Env) -> None:
+        self._env, self.metadata, self.single_action_space = env, env.metadata, env.action_space
+        self.action_space = batch_space(env.action_space, 1)
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        return self._env.reset(seed=seed)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self._env.step(actions[0])
+        if terminated or truncated:
+            observation, _ = self._env.reset()
+        told = {name: np.array([value]) for name, value in info.items() if np.ndim(value) == 0}
+        return observation, np.array([reward]), np.array([terminated]), np.array([truncated]), told
+
+
+def as_vector(envs: Any, act: Callable[[Any], Any] | None) -> tuple[Any, Callable[[Any], Any] | None]:
+    """Return vector environments, and what returns actions for all of them; a single environment is a batch of one.
+
+    What acts in a single environment is given its own observation, and returns its own action.
+    """
+    if not isinstance(envs, gym.Env):
+        return envs, act
+    return _OneAsMany(envs), None if act is None else lambda observation: [act(observation)]
 
 
 def model_of(solver: Any) -> mujoco.MjModel:

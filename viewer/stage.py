@@ -8,11 +8,14 @@ import mujoco
 import numpy as np
 
 from .drawn import drawn, followed, start_camera
+from .surfaces import PRIMITIVES, ROUND
 
 Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
 FIELD_OF_VIEW = np.radians(42)
 HORIZON = 222, 232, 240
+SUN = -36.0, -48.0, 80.0  # m
+ROUND_GEOMS = [int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")) for kind in PRIMITIVES if kind != "box"]
 FIELDS = 40
 """Fields of a floor's checker to each side."""
 
@@ -39,9 +42,9 @@ class Stage:
         walker: the geom that is followed, -1 for none.
     """
 
-    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True) -> None:
+    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True, envs: int = 1) -> None:
         self._server, self._mj, self._grab, self.shadows = server, mj, grab, shadows
-        self._drawn = drawn(mj, collision=True)
+        self._drawn = drawn(mj, collision=True, corners=_corners(mj, envs))
         self._parts = self._make_parts()
         self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
         self.shown: list[int] = []
@@ -63,12 +66,12 @@ class Stage:
         scene = self._server.scene
         scene.set_background_image(_sky(), format="png")
         scene.configure_default_lights(enabled=False)
-        scene.configure_environment_map(environment_intensity=0.3)
-        turn = _turn_to(np.array([-0.36, -0.48, 0.80]))
-        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, wxyz=turn)
+        scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
+        # It shines from where it is to the origin, whatever its rotation: at the origin it would shine nowhere.
+        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, position=SUN)
         self._sun.cast_shadow = self.shadows
-        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=0.9)
-        camera = start_camera(self._mj, pos)
+        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=1.5)
+        camera = self._first = start_camera(self._mj, pos)
         reach = camera.distance
         scene.configure_fog(5 * reach, 16 * reach, color=HORIZON)
         for number, g in enumerate(self._drawn.planes):
@@ -85,25 +88,34 @@ class Stage:
                     cast_shadow=False,
                 )
                 self._floors.append((int(g), handle))
-        self._start = pos[self.walker] if self.walker >= 0 else np.zeros(3)
-        self.aim(camera.target, camera.distance, camera.azimuth, camera.elevation)
+        self._start = pos[self.walker] if self.walker >= 0 else None
+
+    def _look_at_all(self, places: np.ndarray) -> None:
+        """Put the camera where it sees environments at all places, from higher up if they are several."""
+        low, high = places.min(axis=0), places.max(axis=0)
+        wide, start = 0.8 * float(np.linalg.norm(high - low)), self._first
+        middle = np.asarray(start.target) + (low + high) / 2
+        self.aim(middle, start.distance + wide, start.azimuth, start.elevation - min(wide, 12.0))
 
     def aim(self, target: Any, distance: float, azimuth: float, elevation: float) -> None:
         """Set the camera that browsers begin with, and move those that are there; degrees and metres."""
         a, e = np.radians([azimuth, elevation])
         eye = np.asarray(target) - distance * np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
-        first = self._server.initial_camera
-        first.position, first.look_at, first.fov = tuple(eye), tuple(target), FIELD_OF_VIEW
-        for client in self._server.get_clients().values():
-            client.camera.position, client.camera.look_at = tuple(eye), tuple(target)
+        self.look(eye, target)
 
-    def show(self, shown: list[int], spacing: float, pos: np.ndarray, quat: np.ndarray) -> None:
-        """Show environments, side by side if `spacing` (m) is not 0; poses are those of all environments."""
+    def look(self, eye: Any, target: Any, fov: float = FIELD_OF_VIEW) -> None:
+        """Set the camera that browsers begin with, and move those that are there: from a point to another one, m."""
+        first = self._server.initial_camera
+        first.position, first.look_at, first.fov = tuple(eye), tuple(target), fov
+        for client in self._server.get_clients().values():
+            client.camera.position, client.camera.look_at, client.camera.fov = tuple(eye), tuple(target), fov
+
+    def show(self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Show environments at places (k, 3) m; poses are those of all environments."""
+        if len(shown) != len(self.shown):
+            self._look_at_all(places)
         self.shown = shown
-        columns = int(np.ceil(np.sqrt(len(shown))))
-        rows = -(-len(shown) // columns)
-        places = [((i % columns) - (columns - 1) / 2, (rows - 1) / 2 - i // columns, 0.0) for i in range(len(shown))]
-        self.offsets = self._places = spacing * np.array(places)
+        self.offsets = self._places = places
         self._follow(pos)
         for number, part in enumerate(self._parts):
             if part.handle is not None:
@@ -153,6 +165,14 @@ class Stage:
             if part.collision == collision and part.handle is not None:
                 part.handle.visible = visible
 
+    def follow(self, body: int) -> None:
+        """Follow a body, or the first one below it that has geoms; nothing if there is none."""
+        mj = self._mj
+        below = [b for b in range(body, mj.nbody) if b == body or mj.body_rootid[b] == mj.body_rootid[body]]
+        geoms = [int(mj.body_geomadr[b]) for b in below if mj.body_geomnum[b]]
+        if geoms:
+            self.walker, self.follows, self._start = geoms[0], True, None
+
     @property
     def has_collision_geoms(self) -> bool:
         """True if the model has geoms that are there for contacts alone."""
@@ -162,7 +182,9 @@ class Stage:
         """Shift the one environment that is shown, and the floors by as much."""
         shift = np.zeros(3)
         if self.follows and len(self.shown) == 1 and self.walker >= 0:
-            shift[:2] = (self._start - pos[self.shown[0], self.walker])[:2]
+            here = pos[self.shown[0], self.walker]
+            self._start = here if self._start is None else self._start
+            shift[:2] = (self._start - here)[:2]
         self.offsets = self._places + shift
         step = 2 * self._drawn.cell
         for g, floor in self._floors:
@@ -178,6 +200,12 @@ class Stage:
                 place, turn = self._instances(part, pos, quat)
                 part.handle.batched_positions = place
                 part.handle.batched_wxyzs = turn
+
+
+def _corners(mj: mujoco.MjModel, envs: int) -> int:
+    """Return the corners of circles: fewer where many round geoms are drawn, each of them small."""
+    round_geoms = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
+    return ROUND if round_geoms <= 60 else 16 if round_geoms <= 400 else 12
 
 
 def _sky() -> np.ndarray:
@@ -196,10 +224,3 @@ def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
     first = 4 * np.arange(len(corner))[:, None]
     faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
     return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
-
-
-def _turn_to(direction: np.ndarray) -> np.ndarray:
-    """Return the quaternion that turns z to a direction."""
-    quat = np.zeros(4)
-    mujoco.mju_quatZ2Vec(quat, direction)
-    return quat

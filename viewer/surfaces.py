@@ -9,7 +9,7 @@ import numpy as np
 from ..physics.geometry.compiled_mesh import surface_of
 
 ROUND = 24
-"""Corners of a circle."""
+"""Corners of a circle, unless another number is asked for: a multiple of 4."""
 MOST_SAMPLES = 400
 """Vertices along a side of a height field; of a finer one, only every second or third is shown."""
 
@@ -22,41 +22,41 @@ class Surface(NamedTuple):
     faces: np.ndarray  # (f, 3) int32
 
 
-def sphere(size: np.ndarray) -> Surface:
+def sphere(size: np.ndarray, corners: int = ROUND) -> Surface:
     """Return the surface of a sphere of radius size[0]."""
-    return _ball(size[0], 0.0)
+    return _ball(size[0], 0.0, corners)
 
 
-def capsule(size: np.ndarray) -> Surface:
+def capsule(size: np.ndarray, corners: int = ROUND) -> Surface:
     """Return the surface of a capsule about z with radius size[0] and half length size[1]."""
-    return _ball(size[0], size[1])
+    return _ball(size[0], size[1], corners)
 
 
-def ellipsoid(size: np.ndarray) -> Surface:
+def ellipsoid(size: np.ndarray, corners: int = ROUND) -> Surface:
     """Return the surface of an ellipsoid with half axes `size`."""
-    ball = _ball(1.0, 0.0)
+    ball = _ball(1.0, 0.0, corners)
     return _surface(ball.vertices * size, ball.normals / size, ball.faces)
 
 
-def cylinder(size: np.ndarray) -> Surface:
+def cylinder(size: np.ndarray, corners: int = ROUND) -> Surface:
     """Return the surface of a cylinder about z with radius size[0] and half length size[1]."""
-    angle = np.linspace(0, 2 * np.pi, ROUND + 1)
+    angle = np.linspace(0, 2 * np.pi, corners + 1)
     circle = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
     up = np.array([0.0, 0.0, 1.0])
-    side = _grid(2, ROUND + 1)
+    side = _grid(2, corners + 1)
     rings = [size[0] * circle + z * size[1] * up for z in (-1, 1)]
     vertices, normals, faces = [*rings], [circle, circle], [side]
     for z in (-1, 1):
         first = sum(map(len, vertices))
         vertices.append(np.concatenate([[z * size[1] * up], size[0] * circle + z * size[1] * up]))
-        normals.append(np.tile(z * up, (ROUND + 2, 1)))
-        corner = first + 1 + np.arange(ROUND)
-        faces.append(np.stack([np.full(ROUND, first), corner, corner + 1][::z], axis=1))
+        normals.append(np.tile(z * up, (corners + 2, 1)))
+        rim = first + 1 + np.arange(corners)
+        faces.append(np.stack([np.full(corners, first), rim, rim + 1][::z], axis=1))
     return _surface(np.concatenate(vertices), np.concatenate(normals), np.concatenate(faces))
 
 
-def box(size: np.ndarray) -> Surface:
-    """Return the surface of a box with half sides `size`."""
+def box(size: np.ndarray, corners: int = ROUND) -> Surface:
+    """Return the surface of a box with half sides `size`; it has no circles."""
     vertices: list = []
     normals: list = []
     faces: list = []
@@ -101,7 +101,7 @@ def mesh(mj: mujoco.MjModel, which: int) -> Surface:
     return _surface(vertices, normals, faces)
 
 
-PRIMITIVES: dict[str, Callable[[np.ndarray], Surface]] = {
+PRIMITIVES: dict[str, Callable[..., Surface]] = {
     "sphere": sphere,
     "capsule": capsule,
     "ellipsoid": ellipsoid,
@@ -111,18 +111,18 @@ PRIMITIVES: dict[str, Callable[[np.ndarray], Surface]] = {
 """Surfaces that follow from a geom's sizes, by the lower-case name of the type."""
 
 
-def _ball(radius: float, half: float) -> Surface:
+def _ball(radius: float, half: float, corners: int) -> Surface:
     """A sphere, whose halves are `half` above and below the origin."""
-    rings = ROUND // 2 + 2  # the equator is there twice
+    rings = corners // 2 + 2  # the equator is there twice
     polar = np.concatenate([np.linspace(-np.pi / 2, 0, rings // 2), np.linspace(0, np.pi / 2, rings // 2)])
-    around = np.linspace(0, 2 * np.pi, ROUND + 1)
+    around = np.linspace(0, 2 * np.pi, corners + 1)
     normals = np.stack(
         [np.cos(polar)[:, None] * np.cos(around), np.cos(polar)[:, None] * np.sin(around),
-         np.broadcast_to(np.sin(polar)[:, None], (rings, ROUND + 1))], axis=-1,
+         np.broadcast_to(np.sin(polar)[:, None], (rings, corners + 1))], axis=-1,
     )  # fmt: skip
     vertices = radius * normals
     vertices[..., 2] += half * np.repeat([-1.0, 1.0], rings // 2)[:, None]
-    faces = _grid(rings, ROUND + 1).reshape(rings - 1, ROUND, 2, 3)
+    faces = _grid(rings, corners + 1).reshape(rings - 1, corners, 2, 3)
     belt = slice(1, -1) if half else np.delete(np.arange(1, rings - 2), rings // 2 - 2)
     parts = faces[0, :, 1], faces[belt], faces[-1, :, 0]  # at the poles, the other triangles have no area
     return _surface(vertices.reshape(-1, 3), normals.reshape(-1, 3), np.concatenate([p.reshape(-1, 3) for p in parts]))

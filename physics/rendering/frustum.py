@@ -27,7 +27,7 @@ class Frustum(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether all environments have the same."""
+        """True if all environments have the same."""
         return not isinstance(self.left, torch.Tensor)
 
     def of(self, envs: Known | None, num_envs: int, device: torch.device) -> "Frustum":
@@ -191,3 +191,24 @@ def pixel_rays(frustum: Frustum, width: int, height: int, device: torch.device |
     shape = len(left), height, width
     parts = x[:, None, :].expand(shape), y[:, :, None].expand(shape), torch.full(shape, -1.0, device=device)
     return torch.stack(parts, dim=-1)
+
+
+def project(
+    frustum: Frustum, size: tuple[int, int], points: torch.Tensor, eye: torch.Tensor, view: torch.Tensor
+) -> torch.Tensor:
+    """Return where points are seen, (n, k, 2): pixels right and down from the upper left corner; nan behind the eye.
+
+    Args:
+        frustum: of the camera, or of each of n environments.
+        size: width and height of the picture, pixels.
+        points: (n, k, 3) m, world.
+        eye: positions of the camera, (n, 3) m.
+        view: camera-to-world rotations, (n, 3, 3).
+    """
+    seen = torch.einsum("nij,nki->nkj", view, points - eye[:, None])
+    ahead = -seen[..., 2]
+    scale = torch.ones_like(ahead) if frustum.orthographic else 1.0 / ahead
+    left, right, bottom, top = frustum.columns()
+    x = (seen[..., 0] * scale - left) / (right - left) * size[0]
+    y = (top - seen[..., 1] * scale) / (top - bottom) * size[1]
+    return torch.where((ahead > 0)[..., None], torch.stack([x, y], dim=-1), torch.nan)

@@ -5,7 +5,7 @@ function that finds place and size of each of them in every environment. Overlay
 Sizes and colours are those of MuJoCo's viewer (`vis.scale`, `vis.rgba`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ class Show:
     """A choice of what is drawn of a model: which groups of geoms, and what beside them.
 
     Raises:
-        ValueError: at use, for frames that there are not.
+        ValueError: at use, for frames that there are not, and lengths that nothing has.
     """
 
     geom_groups: tuple[int, ...] = tuple(range(HIGHEST_VISIBLE_GROUP + 1))  # collision shapes are often in group 3
@@ -72,23 +72,33 @@ class Show:
     tendons: bool = False  # spatial ones
     contacts: bool = False  # a disc at each contact point, at most 64 of an environment
     contact_forces: bool = False  # an arrow at each of them
-    frames: str | None = None  # axes x, y, z in red, green, blue: of the "world", every "body", "geom" or "site"
+    # axes x, y, z in red, green, blue: of the "world", every "body", "geom" or "site"; or lengths (m) by these names
+    frames: str | Mapping[str, float] | None = None
+    contact_geoms: Sequence[int] | None = None  # contacts and forces of these geoms alone
+    force_scale: float | None = None  # m of an arrow for each newton; None: MuJoCo's `vis.map.force`
 
     def overlays(self, mj: mujoco.MjModel) -> Overlays:
         """Return the overlays of a model."""
-        if self.frames is not None and self.frames not in FRAMES:
-            raise ValueError(f"Show.frames={self.frames!r}: there are frames of {', '.join(FRAMES)}, or None")
+        lengths = dict(self.frames) if isinstance(self.frames, Mapping) else {self.frames: None} if self.frames else {}
+        for of, length in lengths.items():
+            if of not in FRAMES:
+                raise ValueError(f"Show.frames={self.frames!r}: there are frames of {', '.join(FRAMES)}, or None")
+            if length is not None and not 0 < length < np.inf:
+                raise ValueError(f"Show.frames={self.frames!r}: lengths are positive numbers of metres")
+        if self.force_scale is not None and not 0 < self.force_scale < np.inf:
+            raise ValueError(
+                f"Show.force_scale={self.force_scale!r}: it is a positive number of metres for each newton"
+            )
         parts = []
         if self.sites:
             parts.append(_sites(mj))
         if self.tendons:
             parts.append(tendon_part(mj))
         if self.contacts:
-            parts.append(_contacts(mj))
+            parts.append(_contacts(mj, self.contact_geoms))
         if self.contact_forces:
-            parts.append(_contact_forces(mj))
-        if self.frames:
-            parts.append(_frames(mj, self.frames))
+            parts.append(_contact_forces(mj, self.contact_geoms, self.force_scale))
+        parts += [_frames(mj, of, length) for of, length in lengths.items()]
         return Overlays(tuple(parts))
 
 
@@ -109,7 +119,7 @@ def _sites(mj: mujoco.MjModel) -> Part:
     return Part(kind, np.array(rgba).reshape(-1, 4), ("site_xpos", "site_xmat") if shown else (), place)
 
 
-def _frames(mj: mujoco.MjModel, of: str) -> Part:
+def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> Part:
     names = {
         "world": (),
         "body": ("xpos", "xquat"),
@@ -118,6 +128,8 @@ def _frames(mj: mujoco.MjModel, of: str) -> Part:
     }
     count = {"world": 1, "body": mj.nbody - 1, "geom": mj.ngeom, "site": mj.nsite}[of]
     half, width = (0.5 * mj.vis.scale.framelength * mj.stat.meansize, 0.5 * mj.vis.scale.framewidth * mj.stat.meansize)
+    if length is not None:
+        half, width = 0.5 * length, width * 0.5 * length / half
 
     def place(fields: Mapping[str, Any]) -> Placed:
         if of == "world":
@@ -137,22 +149,26 @@ def _frames(mj: mujoco.MjModel, of: str) -> Part:
     return Part(np.full(3 * count, CYLINDER), colours, names[of] if count else (), place)
 
 
-def _drawn_contacts(contacts: Any) -> tuple[torch.Tensor, ...]:
+def _drawn_contacts(contacts: Any, geoms: Sequence[int] | None) -> tuple[torch.Tensor, ...]:
     """The first MOST_CONTACTS contacts: whether there is one, position, frame, distance, force in the world, geoms."""
-    order = (~contacts.mask).to(torch.int8).argsort(dim=1, stable=True)[:, :MOST_CONTACTS]
+    mask = contacts.mask
+    if geoms is not None:
+        wanted = torch.as_tensor(list(geoms), dtype=contacts.geom.dtype, device=contacts.geom.device)
+        mask = mask & torch.isin(contacts.geom, wanted).any(dim=-1)
+    order = (~mask).to(torch.int8).argsort(dim=1, stable=True)[:, :MOST_CONTACTS]
     rows = torch.arange(len(order), device=order.device)[:, None]
-    there, frame = contacts.mask[rows, order], contacts.frame[rows, order]
+    there, frame = mask[rows, order], contacts.frame[rows, order]
     force = (contacts.force[rows, order][..., :3, None] * frame).sum(dim=-2)
     found = there, contacts.pos[rows, order], frame, contacts.dist[rows, order], force, contacts.geom[rows, order]
     missing = MOST_CONTACTS - order.shape[1]
     return tuple(torch.nn.functional.pad(x, (0, 0) * (x.dim() - 2) + (0, missing)) for x in found)
 
 
-def _contacts(mj: mujoco.MjModel) -> Part:
+def _contacts(mj: mujoco.MjModel, geoms: Sequence[int] | None) -> Part:
     scale, unit = mj.vis.scale, mj.stat.meansize
 
     def place(fields: Mapping[str, Any]) -> Placed:
-        there, position, frame, dist, _, _ = _drawn_contacts(fields[CONTACTS])
+        there, position, frame, dist, _, _ = _drawn_contacts(fields[CONTACTS], geoms)
         turn = frame[..., [1, 2, 0], :].transpose(-1, -2)  # the normal is its z axis
         radius = torch.where(there, scale.contactwidth * unit, -1.0).to(position)
         height = (-0.5 * dist).clamp(min=scale.contactheight * unit)
@@ -162,13 +178,14 @@ def _contacts(mj: mujoco.MjModel) -> Part:
     return Part(np.full(MOST_CONTACTS, CYLINDER), rgba, (CONTACTS,), place)
 
 
-def _contact_forces(mj: mujoco.MjModel) -> Part:
+def _contact_forces(mj: mujoco.MjModel, geoms: Sequence[int] | None, scale: float | None) -> Part:
     """Arrows, each a rod and a drop at its end, towards the body with the higher number, as MuJoCo draws them."""
-    width, newton = mj.vis.scale.forcewidth * mj.stat.meansize, mj.vis.map.force / mj.stat.meanmass
+    width = mj.vis.scale.forcewidth * mj.stat.meansize
+    newton = mj.vis.map.force / mj.stat.meanmass if scale is None else scale
     body = torch.as_tensor(np.array(mj.geom_bodyid), dtype=torch.long)
 
     def place(fields: Mapping[str, Any]) -> Placed:
-        there, position, _, _, force, geom = _drawn_contacts(fields[CONTACTS])
+        there, position, _, _, force, geom = _drawn_contacts(fields[CONTACTS], geoms)
         first, second = body.to(geom.device)[geom.long()].unbind(-1)
         way = newton * torch.where((first > second)[..., None], -force, force)
         there = there & (way.norm(dim=-1) > 1e-6 * width)

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import label
-from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, pixels_of, seen_types, texture_of
+from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, pixels_of, refraction_of, seen_types, texture_of
 from ..shapes import HFIELD, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
@@ -39,7 +39,8 @@ CELL = 8  # 2 columns: checker cell along x and y, metres; 0: plain
 SECOND = 10  # 3 columns: the checker's other colour
 ROUGHNESS = 13
 METALLIC = 14
-PAINT_COLUMNS = 15
+IOR = 15  # index of refraction, 0: it is no glass
+PAINT_COLUMNS = 16
 
 _LIGHT_GREY = 0.85
 _PURE = 0.9  # share of a quadrant's texels in its median colour, from which on a texture is a checker
@@ -133,6 +134,7 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
         if mj.mat_roughness[material] >= 0:
             row[ROUGHNESS] = mj.mat_roughness[material]
             row[SHININESS] = 1.0 - row[ROUGHNESS]
+        row[IOR] = refraction_of(mj, int(material))
     first = second = rgba[:3]
     if mj.geom_type[g] == PLANE:
         row[REFLECTANCE] = mj.mat_reflectance[material] if material >= 0 else look.plain_reflectance

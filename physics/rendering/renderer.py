@@ -15,7 +15,7 @@ from ..process.waiting import Waiting
 from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
 from .casting import DRESS_NAMES, Tables, cast, model_arrays, tiles_of
-from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays
+from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
 from .light_poses import placed_lights
 from .lights import lights
 from .look import SHADOWS, Look
@@ -182,6 +182,12 @@ class BatchRenderer:
         height, width, 3) if environments have fields of view of their own.
         """
         return pixel_rays(self._view.frustum, self.width, self.height)
+
+    def pixels(self, solver: PoseSource, points: torch.Tensor, envs_idx: Any = None) -> torch.Tensor:
+        """Return where points (n, k, 3) m of environments are seen, as `frustum.project` has it, (n, k, 2)."""
+        eye, view = self.camera_poses(solver, envs_idx)
+        frustum = self._view.frustum.of(environments(envs_idx, solver), solver.num_envs, eye.device)
+        return project(frustum, (self.width, self.height), points.to(eye), eye, view)
 
     @property
     def intrinsics(self) -> Intrinsics:

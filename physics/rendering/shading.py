@@ -8,6 +8,8 @@ from . import look as rows
 
 vec3 = ti.types.vector(3, ti.f32)
 
+CURVE = 0.29, 0.383, 0.223
+"""The numbers a, b, c of the curve that shows light, see `shown`."""
 LEAST_FACING = 0.02  # cosine to the eye that a blended normal has at least
 
 
@@ -107,7 +109,7 @@ def shown(light):
     would drown black robots. Exposed light of 0.15, 0.48 and 1.32 is shown as 0.47, 0.77 and 0.93.
     """
     x = ti.max(light, 0.0)
-    return ti.sqrt(x * (x + 0.29) / (x * x + 0.383 * x + 0.223))
+    return ti.sqrt(x * (x + CURVE[0]) / (x * x + CURVE[1] * x + CURVE[2]))
 
 
 @ti.func

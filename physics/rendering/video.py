@@ -1,4 +1,4 @@
-"""Films and pictures to files: mp4 by imageio-ffmpeg's own encoder, png by hand. A file appears whole or not at all.
+"""Films and pictures to files: mp4 and gif by imageio-ffmpeg, png by hand. A file appears whole or not at all.
 
 It is written under a temporary name beside its place; errors name the place that the user gave.
 """
@@ -18,26 +18,42 @@ import numpy as np
 
 from ..process.waiting import Waiting
 
+FILMS = (".mp4", ".gif")
+"""Endings of the names of films."""
+_GIF = {
+    "codec": "gif",
+    "pix_fmt_out": "pal8",
+    "quality": None,
+    # the best 256 colours of all frames, and a regular pattern in place of shades, which keeps still parts still
+    "output_params": [
+        "-filter_complex",
+        "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer:bayer_scale=4",
+        "-loop",
+        "0",
+    ],
+}
+"""The options with which the encoder makes a gif."""
+
 
 def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, quality: int = 8) -> Path:
-    """Encode frames as an H.264 mp4 that players and browsers show.
+    """Encode frames as a film that players and browsers show: an H.264 mp4, or a gif that plays again and again.
 
     Args:
-        path: ends in .mp4; its folder is made if it is missing, an older file is replaced.
+        path: ends in .mp4 or .gif; its folder is made if it is missing, an older file is replaced.
         frames: (height, width, 3) uint8, numpy or torch, all of one size; may be a generator, one frame is held.
-        fps: frames a second.
-        quality: 0 (smallest file) to 10 (best).
+        fps: frames a second; browsers show 50 of a gif at most.
+        quality: of an mp4, 0 (smallest file) to 10 (best).
 
     Returns:
         The path.
 
     Raises:
-        ValueError: no frames, a frame of another shape or dtype (with its number), fps not positive, not an .mp4.
+        ValueError: no frames, a frame of another shape or dtype (with its number), fps not positive, another ending.
         OSError: the file cannot be written, or the encoder failed.
     """
     path = Path(path)
-    if path.suffix.lower() != ".mp4":
-        raise ValueError(f"a film's name must end in .mp4, not {path.name!r}")
+    if path.suffix.lower() not in FILMS:
+        raise ValueError(f"a film's name must end in {' or '.join(FILMS)}, not {path.name!r}")
     if not fps > 0:
         raise ValueError(f"fps must be positive, not {fps}")
     checked = _checked(frames)
@@ -45,9 +61,10 @@ def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, qual
     if first is None:
         raise ValueError(f"no frames to write to {path}")
     height, width = first.shape[:2]
-    # 4:2:0 colour, the only kind that every player shows, needs an even size: repeat the last row or column
-    pad = ((0, height % 2), (0, width % 2), (0, 0))
-    size = (width + width % 2, height + height % 2)
+    # an mp4's 4:2:0 colour, the only kind that every player shows, needs an even size: repeat the last row or column
+    odd = 1 if path.suffix.lower() == ".gif" else 2
+    pad = ((0, height % odd), (0, width % odd), (0, 0))
+    size = (width + width % odd, height + height % odd)
     written = [0]
     with _appearing(path) as unfinished, Waiting(f"filming into {path}", lambda: f" ({written[0]} frames)"):
         encoder = _Encoder(path, unfinished, size, fps, quality)
@@ -83,8 +100,9 @@ class _Encoder:
         import imageio_ffmpeg
 
         self._path, self._unfinished, self._program = path, unfinished, imageio_ffmpeg.get_ffmpeg_exe()
-        options = {"macro_block_size": 1, "ffmpeg_log_level": "quiet"}  # its own messages have the temporary name
-        self._process = imageio_ffmpeg.write_frames(str(unfinished), size, fps=fps, quality=quality, **options)
+        options: dict[str, Any] = {"macro_block_size": 1, "ffmpeg_log_level": "quiet"}  # messages have another name
+        options |= _GIF if unfinished.suffix.lower() == ".gif" else {"quality": quality}
+        self._process = imageio_ffmpeg.write_frames(str(unfinished), size, fps=fps, **options)
         self._process.send(None)
 
     def write(self, frame: np.ndarray) -> None:
@@ -111,8 +129,11 @@ class _Encoder:
 def _is_whole(film: Path) -> bool:
     """Say whether a film has all its parts: an mp4 is a list of boxes with their lengths, of which "moov" comes last.
 
-    Source: ISO/IEC 14496-12, section 4.2.
+    Source: ISO/IEC 14496-12, section 4.2. A gif begins with its version and ends with a semicolon.
     """
+    if film.suffix.lower() == ".gif":
+        content = film.read_bytes()
+        return content.startswith(b"GIF8") and content.endswith(b";")
     end, place, kinds = film.stat().st_size, 0, set()
     with film.open("rb") as file:
         while place + 8 <= end:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.physics.rendering import BatchRenderer, Look
+from tumble.physics.rendering import BatchRenderer, Look, Show
 
 SIZE = {"width": 32, "height": 24}
 
@@ -44,6 +44,28 @@ def test_vector_environment():
     few.reset(seed=0)
     np.testing.assert_array_equal(few.render()[0], frames[5])
     few.close()
+
+
+def test_several_environments_in_one_picture():
+    """In rows, or side by side in one world, where more of the picture is robots; in another look, with labels."""
+    envs = tumble.make_vec("Hopper", 4, render_mode="rgb_array", **SIZE)
+    envs.reset(seed=0)
+    frames, sheet = envs.render_tensor(), envs.render_grid(gap=1)
+    assert sheet.shape == (49, 65, 3) and torch.equal(sheet[25:, :32], frames[2])
+    assert torch.equal(envs.render_grid([3, 1], columns=1), torch.cat([frames[3], frames[1]]))
+    world = envs.render_together([0, 1], spacing=(0.0, 1.0))
+    assert world.shape == (24, 32, 3) and not torch.equal(world, frames[0])
+    assert torch.equal(envs.render_together([2], spacing=(0.0, 0.0)), frames[2])
+    pixels, names = envs.body_pixels([1])
+    assert pixels.shape == (1, len(names), 2) and names == ["torso", "thigh", "leg", "foot"]
+    torso, foot = pixels[0, 0], pixels[0, 3]
+    assert 0 < torso[0] < 32 and 0 < torso[1] < foot[1]  # the torso is above the foot
+    envs.dress_pictures(look=Look(exposure=0.2), show=Show(frames="world"))
+    dark = envs.render_tensor([0])
+    assert dark.float().mean() < 0.8 * frames[0].float().mean()
+    envs.dress_pictures()
+    assert torch.equal(envs.render_tensor(), frames)
+    envs.close()
 
 
 def test_no_pictures_without_render_mode():

@@ -49,7 +49,9 @@ def played() -> list[float]:
     return names["play_own"]().tolist()
 
 
-@pytest.mark.parametrize("context", ["fork", pytest.param("forkserver", marks=pytest.mark.slow), "spawn"])
+@pytest.mark.parametrize(
+    "context", ["fork", *(pytest.param(name, marks=pytest.mark.slow) for name in ("forkserver", "spawn"))]
+)
 def test_gymnasiums_asynchronous_environments(context, played, tmp_path):
     """First thing in a process; the same numbers as in this one."""
     run(
@@ -91,6 +93,7 @@ def test_a_child_makes_environments_of_its_own(precision, tmp_path):
     )
 
 
+@pytest.mark.slow  # `test_threads.py` has the refusal after another start
 def test_environments_of_a_parent_and_of_an_earlier_start_are_refused(tmp_path):
     """By `reset` and by `step`, at once and by name, whether they were stepped before or not.
 

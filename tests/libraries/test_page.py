@@ -11,7 +11,7 @@ import pytest
 from .page import NEEDS, PROGRAMS, ROOT, TEXT
 
 ROWS = dict(re.findall(r"^\| ([\w-]+)[ ,].*? \| `.*?` \| (\d+) steps upright.*? \|$", TEXT, flags=re.MULTILINE))
-OTHERWISE = ("sb3-contrib", "CleanRL")
+OTHERWISE = ("stable-baselines3", "sb3-contrib", "CleanRL")
 """Libraries whose programs only the slow run trains: `test_sb3` and `test_cleanrl` prove how they meet environments."""
 UNTRAINED = 8  # steps upright of a policy that has learned nothing, as the page says
 

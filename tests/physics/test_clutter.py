@@ -137,7 +137,7 @@ def history(model, num_envs, rows=None, lanes=None, steps=60):
     return torch.cat([solver.qpos, solver.qvel], 1)
 
 
-@pytest.mark.parametrize("which", ["cg", "newton"])
+@pytest.mark.parametrize("which", [pytest.param("cg", marks=pytest.mark.slow), "newton"])
 @pytest.mark.parametrize("shape", [SPHERE, CAPSULE, BOX])
 def test_neighbours_do_not_matter_in_a_crowd(which, shape):
     """Bitwise: alone, among few, among many, and in another order."""

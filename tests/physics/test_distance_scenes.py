@@ -126,6 +126,7 @@ def times(precision, seconds):
     )
 
 
+@pytest.mark.slow
 @times("64", 2.5)
 def test_a_ring_falls_over_a_peg(precision, seconds):
     """It lies flat on the ground around it, and still."""
@@ -146,6 +147,7 @@ def test_a_mug_hangs_on_a_hook(precision, seconds):
     no_energy_from_nowhere(energy, mass_of(spec))
 
 
+@pytest.mark.slow
 @times("64", 1.0)
 def test_bowls_lie_in_one_another(precision, seconds):
     """Each is as high as the ones below hold it: 94 and 84 mm inside, 90 and 80 mm outside, with flat bottoms."""

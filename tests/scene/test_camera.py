@@ -22,15 +22,17 @@ def beside(*shift):
     return PLACE + np.array(shift)
 
 
-def make(n_envs):
-    scene = gs.Scene(vis_options=gs.options.VisOptions(segmentation_level="entity"))
+def make(n_envs, vis=None, visualize_contact=False, **build):
+    vis = gs.options.VisOptions(segmentation_level="entity", **vis or {})
+    scene = gs.Scene(vis_options=vis)
     scene.add_light(pos=(0, 0, 5), dir=(0, 0, -2), intensity=0.5, directional=True)
     scene.add_entity(gs.morphs.Plane(), name="floor")
     ball = gs.morphs.Sphere(radius=RADIUS, pos=PLACE)
-    scene.add_entity(ball, surface=gs.surfaces.Rough(color=(1, 0, 0)), name="ball")
+    red = gs.surfaces.Rough(color=(1, 0, 0))
+    scene.add_entity(ball, surface=red, name="ball", visualize_contact=visualize_contact)
     eye = beside(2.0, 0, 0)
     scene.add_camera(res=(65, 49), pos=eye, lookat=PLACE, fov=40)
-    scene.build(n_envs)
+    scene.build(n_envs, **build)
     return scene
 
 
@@ -48,6 +50,7 @@ def camera(scene):
     camera.detach()
     camera.unfollow_entity()
     camera.set_pose(pos=beside(2.0, 0, 0), lookat=PLACE, up=(0, 0, 1))
+    camera.set_fov(40.0)
     scene.clear_debug_objects()
     scene.reset()
 
@@ -141,6 +144,56 @@ def test_a_camera_has_a_pose_of_its_own_in_each_environment(camera):
     np.testing.assert_allclose(camera.get_lookat()[0], PLACE, atol=1e-6)
     np.testing.assert_allclose(camera.get_up(), [[0, 0, 1]] * 2, atol=1e-6)
     np.testing.assert_allclose(mat_of_quat(camera.get_quat()), camera.get_transform()[:, :3, :3], atol=1e-6)
+
+
+def test_environments_have_fields_of_view_of_their_own(scene, camera):
+    """A ball is as many pixels wide as its angle is to a pixel's, and points are where they were."""
+    points, _ = camera.render_pointcloud()
+    camera.set_fov([40.0, 20.0])
+    keys = camera.render(rgb=False, segmentation=True)[2]
+    widths = (keys == keys[0, 24, 32])[:, 24].sum(dim=-1)
+    reach = np.tan(np.arcsin(RADIUS / 2.0))  # of the ball's outline at a metre's distance
+    for env, fov in enumerate((40.0, 20.0)):
+        assert float(widths[env]) == pytest.approx(reach * 49 / np.tan(np.radians(fov / 2)), abs=1.0)
+    again, _ = camera.render_pointcloud()
+    assert torch.equal(again[0], points[0])
+    away = (again[1, 24, 40] - torch.tensor(PLACE, dtype=points.dtype)).norm()
+    assert float(away) == pytest.approx(RADIUS, abs=1e-5)
+    camera.set_fov(30.0, envs_idx=1)
+    assert camera._posed.fovy.tolist() == [40.0, 30.0]
+    for wrong in (0.0, [40.0] * 3, 180.0):
+        with pytest.raises(ValueError, match="set_fov"):
+            camera.set_fov(wrong)
+    camera.set_fov(40.0)
+
+
+def test_environments_stand_side_by_side_with_frames_and_contacts():
+    """One picture, in which each ball is where `env_spacing` puts it; link frames and forces are drawn on top."""
+    vis = {"show_link_frame": True, "link_frame_size": 0.6, "contact_force_scale": 0.02}
+    scene = make(3, vis, True, env_spacing=(1.0, 0.0), n_envs_per_row=3)
+    camera, ball = scene.cameras[0], scene.entities[1]
+    camera.set_pose(pos=beside(0, 6, 0), lookat=PLACE)
+    rgb, depth, keys, _ = camera.render(depth=True, segmentation=True)
+    assert isinstance(rgb, np.ndarray) and rgb.shape == (49, 65, 3) and depth.shape == (49, 65)
+    entity = {key: scene.segmentation_idx_dict[key] for key in np.unique(keys).tolist()}
+    balls = keys == next(key for key, idx in entity.items() if idx == 1)
+    per_metre = camera.f / 6.0
+    columns = np.flatnonzero(balls.any(axis=0))
+    assert np.ptp(columns) == pytest.approx((2.0 + 2 * RADIUS) * per_metre, abs=2.0)  # from the first to the last
+    middle = np.abs(np.arange(65) + 0.5 - 32.5) < 0.5 * per_metre
+    assert np.flatnonzero(balls.any(axis=0) & middle).mean() == pytest.approx(32.0, abs=0.6)
+    blue = rgb[..., 2].astype(int) - rgb[..., :2].max(axis=-1)
+    assert (blue > 60).any() and not balls[blue > 60].any()  # the axes z, which stand out of the balls
+    ball.set_pos(torch.tensor([0.5, -0.25, RADIUS - 0.001]).repeat(3, 1))
+    camera.set_pose(pos=(0.5, 0.75, 1.2), lookat=(0.5, -0.25, 1.2))
+    scene.step()
+    shown = camera.render()[0].astype(int)
+    ball.visualize_contact = False
+    changed = (camera.render()[0] != shown).any(axis=-1)
+    assert changed[:, 30:35].any(axis=1).all() and changed.mean() < 0.2  # the floor's force, three metres upwards
+    camera.attach(ball.links[0], np.array([[1.0, 0, 0, 0], [0, 0, -1, -3], [0, 1, 0, 0], [0, 0, 0, 1]]))
+    attached = camera.render(rgb=False, segmentation=True)[2] == next(k for k, idx in entity.items() if idx == 1)
+    assert attached[24, 32]  # the first environment's ball is before it
 
 
 def test_an_attached_camera_moves_with_its_link(scene, camera):

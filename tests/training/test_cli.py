@@ -144,6 +144,26 @@ def test_evaluate_records_a_replay(run_folder, tmp_path, simulator):
     np.testing.assert_allclose(np.diff(arrays["time"][:, 0]), 0.04, rtol=1e-5)
 
 
+@pytest.mark.parametrize("command", [("evaluate", "--episodes", 1, "--view"), ("view",)])
+def test_a_policy_is_viewed(run_folder, monkeypatch, command):
+    """The page is one of two environments, in which the policy acts."""
+    pytest.importorskip("viser")
+    from tumble.viewer import Viewer, live
+
+    seen = []
+
+    def look(source, act, **options):
+        viewer = Viewer(source, act, **{**options, "play": False})
+        for _ in range(3):
+            viewer._advance()
+        seen.append((viewer.session.way, viewer.session.told["reward"].tolist(), viewer._stage.shown))
+        viewer.close()
+
+    monkeypatch.setattr(live, "view", look)
+    invoke(command[0], run_folder, *command[1:], "--num-envs", 2)
+    assert seen == [("policy", [1.0, 1.0], [0, 1])]  # the poles stand
+
+
 def test_render_a_task_and_a_model(tmp_path):
     from PIL import Image
 
@@ -162,6 +182,12 @@ def test_render_a_task_and_a_model(tmp_path):
     film = tmp_path / "ball.mp4"
     invoke("render", model, "--out", film, "--seconds", 0.3, "--width", 64, "--height", 64)
     assert film.read_bytes()[4:8] == b"ftyp"
+    gif = tmp_path / "ball.gif"
+    several = ["--num-envs", 3, "--columns", 3, "--gap", 2, "--overlay", "time", "--overlay", "contacts", "--slow", 5]
+    invoke("render", model, "--out", gif, "--seconds", 0.06, "--width", 64, "--height", 64, *several)
+    assert Image.open(gif).size == (3 * 64 + 2 * 2, 64) and Image.open(gif).n_frames == 11  # ten in steps of 6 ms
+    invoke("render", model, "--out", picture, "--num-envs", 4, "--spacing", 1, "--width", 64, "--height", 48)
+    assert Image.open(picture).size == (64, 48)
     place = tmp_path / "ball.html"
     invoke("render", model, "--out", place, "--seconds", 0.3, "--num-envs", 2)
     about, arrays = read_page(place.read_text("utf-8"))
@@ -186,6 +212,7 @@ def test_render_a_task_and_a_model(tmp_path):
         (["evaluate", "runs/none", "--video", "film.avi"], "must end in .mp4"),
         (["evaluate", "runs/none", "--option", "friction"], "write NAME=VALUE"),
         (["render", "Ant", "--out", "picture.bmp"], "must end in .png or .mp4"),
+        (["render", "Ant", "--overlay", "rewards"], "no overlay 'rewards'; nearest: reward"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),
         (["train", "me/No-v0"], "unknown task 'me/No-v0'; a task of your own is named with its module or file"),

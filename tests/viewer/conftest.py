@@ -38,3 +38,33 @@ def slider():
     solver = RigidSolver(Model.from_mjcf(SLIDER), 2)
     solver.forward()
     return solver
+
+
+STAGE = """
+<mujoco model="stage">
+  <option timestep="0.005"/>
+  <visual><map stiffness="400"/></visual>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1" rgba=".6 .6 .6 1"/>
+    <body name="crate" pos="0 0 .2">
+      <freejoint/>
+      <geom name="crate" type="box" size=".2 .2 .2" rgba="0 0 1 1" mass="2" contype="0" conaffinity="0"/>
+      <geom name="hull" type="box" size=".2 .2 .2" rgba="1 1 0 1" mass="0" group="3"/>
+    </body>
+    <body name="hand" mocap="true" pos="0 -.8 .5">
+      <geom name="hand" type="sphere" size=".15" rgba="1 0 0 1" contype="0" conaffinity="0"/>
+    </body>
+    <camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
+  </worldbody>
+  <keyframe><key name="high" qpos="0 .5 1 1 0 0 0"/></keyframe>
+</mujoco>
+"""
+CRATE_WEIGHT = 2 * 9.81  # N
+
+
+@pytest.fixture(scope="session")
+def stage():
+    """A solver of a crate that stands on a floor and a hand that the mouse moves, in two environments."""
+    from tumble.physics import Model, RigidSolver
+
+    return RigidSolver(Model.from_mjcf(STAGE), 2)

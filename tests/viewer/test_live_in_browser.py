@@ -1,21 +1,15 @@
 """The live view in a real browser: it loads, bodies move, sliders act, a drag moves a body."""
 
-import math
-import time
-
 import numpy as np
 import pytest
 
 from tumble.viewer import Viewer
-from tumble.viewer.stage import FIELD_OF_VIEW
 
-from .browser import OFFLINE, PATIENCE, Browser, needs_chromium
+from .browser import needs_chromium
+from .looking import NEAR, drag, opened, projected, red, tab, wait
 
 pytest.importorskip("viser")
 pytestmark = [needs_chromium, pytest.mark.slow]
-WIDTH, HEIGHT = 800, 450
-NEAR = 12  # pixels: a fifth of the ball's radius
-SCALE = 0.4  # fewer pixels: machines of tests draw in software
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +17,7 @@ def shown(slider, tmp_path_factory):
     """A started viewer of the first environment, and a browser that shows it."""
     slider.reset()
     viewer = Viewer(slider, envs=[0], play=False, shadows=False).start()
-    browser = Browser(
-        tmp_path_factory.mktemp("profile"), OFFLINE + ", EXCLUDE localhost", size=(WIDTH, HEIGHT), scale=SCALE
-    )
-    browser.open(viewer.url)
-    browser.until("[...document.querySelectorAll('[role=tab]')].length >= 4")
-    browser.until("document.querySelector('canvas') !== null")
+    browser = opened(viewer, tmp_path_factory.mktemp("profile"))
     viewer.do(lambda: setattr(viewer.panel, "side_by_side", False))
     viewer.do(viewer._arrange)
     wait(lambda: red(browser) is not None)
@@ -37,35 +26,9 @@ def shown(slider, tmp_path_factory):
     viewer.close()
 
 
-def wait(condition) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.5)
-
-
-def red(browser: Browser) -> np.ndarray | None:
-    """Mean place (column, row) of the red ball; None where nothing is red, as while the page fades in."""
-    pixels = browser.picture().astype(int)[:, : int(SCALE * (WIDTH - 340))]  # the rest is under the panel
-    is_red = pixels[..., 0] > 3 * pixels[..., 1:].max(axis=2) + 15  # in light and in the dark: by hue
-    rows, columns = np.nonzero(is_red)
-    return np.array([columns.mean(), rows.mean()]) / SCALE if len(rows) > 40 else None
-
-
 def place(viewer: Viewer) -> float:
     """How far the ball has slid, m."""
     return viewer.do(lambda: float(viewer.session.solver.qpos[0, 0]))
-
-
-def projected(viewer: Viewer, point: np.ndarray) -> np.ndarray:
-    """Where a point of the world is in the picture, by the first camera."""
-    eye, target = (np.array(getattr(viewer._server.initial_camera, name)) for name in ("position", "look_at"))
-    back = (eye - target) / np.linalg.norm(eye - target)
-    right = np.cross([0, 0, 1], back)
-    right /= np.linalg.norm(right)
-    at = np.stack([right, np.cross(back, right), back]) @ (point - eye)
-    size = HEIGHT / 2 / math.tan(FIELD_OF_VIEW / 2)
-    return np.array([WIDTH / 2 + size * at[0] / -at[2], HEIGHT / 2 - size * at[1] / -at[2]])
 
 
 def still(viewer: Viewer) -> None:
@@ -96,7 +59,7 @@ def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown
 def test_a_slider_acts_on_the_control(shown):
     viewer, browser = shown
     still(viewer)
-    browser.click("[...document.querySelectorAll('[role=tab]')].find(t => t.textContent.includes('Move'))")
+    tab(browser, "Move")
     browser.until("document.querySelectorAll('[role=slider]').length >= 3")
     browser.ask("document.querySelector('[role=slider]').focus()")
     for _ in range(5):
@@ -119,11 +82,7 @@ def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     start = projected(viewer, np.array([0.0, -0.5, 0.5]))
     end = projected(viewer, np.array([0.0, -1.1, 0.5]))
     wait(lambda: (seen := red(browser)) is not None and np.abs(seen - start).max() < NEAR)
-    browser.mouse("mouseMoved", *start, buttons=0)
-    browser.mouse("mousePressed", *start)
-    for share in np.linspace(0.1, 1, 10):
-        browser.mouse("mouseMoved", *(start + share * (end - start)))
-        time.sleep(0.1)
+    drag(browser, start, end)
     wait(lambda: viewer._spring.line is not None and place(viewer) < -0.6)
     browser.mouse("mouseReleased", *end)
     wait(lambda: viewer._spring.line is None)

@@ -54,6 +54,7 @@ def test_goals_are_achieved_and_paid(name):
     envs.close()
 
 
+@pytest.mark.slow
 def test_a_single_environment_pays_for_any_goal():
     env = gym.make("tumble/ArmReachGoal-v0")
     env.reset(seed=0)

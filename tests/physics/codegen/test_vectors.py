@@ -50,7 +50,7 @@ def computed(folder, precision, widths):
     ("precision", "widths"),
     [
         ("32", ["16"]),
-        ("64", ["8"]),
+        pytest.param("64", ["8"], marks=pytest.mark.slow),
         pytest.param("32", ["4", "8"], marks=pytest.mark.slow),
         pytest.param("64", ["4", "16"], marks=pytest.mark.slow),
     ],

@@ -64,6 +64,7 @@ def test_neighbours_do_not_matter(precision):
         assert torch.equal(together.get(name)[sound], with_broken.get(name)[sound])
 
 
+@pytest.mark.slow
 def test_each_environment_may_have_its_own_ground():
     """Friction, and the place of a field, of one environment are those of a model that was compiled with them."""
     run_with("64")

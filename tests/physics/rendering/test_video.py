@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import imageio.v3 as iio
 import imageio_ffmpeg
 import numpy as np
 import pytest
@@ -42,6 +43,18 @@ def test_a_film_plays_back(make, tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["film.mp4"]
 
 
+def test_a_gif_plays_again_and_again(tmp_path):
+    """Its colours and times are kept, also of odd sizes."""
+    frames = clip(8, 47, 63)
+    path = write_video(tmp_path / "film.gif", iter(frames), fps=20)
+    shown, about = iio.imread(path, index=None), iio.immeta(path, index=None)
+    assert shown.shape == frames.shape and about["duration"] == 50 and about["loop"] == 0
+    assert np.abs(shown.astype(int) - frames).max() <= 8  # 256 colours, of which six or seven bits are kept
+    with pytest.raises(ValueError, match="no frames"):
+        write_video(tmp_path / "none.gif", [], fps=20)
+    assert [p.name for p in tmp_path.iterdir()] == ["film.gif"]
+
+
 def test_odd_sizes_are_padded(tmp_path):
     meta, shown = read(write_video(tmp_path / "odd.mp4", clip(3, 47, 63), fps=10))
     assert meta["size"] == (64, 48) and len(shown) == 3
@@ -74,7 +87,7 @@ def test_a_failure_leaves_the_old_file(frames, error, message, tmp_path):
 
 def test_bad_names_and_rates(tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.mp4"):
-        write_video(tmp_path / "film.gif", clip(), fps=10)
+        write_video(tmp_path / "film.avi", clip(), fps=10)
     with pytest.raises(ValueError, match="fps must be positive"):
         write_video(tmp_path / "film.mp4", clip(), fps=0)
     with pytest.raises(ValueError, match=r"must end in \.png"):

@@ -1,0 +1,108 @@
+"""The kernel that adds samples to films, over (environment, pixel)."""
+
+from typing import Any
+
+import taichi as ti
+
+from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
+from ...math import func
+from ...process.runtime import Runtime
+from ...rays.field_walk import Fields
+from ...rays.traverse import Meshes
+from ..dress import Dressed
+from ..ground import Ground
+from ..raycast import D2, F1, F2, F3, I1, I2, U2, Has
+from ..textures import Painter
+from .cast import World
+from .emitters import Shining
+from .integrator import Stage, follow_path
+from .lens import ThinLens
+from .surroundings import Surroundings
+
+D4 = ti.types.ndarray(dtype=ti.f64, ndim=4)
+
+# columns of a film: sums over samples
+RGB, GLOW, ALBEDO, NORMAL, SQUARE, DEPTH, HIT = 0, 3, 6, 9, 12, 13, 14
+FILM_COLUMNS = 15
+BRIGHTNESS = 0.3, 0.5, 0.2
+"""Weights of red, green and blue in the brightness of light without the glow, whose square is added up."""
+
+
+@func
+def expose(stage, x: ti.i32, y: ti.i32, first: ti.i32, count: ti.i32, seed: ti.i32, film):
+    """Add samples to a pixel of a film."""
+    env = stage.world.env
+    sums = ti.Vector([film[env, y, x, c] for c in ti.static(range(FILM_COLUMNS))])
+    for k in range(count):
+        light, glow, albedo, normal, depth, hit = follow_path(stage, x, y, first + k, seed)
+        bright = ti.f32(0.0)
+        for c in ti.static(range(3)):
+            bright += BRIGHTNESS[c] * (light[c] - glow[c])
+            sums[RGB + c] += ti.cast(light[c], ti.f64)
+            sums[GLOW + c] += ti.cast(glow[c], ti.f64)
+            sums[ALBEDO + c] += ti.cast(albedo[c], ti.f64)
+            sums[NORMAL + c] += ti.cast(normal[c], ti.f64)
+        sums[SQUARE] += ti.cast(bright * bright, ti.f64)
+        sums[DEPTH] += ti.cast(depth, ti.f64)
+        sums[HIT] += ti.cast(hit, ti.f64)
+    for c in ti.static(range(FILM_COLUMNS)):
+        film[env, y, x, c] = sums[c]
+
+
+def make_trace_paths(*features: bool) -> Any:
+    """The kernel for models that have something or lack it (the fields of `Has`).
+
+    It adds the samples `first` to `first + count - 1` to `film` (n, height, width, FILM_COLUMNS), one after the other
+    in double precision: how they are divided among launches changes no bit.
+    """
+    has = Has(*features)
+
+    @ti.kernel
+    def trace_paths(
+        kind: I1,
+        shape: F3,
+        paint: F2,
+        pose: F3,
+        views: F2,
+        settings: F1,
+        look: F2,
+        lights: F3,
+        emitters: F2,
+        areas: F1,
+        around: F2,
+        first: ti.i32,
+        count: ti.i32,
+        seed: ti.i32,
+        film: D4,
+        trees: I2,
+        nodes: F2,
+        corners: F2,
+        skin: F2,
+        rows: I2,
+        lie: F2,
+        images: I2,
+        levels: I2,
+        texels: U2,
+        shapes: I2,
+        measures: D2,
+        heights: F1,
+        blocks: F2,
+    ):
+        height, width = film.shape[1], film.shape[2]
+        for env, y, x in ti.ndrange(film.shape[0], height, width):
+            meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
+            dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
+            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
+            world = World(kind, shape, paint, kind, pose, views, env, dressed, ground, has)
+            lens = ThinLens(views, width, height, env, settings)
+            surroundings = Surroundings(world, look, settings, around)
+            stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
+            expose(stage, x, y, first, count, seed, film)
+
+    return trace_paths
+
+
+def shared_path_kernel(runtime: Runtime, has: Has) -> Launch:
+    """`trace_paths` for models that have something or not; made once, then shared. It computes in single precision."""
+    (trace,) = shared_kernels(runtime, "f32", (Recipe(make_trace_paths, tuple(has)),), "path tracing")
+    return trace

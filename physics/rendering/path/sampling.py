@@ -1,0 +1,67 @@
+"""Random directions and points: from numbers in [0, 1) to discs, cones and hemispheres, and weights of two samplers."""
+
+import taichi as ti
+
+from ...rays.traverse import beside
+from ...shapes.ray import PI
+from ..shading import vec3
+
+
+@ti.func
+def in_disc(u, v):
+    """Return a point of the unit disc, evenly, so that near numbers give near points.
+
+    Shirley and Chiu, "A low distortion map between disk and square", Journal of Graphics Tools 2(3), 1997.
+    """
+    x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
+    radius, angle = ti.f32(0.0), ti.f32(0.0)
+    if ti.abs(x) > ti.abs(y):
+        radius, angle = x, 0.25 * PI * y / x
+    elif ti.abs(y) > 0.0:
+        radius, angle = y, 0.5 * PI - 0.25 * PI * x / y
+    return radius * ti.cos(angle), radius * ti.sin(angle)
+
+
+@ti.func
+def by_cosine(u, v):
+    """Return a unit vector over z = 0 whose density per solid angle is z / pi."""
+    x, y = in_disc(u, v)
+    return vec3(x, y, ti.sqrt(ti.max(0.0, 1.0 - x * x - y * y)))
+
+
+@ti.func
+def in_cone(axis, spread, u, v):
+    """Return a unit vector, evenly over the directions at most acos(1 - spread) away from an axis."""
+    fall = u * spread
+    across = ti.sqrt(ti.max(0.0, fall * (2.0 - fall)))
+    return to_world(axis, vec3(across * ti.cos(2.0 * PI * v), across * ti.sin(2.0 * PI * v), 1.0 - fall))
+
+
+@ti.func
+def cone_density(spread):
+    """Return the density per solid angle of `in_cone`."""
+    return 1.0 / (2.0 * PI * ti.max(spread, 1.0e-12))
+
+
+@ti.func
+def to_world(normal, local):
+    """Return a vector given in a frame whose z axis is a unit vector."""
+    first, second = beside(normal)
+    return local.x * first + local.y * second + local.z * normal
+
+
+@ti.func
+def to_frame(normal, way):
+    """Return a vector in the frame of `to_world`."""
+    first, second = beside(normal)
+    return vec3(way.dot(first), way.dot(second), way.dot(normal))
+
+
+@ti.func
+def preferred(own, other):
+    """Return the weight of a sample by its density and that of the other way to find it: the power heuristic.
+
+    E. Veach, "Robust Monte Carlo methods for light transport simulation", 1997, section 9.2.4, with the power 2.
+    """
+    ratio = other / ti.max(own, 1.0e-30)
+    return 1.0 / (1.0 + ratio * ratio)

@@ -1,0 +1,229 @@
+"""PathTracer: the renderer of path tracing, with the calls of `BatchRenderer`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...arguments import as_real
+from ...process.runtime import ensure_runtime
+from ...scalars import as_count, as_whole
+from ..camera import Camera, PosedCamera, PoseSource
+from ..casting import DRESS_NAMES, Tables
+from ..lights import AMBIENT, DIFFUSE
+from ..look import Look
+from ..mounted import MountedCamera
+from ..outputs import Poses, outputs_named
+from ..overlays import Show
+from ..reading import environments
+from ..renderer import BatchRenderer
+from . import settings as at
+from .denoise import require_denoiser
+from .emitters import emitters
+from .film import Film
+from .kernel import shared_path_kernel
+from .surroundings import EVEN, LAMPLIT, MAP, MAP_COLUMNS, SKY, as_map, map_table
+
+MOST_SAMPLES = 2**20
+MOST_BOUNCES = 1024
+MOST_PIXELS = 2**24
+"""Pixels of a picture: a film of as many takes 1.6 gigabytes."""
+_LEAST_SUN = 0.05  # degrees: its light has to come from somewhere
+
+
+class PathTracer(BatchRenderer):
+    """A renderer that follows light from surface to surface; its calls are those of `BatchRenderer`.
+
+    Colours are of path tracing; depth, segmentation and the other outputs are those of the ray caster, whose rays go
+    through the middles of the pixels. A picture depends on its environment's state and the seed alone, to the bit.
+
+    All light of the scene is there: the look's sky and sun, or the lamps of the file, with soft shadows by
+    `Look.sun_radius` and `bulbradius`; geoms whose material has emission; a map of the surroundings. Materials are
+    those of MJCF: roughness, metallic, specular, opacity, textures, and reflectance of planes. A material called m is
+    glass if the file has the custom number `m:ior`, its index of refraction.
+
+    Args:
+        model, width, height, camera, look, show, entities, near: as for `BatchRenderer`.
+        samples: paths of each pixel.
+        bounces: how often a path may be scattered; 1: direct light alone.
+        aperture: radius of the lens, m; 0: a pinhole, which is sharp everywhere.
+        focus: distance along the optical axis that is sharp, m; None: that of what the camera looks at.
+        environment: what is all around in place of the sky and its sun, in linear light: a colour (3,), or a map
+            (height, width, 3) whose rows go from the zenith down and whose columns from +x over +y around.
+        denoise: "oidn" (Open Image Denoise, an extra), "filter" (our own), False, or True: the best that is installed.
+        clamp: most that a path may add to a channel after two scatterings, which keeps single pixels from sparkling,
+            and takes a little light away; 0: anything.
+        seed: of the random numbers.
+        progress: show a bar; None: in a terminal, if it takes more than two seconds.
+
+    Raises:
+        ValueError, TypeError: those of `BatchRenderer`, and arguments that are impossible.
+        ImportError: a denoiser is not installed; it says what to install.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        width: int = 480,
+        height: int = 480,
+        camera: int | str | Camera | MountedCamera | PosedCamera | Mapping | None = None,
+        samples: int = 64,
+        look: Look | None = None,
+        show: Show | None = None,
+        entities: Sequence[int] | np.ndarray | None = None,
+        near: float | None = None,
+        *,
+        bounces: int = 8,
+        aperture: float = 0.0,
+        focus: float | None = None,
+        environment: Any = None,
+        denoise: bool | str = True,
+        clamp: float = 10.0,
+        seed: int = 0,
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(model, width, height, camera, look=look, show=show, entities=entities, near=near)
+        self.samples = as_count("samples", samples, most=MOST_SAMPLES)
+        self.bounces = as_count("bounces", bounces, least=0, most=MOST_BOUNCES)
+        self.aperture = _at_least_zero("aperture", aperture)
+        self._focus = None if focus is None else _at_least_zero("focus", focus)
+        self.clamp = _at_least_zero("clamp", clamp)
+        self.seed = as_whole("seed", seed)
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed={seed}: it must be from 0 to {2**31 - 1}")
+        if self.aperture > 0 and focus is not None and focus <= 0:
+            raise ValueError(f"focus={focus}: a lens must be sharp at a distance above 0 m")
+        if self.width * self.height > MOST_PIXELS:
+            raise ValueError(
+                f"width={width}, height={height}: a picture of path tracing can have {MOST_PIXELS:,} pixels at most"
+            )
+        require_denoiser(denoise)
+        self.denoise, self.progress = denoise, progress
+        self._emitters = emitters(self._drawn)
+        self._around = (
+            None
+            if environment is None
+            else as_map(np.broadcast_to(environment, (1, 1, 3)) if np.ndim(environment) == 1 else environment)
+        )
+        self._path_tables: dict[torch.device, Tables] = {}
+
+    def draw(
+        self,
+        solver: PoseSource,
+        outputs: Sequence[str] = ("rgb",),
+        envs_idx: Any = None,
+        *,
+        before: Poses | None = None,
+    ) -> dict[str, torch.Tensor]:
+        """Several pictures: colour by paths, all else as `BatchRenderer.draw` finds it."""
+        wanted = outputs_named(outputs)
+        others = [name for name, output in wanted.items() if not output.colour]
+        found = super().draw(solver, others, envs_idx, before=before) if others else {}
+        if len(others) < len(wanted):
+            found["rgb"] = self._colours(solver, envs_idx)
+        return {name: found[name] for name in wanted}
+
+    @property
+    def focus(self) -> float:
+        """Distance along the optical axis that is sharp, m."""
+        return self._view.typical_distance if self._focus is None else self._focus
+
+    def together(self, *arguments: Any, **keywords: Any) -> dict[str, torch.Tensor]:
+        """Refuse to draw several environments side by side in one picture, which the ray caster alone does.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "path tracing draws one environment a picture: use draw, or together of BatchRenderer"
+        )
+
+    def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
+        """Finished pictures, one environment's film at a time."""
+        self._require_poses(solver)
+        poses, more = self._poses(solver, environments(envs_idx, solver))
+        pictures = [
+            self._film(Poses(*(part[i : i + 1] for part in poses)), {n: t[i : i + 1] for n, t in more.items()})
+            .add(self.samples, self.progress)
+            .rgb(self.denoise)
+            for i in range(len(poses.eye))
+        ]
+        empty = torch.zeros((0, self.height, self.width, 3), dtype=torch.uint8, device=poses.eye.device)
+        return torch.cat([empty, *pictures])
+
+    def expose(self, solver: PoseSource, envs_idx: Any = None, samples: int | None = None) -> Film:
+        """Begin a film of the present moment, to which samples may be added.
+
+        Args:
+            solver: a solver of this model.
+            envs_idx: environments; None: all.
+            samples: paths of each pixel; None: the renderer's, 0: none yet.
+        """
+        count = self.samples if samples is None else as_count("samples", samples, least=0, most=MOST_SAMPLES)
+        self._require_poses(solver)
+        return self._film(*self._poses(solver, environments(envs_idx, solver))).add(count, self.progress)
+
+    def _film(self, poses: Poses, more: Tables) -> Film:
+        runtime, device = ensure_runtime(), torch.device(poses.eye.device)
+        tables = self._tables_on(device) | self._tables_for_paths(device)
+        tables |= {name: table.contiguous() for name, table in more.items()}
+        offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
+        pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
+        count = len(poses.eye)
+        around, axes = torch.zeros(count, 4, device=device), poses.view.reshape(count, 9).to(torch.float32)
+        views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
+        scene = tables["kind"], tables["shape"], tables["paint"], pose, views
+        lit = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
+        before, after = (*scene, *lit), [tables[name] for name in DRESS_NAMES]
+        trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
+
+        def launch(sums: torch.Tensor, first: int, count: int) -> None:
+            trace((*before, first, count, self.seed, sums, *after))
+
+        return Film((len(pose), self.height, self.width), device, self.look.exposure, launch)
+
+    def _tables_for_paths(self, device: torch.device) -> Tables:
+        """The tables of this renderer alone."""
+        if device not in self._path_tables:
+            around = np.zeros((1, MAP_COLUMNS), np.float32)
+            if self._around is not None and self._around[..., 0].size > 1:
+                around = map_table(self._around)
+            found = {"emitters": self._emitters.table, "areas": self._emitters.areas, "around": around}
+            self._path_tables[device] = {name: torch.as_tensor(array, device=device) for name, array in found.items()}
+        return self._path_tables[device] | {"settings": torch.as_tensor(self._settings(), device=device)}
+
+    def _settings(self) -> np.ndarray:
+        """The kernel's numbers, see `settings.py`."""
+        found = np.zeros(at.SETTINGS, np.float32)
+        found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus
+        found[at.BOUNCES], found[at.CLAMP] = self.bounces, self.clamp
+        found[at.SOLID_ROWS] = np.count_nonzero(self._drawn.geom >= 0)
+        lamps, lit = self._lights.table, self._has.lights
+        found[at.LAMPS] = len(lamps) if lit and lamps[:, DIFFUSE : DIFFUSE + 3].any() else 0
+        found[at.EMITTERS] = self._emitters.count
+        if self._around is not None:
+            height, width = self._around.shape[:2]
+            found[at.KIND] = MAP if height * width > 1 else EVEN
+            found[at.COLOUR : at.COLOUR + 3] = self._around[0, 0]
+            found[at.MAP_WIDTH], found[at.MAP_HEIGHT] = width, height
+        elif lit:
+            found[at.KIND] = LAMPLIT
+            found[at.AMBIENT : at.AMBIENT + 3] = lamps[:, AMBIENT : AMBIENT + 3].sum(axis=0)
+        else:
+            found[at.KIND] = SKY
+            radius = np.radians(np.clip(self.look.sun_radius, _LEAST_SUN, 90.0))
+            found[at.SUN_SPREAD] = 2 * np.sin(radius / 2) ** 2 if np.any(self.look.sun_rgb) else 0.0
+        return found
+
+
+def _at_least_zero(name: str, value: Any) -> float:
+    """Return a finite number from 0 on.
+
+    Raises:
+        ValueError: with the argument.
+    """
+    number = as_real(name, value)
+    if not np.isfinite(number) or number < 0:
+        raise ValueError(f"{name}={value}: it must be a number from 0 on")
+    return float(number)

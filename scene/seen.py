@@ -1,0 +1,75 @@
+"""Pictures of a scene: the state that they show, the overlays beside geoms, the environments that stand together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..physics.rendering.overlays import Show
+from .renderers import BatchRenderer
+from .world import World
+
+
+class PresentPoses:
+    """The poses of a scene at its present state, as a renderer reads them."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self.model = world, world.model
+        self.num_envs, self.device, self.dtype = world.count, world.solver.device, world.solver.dtype
+        self.parameters = world.solver.parameters
+
+    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Return fields by MuJoCo's names, (n, ...) of the environments."""
+        return self._world.get_many(names, envs_idx)
+
+    @property
+    def contacts(self) -> Any:
+        """The solver's contacts."""
+        self._world.solver.forward_changed()
+        return self._world.solver.contacts
+
+
+def show_of(scene: Any) -> Show:
+    """Return what is drawn beside geoms: frames by the scene's options, contacts of entities that ask for it."""
+    vis = scene.vis_options
+    frames = {"body": vis.link_frame_size} if vis.show_link_frame else {}
+    if vis.show_world_frame:
+        frames["world"] = vis.world_frame_size
+    geoms = [
+        geom
+        for entity in scene.entities
+        if entity.visualize_contact
+        for geom in range(entity.geom_start, entity.geom_end)
+    ]
+    return Show(
+        frames=frames or None,
+        contact_forces=bool(geoms),
+        contact_geoms=tuple(geoms),
+        force_scale=vis.contact_force_scale,
+    )
+
+
+def are_together(scene: Any, world: World) -> bool:
+    """Return True if one picture shows the environments side by side, as `build` was told how far apart they are.
+
+    Pictures are of single environments with `VisOptions(split_envs=True)` and `renderers.BatchRenderer`.
+    """
+    apart = bool(world.offsets.any())
+    return apart and not scene.vis_options.split_envs and not isinstance(scene.renderer, BatchRenderer)
+
+
+def rendered(scene: Any, world: World) -> list[int]:
+    """Return the environments that are drawn together.
+
+    Raises:
+        IndexError: one of them does not exist.
+    """
+    chosen = scene.vis_options.rendered_envs_idx
+    if chosen is None:
+        return list(range(world.count))
+    found = [int(env) for env in np.atleast_1d(chosen)]
+    for env in found:
+        if not 0 <= env < world.count:
+            raise IndexError(f"VisOptions: rendered_envs_idx: environment {env} is not in 0 to {world.count - 1}")
+    return found
