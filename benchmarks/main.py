@@ -99,6 +99,16 @@ BENCHMARKS = {
         "learning",
         {"models": ("Ant", "HalfCheetah", "Hopper"), "rounds": 3, "threads": usable_cores()},
     ),
+    "pictures": Benchmark(
+        "frames a second beside mujoco.Renderer and mj_multiRay",
+        "pictures",
+        {
+            "models": ("ant", "humanoid", "humanoid of meshes"),
+            "num_envs": 256,
+            "rounds": 5,
+            "threads": usable_cores(),
+        },
+    ),
     "start": Benchmark(
         "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
         "start",

@@ -1,7 +1,7 @@
 """The Cornell box of `path_box.py` in mitsuba 3, by itself: reference pictures and speed. It needs mitsuba alone.
 
-    python benchmarks/mitsuba_box.py speed
-    python benchmarks/mitsuba_box.py reference tests/physics/rendering/path/mitsuba_box.json
+python benchmarks/mitsuba_box.py speed
+python benchmarks/mitsuba_box.py reference tests/physics/rendering/path/mitsuba_box.json
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Pictures of environments: the batched ray caster of `physics.rendering`, made when the first picture is wanted."""
+"""Pictures of environments, by a renderer of `physics.rendering` that is made when the first one is wanted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,12 +30,13 @@ class Pictures:
         height: int,
         camera_id: int | None,
         camera_name: str | None,
+        renderer: str | Mapping[str, Any] = "rays",
     ) -> None:
         """Choose the camera: the named or numbered one, the task's configuration, or the model's "track" camera.
 
         Raises:
             ValueError, TypeError: a camera was chosen twice, or the model has no such camera; a size is no whole number
-                of pixels, or there are too many.
+                of pixels, or there are too many; there is no such renderer.
         """
         if camera_id is not None and camera_name is not None:
             raise ValueError(f"choose camera_id={camera_id!r} or camera_name={camera_name!r}, not both")
@@ -44,6 +45,11 @@ class Pictures:
         require_pixels(*self._size)
         self._camera = self._choose(camera_id, camera_name)
         check_camera(batch.solver.model.mj, self._camera)  # now, not when the first picture is wanted
+        if renderer != "rays":
+            from ..physics.rendering.choose import check_renderer
+
+            check_renderer(renderer)
+        self._kind: str | Mapping[str, Any] = renderer
         self._renderer: Any = None
         self._dress: dict[str, Any] = {}
 
@@ -80,13 +86,15 @@ class Pictures:
     def renderer(self) -> Any:
         """The renderer."""
         if self._renderer is None:
-            from ..physics.rendering import BatchRenderer, Look
+            from ..physics.rendering import Look
+            from ..physics.rendering.choose import make_renderer
 
             width, height = self._size
             # endless: a fast cheetah runs off v5's floor of 40 m
             dress = {"look": replace(self._dress.get("look", Look()), endless_planes=True)}
             dress |= {name: given for name, given in self._dress.items() if name != "look"}
-            self._renderer = BatchRenderer(self._batch.solver.model, width, height, camera=self._camera, **dress)
+            dress["camera"] = self._camera
+            self._renderer = make_renderer(self._kind, self._batch.solver.model, width, height, **dress)
         return self._renderer
 
     def together(self, envs: Known, spacing: Sequence[float]) -> torch.Tensor:

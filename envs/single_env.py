@@ -1,5 +1,6 @@
 """SingleEnv: one environment, numpy in and out, on a solver of its own."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import gymnasium
@@ -46,6 +47,7 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         height: int = 480,
         camera_id: int | None = None,
         camera_name: str | None = None,
+        renderer: str | Mapping[str, Any] = "rays",
         model_options: dict[str, Any] | None = None,
         simulator: str = "tumble",
         **task_options: Any,
@@ -53,7 +55,8 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         """Make the environment; the arguments are those of `SimVectorEnv`."""
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self._asked = make_task(task, task_options), (model_options, simulator), (width, height, camera_id, camera_name)
+        view = width, height, camera_id, camera_name, renderer
+        self._asked = make_task(task, task_options), (model_options, simulator), view
         self._open()
         self.metadata = METADATA | {"render_fps": round(1 / self.task.dt)}
         self.observation_space, self.action_space = self.batch.observation_space, self.batch.action_space

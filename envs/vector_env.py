@@ -1,7 +1,7 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -89,6 +89,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         height: of a picture, in pixels.
         camera_id: number of the model's camera to look through.
         camera_name: name of the model's camera to look through.
+        renderer: "rays"; "path", for path tracing; or a dict of the options of `PathTracer`, such as {"samples": 256}.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
         simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
         task_options: the task's own options; of the registered ones, those of the v5 task.
@@ -114,6 +115,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         height: int = 480,
         camera_id: int | None = None,
         camera_name: str | None = None,
+        renderer: str | Mapping[str, Any] = "rays",
         model_options: dict[str, Any] | None = None,
         simulator: str = "tumble",
         **task_options: Any,
@@ -140,7 +142,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         self._export = (lambda array: array) if self._pack else self._kind.to_tensor if self._in_torch else host
         self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
-        self._pictures = Pictures(self.batch, width, height, camera_id, camera_name)
+        self._pictures = Pictures(self.batch, width, height, camera_id, camera_name, renderer)
         self.render_envs = render_envs
         self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)

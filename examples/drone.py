@@ -16,9 +16,8 @@ mass, gravity = drone.get_mass(), 9.81
 spins = torch.tensor(drone.propellers_spin, device=gs.device)
 ratio = drone.KM / drone.KF  # of a propeller's torque to its force, m
 x, y = 0.028 * torch.tensor([[1, -1, -1, 1], [-1, -1, 1, 1]], device=gs.device)  # places of the propellers, m
-mix = torch.linalg.inv(
-    torch.stack([torch.ones(4, device=gs.device), y, -x, ratio * spins])
-)  # forces of thrust, torques
+to_thrust_and_torques = torch.stack([torch.ones(4, device=gs.device), y, -x, ratio * spins])
+forces_of = torch.linalg.inv(to_thrust_and_torques)
 
 
 def control():
@@ -34,7 +33,7 @@ def control():
     error = gs.inv_transform_by_quat(torch.linalg.cross(up, gs.normalize(force)), quat)
     spin = gs.inv_transform_by_quat(drone.get_ang(), quat)
     torque = torch.tensor([1.4e-5, 1.4e-5, 2.2e-5], device=gs.device) * (250.0 * error - 28.0 * spin)
-    thrusts = torch.cat([thrust[:, None], torque], 1) @ mix.T
+    thrusts = torch.cat([thrust[:, None], torque], 1) @ forces_of.T
     return (thrusts.clamp(0.0, 0.149) / drone.KF).sqrt()
 
 

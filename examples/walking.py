@@ -21,11 +21,10 @@ COMMANDS = torch.tensor([[0.8, 0.0, 0.0], [-0.5, 0.0, 0.0], [0.0, 0.4, 0.0], [0.
 def build(n_envs):
     """Return a scene and its robot: low planks lie in its way."""
     scene = gs.Scene(gs.options.SimOptions(dt=0.02, substeps=4))  # 0.02 s between two actions, as in training
-    scene.add_entity(gs.morphs.Plane(), gs.materials.Rigid(friction=0.6))
     for k in range(3):
         plank = gs.morphs.Box(size=(0.08, 2.0, 0.02), pos=(0.6 + 0.4 * k, 0, 0.01), fixed=True)
         scene.add_entity(plank, gs.materials.Rigid(friction=0.6), gs.surfaces.Default(color=(0.8, 0.6, 0.4)))
-    robot = scene.add_entity(gs.morphs.MJCF(file="quadruped.xml", exclude_ground_plane=True), name="robot")
+    robot = scene.add_entity(gs.morphs.MJCF(file="quadruped.xml"), name="robot")  # with the floor of its file
     scene.add_camera(res=(480, 320), pos=(1.5, -2.3, 1.0), lookat=(1.5, 0, 0.2), fov=42, env_idx=0)
     scene.build(n_envs=n_envs)
     return scene, robot
@@ -35,7 +34,7 @@ def observe(robot, commands, actions):
     """Return what the policy has learned from, (n, 48): `docs/tasks/walking.md`."""
     quat = robot.get_quat()
     inward = gs.inv_transform_by_quat
-    down = torch.tensor([0.0, 0.0, -1.0], device=quat.device)
+    down = torch.tensor([0.0, 0.0, -1.0]).to(quat)
     parts = (
         inward(robot.get_vel(), quat),
         inward(robot.get_ang(), quat),
@@ -66,5 +65,7 @@ if __name__ == "__main__":
     robot.set_dofs_position(STAND, JOINTS)
     walk(policy, robot, COMMANDS.to(gs.device), 3.0)
     rgb, *_ = scene.cameras[0].render()
-    for command, place, angles in zip(COMMANDS.tolist(), robot.get_pos(), gs.quat_to_xyz(robot.get_quat(), rpy=True)):
-        print(f"asked for {command} over 3 s: x, y {place[:2].tolist()} m, turned by {float(angles[2]):.2f} rad")
+    turned = gs.quat_to_xyz(robot.get_quat(), rpy=True)[:, 2]
+    for command, place, angle in zip(COMMANDS.tolist(), robot.get_pos().tolist(), turned.tolist(), strict=True):
+        asked = ", ".join(f"{number:.1f}" for number in command)
+        print(f"asked for {asked} over 3 s: x {place[0]:.2f}, y {place[1]:.2f} m, turned by {angle:.2f} rad")

@@ -16,6 +16,7 @@ from .camera_pose import CameraPose
 from .checks import number
 from .debug import DebugObject
 from .debug_pictures import lay_over
+from .renderers import RayTracer
 from .seen import PresentPoses, are_together, rendered, show_of
 from .segmentation import Segmentation
 
@@ -45,7 +46,8 @@ class Camera(CameraPose):
         self.env_idx: int | None = options["env_idx"]
         self.near, self.far = number("add_camera", "near", options["near"], above=0.0), float(options["far"])
         self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
-        self.aperture, self.focus_dist = options["aperture"], options["focus_dist"]
+        self.aperture = number("add_camera", "aperture", options["aperture"], above=0.0)
+        self.focus_dist = options["focus_dist"]
         self.spp, self.denoise = options["spp"], options["denoise"]
         if options["model"] not in MODELS:
             raise ValueError(f"add_camera: model={options['model']!r}: it is one of {', '.join(MODELS)}")
@@ -127,12 +129,34 @@ class Camera(CameraPose):
 
     def _drawn(self, samples: int) -> BatchRenderer:
         """Return the renderer, made at the first picture and when what is drawn has changed."""
+        if isinstance(self._scene.renderer, RayTracer):
+            if self._renderer is None:
+                self._renderer = self._tracer(self._scene.renderer)
+            return self._renderer
         made_for = samples, show_of(self._scene)
         if self._renderer is None or self._made_for != made_for:
             self._made_for, model = made_for, self._built().model
             show = made_for[1]
             self._renderer = BatchRenderer(model, *self.res, self._posed, samples=samples, show=show, near=self.near)
         return self._renderer
+
+    def _tracer(self, settings: RayTracer) -> BatchRenderer:
+        """Return a renderer of path tracing; an aperture is an f-number, for a film 24 mm high."""
+        from ..physics.rendering.path.tracer import PathTracer
+
+        focal = 0.012 / np.tan(np.radians(self.fov) / 2)  # m
+        return PathTracer(
+            self._built().model,
+            *self.res,
+            self._posed,
+            self.spp,
+            near=self.near,
+            bounces=settings.tracing_depth,
+            aperture=focal / (2 * self.aperture) if self.model == "thinlens" else 0.0,
+            focus=self.focus_dist,
+            environment=settings.environment,
+            denoise=True if self.denoise is None else self.denoise,
+        )
 
     def _poses(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
         shown = self._shown()

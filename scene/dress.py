@@ -5,6 +5,7 @@ from typing import Any
 
 import mujoco
 
+from ..physics.geometry.visual import IOR_SUFFIX
 from .surfaces import Surface
 from .textures import ImageTexture
 
@@ -35,7 +36,10 @@ def put_look(
     name = _free("surface", {material.name for material in spec.materials})
     roughness = surface.ROUGHNESS if surface.roughness is None else surface.roughness
     metallic = surface.METALLIC if surface.metallic is None else surface.metallic
-    color = surface.emissive or surface.color or GREY
+    color, shining = surface.emissive or surface.color or GREY, 0.0
+    if surface.emissive:
+        shining = max(1.0, *surface.emissive)
+        color = [part / shining for part in color]
     material = spec.add_material(
         name=name,
         rgba=[*(min(part, 1.0) for part in color), 1.0 if surface.opacity is None else surface.opacity],
@@ -43,8 +47,10 @@ def put_look(
         shininess=1.0 - roughness,
         roughness=roughness,
         metallic=metallic,
-        emission=1.0 if surface.emissive else 0.0,
+        emission=shining,
     )
+    if surface.ior is not None and material.rgba[3] < 1.0:  # glass, for path tracing
+        spec.add_numeric(name=f"{name}{IOR_SUFFIX}", data=[surface.ior], size=1)
     kind = mujoco.mjtTexture.mjTEXTURE_2D
     texture = _free("image", {texture.name for texture in spec.textures})
     if isinstance(surface.diffuse_texture, ImageTexture):

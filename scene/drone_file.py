@@ -34,9 +34,8 @@ def drone_spec(morph: Drone, material: Rigid, surface: Surface, options: RigidOp
     sites = {site.name: site for site in spec.sites}
     roots = {_root(sites[motor.target].parent).name for motor in _motors(spec)}
     if len(roots) != 1:
-        raise ModelLoadError(
-            f"{morph.file}: a drone has motors at sites of one tree (<motor site=...>), got {len(roots)}"
-        )
+        what = f"a drone has motors at sites of one tree (<motor site=...>), and here are {len(roots)} such trees"
+        raise ModelLoadError(f"{morph.file}: {what}")
     (root,) = roots
     for part in [*spec.worldbody.geoms, *spec.worldbody.lights]:
         spec.delete(part)

@@ -6,6 +6,7 @@ import numpy as np
 
 from .attaching import attach
 from .controllers import Controllers
+from .counts import count
 from .dynamics import Dynamics
 from .errors import SceneOrderError
 from .geoms import RigidGeom
@@ -195,40 +196,13 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         """Number of dofs."""
         return self._outline.n_dofs
 
-    @property
-    def n_geoms(self) -> int:
-        """Number of geoms."""
-        return self.geom_end - self.geom_start
-
-    @property
-    def n_vgeoms(self) -> int:
-        """Number of geoms that are drawn."""
-        return self.vgeom_end - self.vgeom_start
-
-    @property
-    def n_verts(self) -> int:
-        """Number of vertices of its meshes that touch."""
-        return self.vert_end - self.vert_start
-
-    @property
-    def n_faces(self) -> int:
-        """Number of triangles of its meshes that touch."""
-        return self.face_end - self.face_start
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges of its meshes that touch."""
-        return self.edge_end - self.edge_start
-
-    @property
-    def n_vverts(self) -> int:
-        """Number of vertices of its meshes that are drawn."""
-        return self.vvert_end - self.vvert_start
-
-    @property
-    def n_vfaces(self) -> int:
-        """Number of triangles of its meshes that are drawn."""
-        return self.vface_end - self.vface_start
+    n_geoms = count("geom", "geoms")
+    n_vgeoms = count("vgeom", "geoms that are drawn")
+    n_verts = count("vert", "vertices of its meshes that touch")
+    n_faces = count("face", "triangles of its meshes that touch")
+    n_edges = count("edge", "edges of its meshes that touch")
+    n_vverts = count("vvert", "vertices of its meshes that are drawn")
+    n_vfaces = count("vface", "triangles of its meshes that are drawn")
 
     @property
     def vgeoms(self) -> list[RigidGeom]:
@@ -271,7 +245,4 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         mj = self.world.model.mj
         return [mj.equality(i).name for i in range(self.equality_start, self.equality_end)]
 
-    @property
-    def n_equalities(self) -> int:
-        """Number of the equalities among its parts."""
-        return self.equality_end - self.equality_start
+    n_equalities = count("equality", "the equalities among its parts")

@@ -8,6 +8,7 @@ from trimesh import Trimesh
 
 from ..physics.readout.derived import multiply
 from ..physics.shapes import MESH
+from .counts import bound, count
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .trimeshes import mesh_of
 
@@ -184,53 +185,15 @@ class RigidGeom:
         """Mean of its vertices in its own frame, (3,) m."""
         return self.init_verts.mean(0)
 
-    def _range(self, kind: str, end: str) -> int:
-        return int(getattr(self._model.geometry, f"{kind}_{end}")[self.idx])
-
-    @property
-    def vert_start(self) -> int:
-        """First of its mesh's vertices in `model.geometry.vert`."""
-        return self._range("vert", "start")
-
-    @property
-    def vert_end(self) -> int:
-        """One more than the last of them."""
-        return self._range("vert", "end")
-
-    @property
-    def face_start(self) -> int:
-        """First of its mesh's triangles in `model.geometry.face`."""
-        return self._range("face", "start")
-
-    @property
-    def face_end(self) -> int:
-        """One more than the last of them."""
-        return self._range("face", "end")
-
-    @property
-    def edge_start(self) -> int:
-        """First of its mesh's edges in `model.geometry.edge`."""
-        return self._range("edge", "start")
-
-    @property
-    def edge_end(self) -> int:
-        """One more than the last of them."""
-        return self._range("edge", "end")
-
-    @property
-    def n_verts(self) -> int:
-        """Number of its mesh's vertices that touch; 0 for what is no mesh."""
-        return self.vert_end - self.vert_start
-
-    @property
-    def n_faces(self) -> int:
-        """Number of its mesh's triangles that touch; 0 for what is no mesh."""
-        return self.face_end - self.face_start
-
-    @property
-    def n_edges(self) -> int:
-        """Number of its mesh's edges that touch; 0 for what is no mesh."""
-        return self.edge_end - self.edge_start
+    vert_start = bound("vert", "start", "First of its mesh's vertices in `model.geometry.vert`.")
+    vert_end = bound("vert", "end", "One more than the last of them.")
+    face_start = bound("face", "start", "First of its mesh's triangles in `model.geometry.face`.")
+    face_end = bound("face", "end", "One more than the last of them.")
+    edge_start = bound("edge", "start", "First of its mesh's edges in `model.geometry.edge`.")
+    edge_end = bound("edge", "end", "One more than the last of them.")
+    n_verts = count("vert", "its mesh's vertices that touch; 0 for what is no mesh")
+    n_faces = count("face", "its mesh's triangles that touch; 0 for what is no mesh")
+    n_edges = count("edge", "its mesh's edges that touch; 0 for what is no mesh")
 
     # state
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from ..physics.readout.anchors import anchor_of
+from .counts import total
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .geoms import RigidGeom
 from .outline import JointOutline
@@ -74,20 +75,9 @@ class RigidLink:
         """One more than the number of its last geom in the scene."""
         return self.geom_start + self.n_geoms
 
-    @property
-    def n_verts(self) -> int:
-        """Number of vertices of its geoms' meshes."""
-        return sum(geom.n_verts for geom in self.geoms)
-
-    @property
-    def n_faces(self) -> int:
-        """Number of faces of its geoms' meshes."""
-        return sum(geom.n_faces for geom in self.geoms)
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges of its geoms' meshes."""
-        return sum(geom.n_edges for geom in self.geoms)
+    n_verts = total("vert", "vertices of its geoms' meshes")
+    n_faces = total("face", "faces of its geoms' meshes")
+    n_edges = total("edge", "edges of its geoms' meshes")
 
     @property
     def is_free(self) -> bool:

@@ -1,6 +1,13 @@
 """Ways of drawing a scene."""
 
+from typing import Any
+
+import numpy as np
+from imageio.v3 import imread
+
+from ..physics.scalars import as_count
 from .records import record
+from .textures import ImageTexture
 
 
 @record
@@ -26,12 +33,42 @@ class BatchRenderer(Renderer):
 
 @record
 class RayTracer(Renderer):
-    """Path tracing, which is not there yet."""
+    """Path tracing: light goes from surface to surface. Cameras say how many samples a pixel has (`spp`), and more.
+
+    Attributes:
+        tracing_depth: how often a path may be scattered.
+        env_surface: an `Emission` that is all around; None: the sky and the sun.
+        rr_depth, rr_threshold: have no effect: paths that carry little are ended at random after three scatterings.
+        env_radius: has no effect: what is all around is far away.
+        lights: none: an entity whose surface is an `Emission` is a light.
+    """
+
+    tracing_depth: int = 32
+    rr_depth: int = 0
+    rr_threshold: float = 0.95
+    env_surface: Any = None
+    env_radius: float = 15.0
+    lights: Any = ()
 
     def __post_init__(self) -> None:
-        """Refuse it.
+        """Refuse what there is not.
 
         Raises:
-            NotImplementedError: always.
+            ValueError: with the option.
         """
-        raise NotImplementedError("renderers.RayTracer: there is no path tracing yet; use renderers.Rasterizer()")
+        as_count("RayTracer: tracing_depth", self.tracing_depth)
+        if self.env_surface is not None and getattr(self.env_surface, "emissive", None) is None:
+            raise ValueError(f"RayTracer: env_surface={self.env_surface!r}: it must be an Emission")
+        if self.lights:
+            raise ValueError("RayTracer: lights: add a sphere whose surface is an Emission instead")
+
+    @property
+    def environment(self) -> Any:
+        """Light from all around, (3,), or a map of it (h, w, 3); None: the sky and the sun."""
+        if self.env_surface is None:
+            return None
+        image = self.env_surface.diffuse_texture
+        if not isinstance(image, ImageTexture):
+            return self.env_surface.emissive
+        pixels = imread(image.image_path)[..., :3] / 255.0
+        return np.square(pixels) * np.asarray(self.env_surface.emissive)

@@ -245,7 +245,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             lookat: the point that it looks at, (3,) m.
             up: direction that is up in the picture, (3,).
             fov: degrees from the lower to the upper edge.
-            aperture: of a thin lens, for path tracing.
+            aperture: f-number of a thin lens whose film is 24 mm high, for path tracing.
             focus_dist: distance that is sharp, m, for path tracing.
             GUI: kept; no window is opened.
             spp: samples a pixel, for path tracing.

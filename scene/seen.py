@@ -1,4 +1,4 @@
-"""What pictures of a scene show beside its geoms, and of which environments; the state that they are taken of."""
+"""Pictures of a scene: the state that they show, the overlays beside geoms, the environments that stand together."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -148,14 +148,16 @@ KINDS_NAMED = {
     "PLANE": (  # no solid: it has no centre and no end
         *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
         *("rendering/dress.py", "rendering/render_model.py", "rendering/scene.py", "rendering/surface.py"),
+        *("rendering/path/cast.py", "rendering/path/integrator.py"),
     ),
     "MESH": (  # has data of its own
         *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
         *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py"),
-        *("rendering/dress.py", "rendering/scene.py"),
+        *("rendering/dress.py", "rendering/scene.py", "rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
-    "SPHERE": (  # looks the same when it is turned; MuJoCo draws round shapes in sizes of their own
+    "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/scene.py", "collision/convex.py", "rendering/dress.py"),
+        *("rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
     "CAPSULE": (  # MuJoCo clips its edge another way; tendons are drawn as capsules
         *("collision/manifold.py", "rendering/dress.py", "rendering/tendons.py"),

@@ -28,6 +28,10 @@ ELSEWHERE = {
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
     "docs/scene/task.md",  # tests/scene/test_task_page.py
+    "docs/scene/parallel.md",  # tests/scene/test_examples.py
+    "docs/scene/grasp.md",  # tests/scene/test_examples.py
+    "docs/scene/drone.md",  # tests/scene/test_examples.py
+    "docs/scene/walking.md",  # tests/scene/test_examples.py
     "docs/policies.md",  # tests/training/test_policies_page.py
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }

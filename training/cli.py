@@ -296,13 +296,8 @@ def evaluate(
         print(evaluation.agreement(*scores))
     print("\n".join(str(evaluation.save_evaluation(opened, score)) for score in scores))
     if video is not None:
-        from ..physics.rendering import write_video
-        from . import video as films
-        from .film_style import FilmStyle
-
-        style = FilmStyle(overlays=tuple(overlay or ()), slow=slow, columns=columns)
-        film = films.film_policy(opened, chosen[0], seed, seconds, found, num_envs, options, style)
-        print(write_video(video, film.frames, film.fps))
+        style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
+        film_episode(video, opened, (chosen[0], seed, seconds, found, num_envs, options), style)
     if replay is not None:
         from .replays import replay_policy
 
@@ -311,6 +306,16 @@ def evaluate(
         from .view_command import view_policy
 
         view_policy(opened, found, num_envs, seed, options)
+
+
+def film_episode(video: Path, run: Any, what: tuple[Any, ...], style: dict[str, Any]) -> None:
+    """Film a policy: simulator, seed, seconds, checkpoint, environments and options, as `film_policy` takes them."""
+    from ..physics.rendering import write_video
+    from . import video as films
+    from .film_style import FilmStyle
+
+    film = films.film_policy(run, *what, FilmStyle(**style))
+    print(write_video(video, film.frames, film.fps))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""How a film looks: what is drawn and written into it, how environments are laid out, how fast time passes."""
+"""The style of films: overlays and text, the layout of environments, the pace of time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

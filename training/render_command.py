@@ -48,6 +48,8 @@ def render(
         float | None, typer.Option(help="Metres between environments, which then stand in one picture.")
     ] = None,
     slow: Slow = 1.0,
+    path: Annotated[bool, typer.Option("--path", help="Path tracing: true light, and slower.")] = False,
+    samples: Annotated[int, typer.Option(min=1, help="Paths of each pixel, with --path.")] = 64,
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
     from .arguments import check_options, parse_options
@@ -63,11 +65,12 @@ def render(
     task, options = "" if model is not None else find_task(what), parse_options(option)
     asked = {"overlays": tuple(overlay or ()), "look": look, "soft": soft, "columns": columns, "gap": gap}
     style = FilmStyle(spacing=spacing, slow=slow, **asked)
+    if path and spacing is not None:
+        raise TumbleUserError("--path draws one environment a picture: leave out --spacing")
+    renderer: Any = {"samples": samples, "seed": seed} if path else "rays"
     with LIBRARIES:
         if model is None:
             check_options(task, options)
-        from ..physics.rendering import save_png, write_video
-        from . import video as films
     if out.suffix.lower() == ".html":
         from .replays import replay_model, replay_task
 
@@ -75,12 +78,18 @@ def render(
             seen = replay_model(model, seconds, num_envs) if model is not None else None
             print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
         return
-    moving = out.suffix.lower() in _FILMS
-    duration = seconds if moving else 0.0
-    if model is not None:
-        film = films.film_model(model, width, height, camera, duration, num_envs, style)
-    else:
-        size: dict[str, Any] = {"width": width, "height": height} | ({"camera_name": camera} if camera else {})
-        film = films.film_task(task, num_envs, seed, duration, style, **(options | size))
+    size = {"width": width, "height": height, "renderer": renderer}
+    how = {"num_envs": num_envs, "seconds": seconds if out.suffix.lower() in _FILMS else 0.0, "style": style}
+    options |= {"seed": seed} | ({"camera_name": camera} if camera else {})
+    draw(out, model or task, how | size | ({"camera": camera} if model else options))
+
+
+def draw(out: Path, what: Path | str, arguments: dict[str, Any]) -> None:
+    """Draw a model or a task into a picture or a film, with the arguments of `film_model` or `film_task`."""
+    with LIBRARIES:
+        from ..physics.rendering import save_png, write_video
+        from . import video as films
+    film = films.film_task(what, **arguments) if isinstance(what, str) else films.film_model(what, **arguments)
     with Waiting(f"drawing {out}"):
+        moving = out.suffix.lower() in _FILMS
         print(write_video(out, film.frames, film.fps) if moving else save_png(out, next(film.frames)))

@@ -1,6 +1,6 @@
 """Films of policies, tasks and models, frame by frame, drawn by Tumble without OpenGL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,6 +135,7 @@ def film_model(
     seconds: float = 0.0,
     num_envs: int = 1,
     style: FilmStyle | None = None,
+    renderer: str | Mapping[str, Any] = "rays",
 ) -> Film:
     """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero.
 
@@ -144,13 +145,13 @@ def film_model(
         FilmError: The model cannot be loaded, is not supported, or has no such camera.
     """
     from ..physics import Model, RigidSolver
-    from ..physics.rendering import BatchRenderer
+    from ..physics.rendering.choose import make_renderer
 
     with explained(str(path)):
         model = Model.from_mjcf(str(path))
         solver = RigidSolver(model, num_envs=num_envs)
         style = style or FilmStyle()
-        renderer = BatchRenderer(model, width, height, camera=camera, **style.rendering)
+        drawn = make_renderer(renderer, model, width, height, camera=camera, **style.rendering)
     steps = max(round(1.0 / (MODEL_FPS * style.slow * model.mj.opt.timestep)), 1)
     names, dt = [model.mj.body(i).name for i in range(1, model.mj.nbody)], steps * model.mj.opt.timestep
 
@@ -162,11 +163,11 @@ def film_model(
                 solver.step(steps)
                 board.add(dt)
             if style.spacing is not None:
-                one = renderer.together(solver, spacing=2 * [style.spacing])["rgb"]
+                one = drawn.together(solver, spacing=2 * [style.spacing])["rgb"]
                 yield board.write(one.cpu().numpy()[None])[0]
                 continue
-            pixels = renderer.pixels(solver, solver.get("xpos")[:, 1:]) if "names" in style.overlays else None
-            pictures = renderer.render(solver).cpu().numpy()
+            pixels = drawn.pixels(solver, solver.get("xpos")[:, 1:]) if "names" in style.overlays else None
+            pictures = drawn.render(solver).cpu().numpy()
             yield laid_out(board.write(pictures, None if pixels is None else pixels.cpu().numpy(), names), style)
 
     return Film(frames(), style.fps(1.0 / dt))

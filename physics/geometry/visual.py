@@ -12,6 +12,9 @@ from .compiled_mesh import surface_of
 HIGHEST_VISIBLE_GROUP = 2
 """MuJoCo's viewer shows groups 0 to 2 by default."""
 MESH_TYPES = (MESH, SDF)
+IOR_SUFFIX = ":ior"
+"""The end of the name of a custom number of a file, after the name of a material, which is glass then: its index of
+refraction, for which MJCF has no word."""
 _COLOUR = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 _UNSET_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)  # MuJoCo's default: "use the material's colour"
 
@@ -54,6 +57,12 @@ def colour_of(mjm: mujoco.MjModel, geom: int) -> np.ndarray:
     """Colour and opacity (4,) as MuJoCo's visualiser picks them: the geom's unless unset, then its material's."""
     material, own = mjm.geom_matid[geom], mjm.geom_rgba[geom]
     return mjm.mat_rgba[material] if material >= 0 and np.array_equal(own, _UNSET_RGBA) else own
+
+
+def refraction_of(mjm: mujoco.MjModel, material: int) -> float:
+    """Index of refraction of a material of glass, by IOR_SUFFIX; 0 for others."""
+    number = mujoco.mj_name2id(mjm, mujoco.mjtObj.mjOBJ_NUMERIC, f"{mjm.material(material).name}{IOR_SUFFIX}")
+    return float(mjm.numeric_data[mjm.numeric_adr[number]]) if number >= 0 else 0.0
 
 
 def drawn_geoms(mjm: mujoco.MjModel, shown: Sequence[int] = range(HIGHEST_VISIBLE_GROUP + 1)) -> list[int]:

@@ -1,4 +1,4 @@
-"""Pictures of a solver's environments, by a ray caster in Taichi; films.
+"""Pictures of a solver's environments, by a ray caster or by path tracing in Taichi; films.
 
 Poses come from the solver by name (`geom_xpos`, `cam_xmat`, ...); nothing here knows how it stores them. Camera frames
 are MuJoCo's: x right, y up, looking along -z. Lengths are metres, pictures (environment, row from the top, column).
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .mounted import MountedCamera
     from .outputs import OUTPUTS
     from .overlays import Show
+    from .path.tracer import PathTracer
     from .renderer import BatchRenderer, Images
     from .rig import CameraRig
     from .sheet import grid
@@ -31,6 +32,7 @@ __all__ = [
     "Intrinsics",
     "Look",
     "MountedCamera",
+    "PathTracer",
     "Show",
     "caption",
     "grid",
@@ -41,7 +43,8 @@ __all__ = [
 
 _HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
 _HOMES |= {"OUTPUTS": "outputs", "Show": "overlays", "Intrinsics": "frustum", "MountedCamera": "mounted"}
-_HOMES |= {"CameraRig": "rig", "grid": "sheet", "caption": "captions", "label": "captions"}
+_HOMES |= {"CameraRig": "rig", "PathTracer": "path.tracer", "grid": "sheet"}
+_HOMES |= {"caption": "captions", "label": "captions"}
 _HOMES |= {"save_png": "video", "write_video": "video"}
 
 

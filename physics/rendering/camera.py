@@ -22,7 +22,7 @@ from .mounted import MountedCamera, MountedView, check_mounted
 from .names import nearest
 
 CameraChoice = "int | str | Camera | MountedCamera | PosedCamera | Mapping | None"
-"""What a renderer takes as its camera."""
+"""The cameras that a renderer takes."""
 
 
 class PoseSource(Protocol):
@@ -168,7 +168,7 @@ class View:
 
     @property
     def follows(self) -> bool:
-        """Whether it moves with something of an environment."""
+        """True if it moves with something of an environment."""
         return self._body >= 0 or self.model_camera >= 0
 
     @property

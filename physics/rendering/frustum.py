@@ -27,7 +27,7 @@ class Frustum(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether all environments have the same."""
+        """True if all environments have the same."""
         return not isinstance(self.left, torch.Tensor)
 
     def of(self, envs: Known | None, num_envs: int, device: torch.device) -> "Frustum":

@@ -105,7 +105,7 @@ class MountedView:
 
     @property
     def follows(self) -> bool:
-        """Whether it moves with something of an environment."""
+        """True if it moves with something of an environment."""
         return self._body > 0 or self._target >= 0
 
     @property

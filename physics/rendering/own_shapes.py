@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from ..shapes import PLANE, of_kinds
+from ..shapes import of_kinds
 from .look import Look
-from .render_model import BOUND, CORE, SIZE, RenderModel
+from .render_model import ALWAYS, BOUND, CORE, SIZE, RenderModel
 
 
 def own_shapes(drawn: RenderModel, look: Look, sizes: torch.Tensor) -> np.ndarray:
@@ -18,7 +18,7 @@ def own_shapes(drawn: RenderModel, look: Look, sizes: torch.Tensor) -> np.ndarra
     for row, (geom, kind) in enumerate(zip(drawn.geom.tolist(), drawn.kind.tolist(), strict=True)):
         if geom < 0 or kind not in reach:
             continue
-        if kind == PLANE:
+        if drawn.shape[row, BOUND] == np.float32(ALWAYS):  # a plane
             if not look.endless_planes:
                 shape[:, row, SIZE : SIZE + 3] = given[:, geom]
             continue

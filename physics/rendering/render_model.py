@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from ..geometry.names import label
-from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, pixels_of, seen_types, texture_of
+from ..geometry.visual import MESH_TYPES, colour_of, drawn_geoms, pixels_of, refraction_of, seen_types, texture_of
 from ..shapes import HFIELD, PLANE, SEEN, of_kinds
 from .dress import Dress, bulk, dress
 from .look import Look
@@ -42,8 +42,6 @@ METALLIC = 14
 IOR = 15  # index of refraction, 0: it is no glass
 PAINT_COLUMNS = 16
 
-IOR_SUFFIX = ":ior"
-"""The end of the name of a custom number that makes a material glass; MJCF has no word for it."""
 _LIGHT_GREY = 0.85
 _PURE = 0.9  # share of a quadrant's texels in its median colour, from which on a texture is a checker
 
@@ -136,7 +134,7 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
         if mj.mat_roughness[material] >= 0:
             row[ROUGHNESS] = mj.mat_roughness[material]
             row[SHININESS] = 1.0 - row[ROUGHNESS]
-        row[IOR] = _index_of_refraction(mj, int(material))
+        row[IOR] = refraction_of(mj, int(material))
     first = second = rgba[:3]
     if mj.geom_type[g] == PLANE:
         row[REFLECTANCE] = mj.mat_reflectance[material] if material >= 0 else look.plain_reflectance
@@ -152,12 +150,6 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
     row[ALBEDO : ALBEDO + 3] = look.to_linear(first)
     row[SECOND : SECOND + 3] = look.to_linear(second)
     return row
-
-
-def _index_of_refraction(mj: mujoco.MjModel, material: int) -> float:
-    """The custom number of a file that is called as a material and ":ior"; 0 if there is none."""
-    number = mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_NUMERIC, f"{mj.material(material).name}{IOR_SUFFIX}")
-    return float(mj.numeric_data[mj.numeric_adr[number]]) if number >= 0 else 0.0
 
 
 def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

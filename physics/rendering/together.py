@@ -9,9 +9,8 @@ import torch
 
 from ..arguments import real_array
 from ..scalars import as_count
-from ..shapes import PLANE
 from .outputs import Poses
-from .render_model import RenderModel
+from .render_model import ALWAYS, BOUND, RenderModel
 
 MOST_LISTED = 2**28
 """Numbers in the lists of what the tiles of a picture may see: a gigabyte."""
@@ -62,7 +61,8 @@ class Crowd:
         kept = np.ones((count, rows), bool)
         _, first = np.unique(places, axis=0, return_index=True)
         again = ~np.isin(np.arange(count), first)
-        kept[1:, still & (drawn.kind == PLANE)] = False
+        is_plane = drawn.shape[:, BOUND] == np.float32(ALWAYS)
+        kept[1:, still & is_plane] = False
         kept[np.ix_(again, np.flatnonzero(still))] = False
         index = np.flatnonzero(kept.reshape(-1))
         self._index = torch.as_tensor(index, device=offsets.device)

@@ -32,7 +32,7 @@ _GIF = {
         "0",
     ],
 }
-"""How the encoder makes a gif."""
+"""The options with which the encoder makes a gif."""
 
 
 def write_video(path: str | os.PathLike, frames: Iterable[Any], fps: float, quality: int = 8) -> Path:

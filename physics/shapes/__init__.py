@@ -7,6 +7,7 @@ On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
 - `half_sides(size)`: half sides (..., 3) of the box around it, centred at its origin, if these are not its sizes.
 - `reach(size)`: radius (...) of the sphere around it, centred at its origin, 0: infinite; meshes use their triangles.
+- `area(size)`: area of its surface, m^2; 0 if it has no end.
 - `bulk(size)`: half lengths and radii (...) of capsules about z that replace it in the occlusion of the sky's light.
 
 In torch:
@@ -21,6 +22,8 @@ In kernels:
 - `normal(size, point)`: outward direction of its surface, of any length, at a point of it; without it, z.
 - `unwrapped(size, point)`: where a flat texture lies on it, at a point of its surface: two numbers, (0, 0) and (1, 1)
   at the image's first and last texel.
+- `spot(size, which, u, v)`: a random point of its surface, and the outward direction there, by numbers in [0, 1).
+- `spot_density(size, point)`: density per area with which `spot` finds a point, if that is not one over the area.
 - `distance(lanes, size, p)`: signed distance of a point of one lane from its surface, and the direction away from it.
 - `edges(size)`, `edge(lanes, size, k)`: the number of straight edges of its core, and both ends of each.
 - `support(model, lanes, g, size, d)`: the point of its core that is farthest along d, and the number of that corner.
@@ -77,6 +80,7 @@ def of_kinds(name: str) -> dict[int, Any]:
 
 HALF_SIDES, INSIDES, ENTRIES, NORMALS, SUPPORTS = map(of_kinds, ("half_sides", "inside", "entry", "normal", "support"))
 UNWRAPPED = of_kinds("unwrapped")
+AREAS, SPOTS, SPOT_DENSITIES = map(of_kinds, ("area", "spot", "spot_density"))
 DISTANCES, EDGE_COUNTS, EDGES = map(of_kinds, ("distance", "edges", "edge"))
 LOWEST_POINTS, LOWEST, HALF_CORES, SPANS = map(of_kinds, ("lowest_points", "lowest", "half_core", "span"))
 ROUNDED, CURVED = (tuple(of_kinds(name)) for name in ("ROUNDED", "CURVED"))

@@ -202,3 +202,25 @@ def unwrapped(size, point):
     elif outward.y != 0.0:
         up = point.z / size.z
     return 0.5 + 0.5 * across, 0.5 - 0.5 * up
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface."""
+    x, y, z = (float(part) for part in size)
+    return 8 * (x * y + y * z + z * x)
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there."""
+    x, y = size.y * size.z, size.z * size.x
+    chosen = 2.0 * which
+    side = ti.select(chosen < 1.0, -1.0, 1.0)
+    chosen = (chosen - ti.floor(chosen)) * (x + y + size.x * size.y)
+    a, b, zero = 2.0 * u - 1.0, 2.0 * v - 1.0, 0.0 * u
+    point, out = ti.Vector([a * size.x, b * size.y, side * size.z]), ti.Vector([zero, zero, side])
+    if chosen < x:
+        point, out = ti.Vector([side * size.x, a * size.y, b * size.z]), ti.Vector([side, zero, zero])
+    elif chosen < x + y:
+        point, out = ti.Vector([a * size.x, side * size.y, b * size.z]), ti.Vector([zero, side, zero])
+    return point, out

@@ -8,7 +8,7 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import sphere
-from .common import away_from, seen, towards
+from .common import any_way, away_from, seen, spot_around, towards
 from .ray import MISS, PI, tube_interval, turns
 
 if TYPE_CHECKING:
@@ -126,3 +126,19 @@ def unwrapped(size, point):
         height = ti.asin(ti.min(1.0, beyond / size.x)) / (0.5 * PI)
         up = ti.select(point.z > 0.0, 1.0 - height, height)
     return turns(point), up
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface."""
+    return float(4 * np.pi * size[0] * (size[0] + size[1]))
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there."""
+    point, out = spot_around(size.x, size.y, u, v)
+    if which * (size.x + size.y) >= size.y:
+        out = any_way(u, v)
+        point = size.x * out
+        point.z += ti.select(out.z < 0.0, -size.y, size.y)
+    return point, out

@@ -4,6 +4,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
+from .ray import PI
 
 FACING = 0.996  # cosine from which faces count as parallel
 SMALLEST = 1e-30
@@ -37,3 +38,18 @@ def away_from(lanes, p, radius):
     scale = 1.0 / ti.max(length, SMALLEST)
     up = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(1.0))
     return length - radius, (p * scale).select(apart, up)
+
+
+@ti.func
+def any_way(u, v):
+    """Return a unit vector, evenly over all directions, by two numbers in [0, 1)."""
+    z = 1.0 - 2.0 * u
+    across = ti.sqrt(ti.max(0.0, 1.0 - z * z))
+    return ti.Vector([across * ti.cos(2.0 * PI * v), across * ti.sin(2.0 * PI * v), z])
+
+
+@ti.func
+def spot_around(radius, half, u, v):
+    """Return a random point of the side of a tube about z, and the outward direction there."""
+    out = ti.Vector([ti.cos(2.0 * PI * v), ti.sin(2.0 * PI * v), 0.0 * u])
+    return radius * out + ti.Vector([0.0, 0.0, (2.0 * u - 1.0) * half]), out

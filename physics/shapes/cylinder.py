@@ -9,7 +9,7 @@ import taichi as ti
 from ..math import Vec3, func
 from ..math.vector import zero_vector
 from . import capsule
-from .common import SMALLEST, seen, towards
+from .common import SMALLEST, seen, spot_around, towards
 from .ray import MISS, slab_interval, tube_interval, turns
 
 if TYPE_CHECKING:
@@ -153,3 +153,21 @@ def unwrapped(size, point):
     if size.y - ti.abs(point.z) < size.x - ti.sqrt(point.x * point.x + point.y * point.y):
         u, v = 0.5 + 0.5 * point.x / size.x, 0.5 + 0.5 * point.y / size.x
     return u, v
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface."""
+    return float(2 * pi * size[0] * (size[0] + 2 * size[1]))
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there."""
+    point, out = spot_around(size.x, size.y, u, v)
+    chosen = which * (size.x + 2.0 * size.y)
+    if chosen < size.x:
+        side = ti.select(2.0 * chosen < size.x, -1.0, 1.0)
+        radius = size.x * ti.sqrt(u)
+        point = ti.Vector([radius * out.x, radius * out.y, side * size.y])
+        out = ti.Vector([0.0 * side, 0.0 * side, side])
+    return point, out

@@ -7,8 +7,8 @@ import taichi as ti
 
 from ..math import Vec3, func
 from . import sphere
-from .common import SMALLEST, thick, towards
-from .ray import MISS
+from .common import SMALLEST, any_way, thick, towards
+from .ray import MISS, PI, unit
 
 if TYPE_CHECKING:
     import torch
@@ -105,3 +105,22 @@ def lowest(model, lanes, g: ti.i32, size, down, k: ti.i32):
 def unwrapped(size, point):
     """Return where a flat image lies: as on the unit sphere that it is stretched from."""
     return sphere.unwrapped(size, point / size)
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface, within 1.1 % (Thomsen's formula)."""
+    x, y, z = (float(part) ** 1.6075 for part in size)
+    return float(4 * np.pi * ((x * y + y * z + z * x) / 3) ** (1 / 1.6075))
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there: a sphere's, stretched."""
+    way = any_way(u, v)
+    return size * way, unit(way / size)
+
+
+@ti.func
+def spot_density(size, point):
+    """Return the density per area with which `spot` finds a point."""
+    return 1.0 / (4.0 * PI * size.x * size.y * size.z * (point / size / size).norm())

@@ -55,3 +55,14 @@ def distance(lanes, size, p):
 def unwrapped(size, point):
     """Return where a flat image lies: once every two metres."""
     return 0.5 * point.x, -0.5 * point.y
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface, 0 for one without end."""
+    return float(4 * max(size[0], 0.0) * max(size[1], 0.0))
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there."""
+    return ti.Vector([(2.0 * u - 1.0) * size.x, (2.0 * v - 1.0) * size.y, 0.0 * which]), ti.Vector([0.0, 0.0, 1.0])

@@ -6,7 +6,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import func
-from .common import away_from
+from .common import any_way, away_from
 from .ray import MISS, PI, turns, unit
 
 if TYPE_CHECKING:
@@ -67,3 +67,15 @@ def unwrapped(size, point):
     """Return where a flat image lies: once around z from x on, and from the upper pole to the lower one."""
     way = unit(point)
     return turns(way), 0.5 - ti.asin(ti.max(-1.0, ti.min(1.0, way.z))) / PI
+
+
+def area(size: np.ndarray) -> float:
+    """Return the area of its surface."""
+    return float(4 * np.pi * size[0] ** 2)
+
+
+@ti.func
+def spot(size, which, u, v):
+    """Return a random point of its surface, and the outward direction there."""
+    out = any_way(u, v)
+    return size.x * out, out

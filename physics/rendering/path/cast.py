@@ -6,7 +6,7 @@ camera is in, as the ray caster's do. Other geoms are seen from outside; a ray i
 
 import taichi as ti
 
-from ...shapes import HFIELD, MESH, PLANE, SPHERE, plane, sphere
+from ...shapes import HFIELD, MESH, PLANE, SPHERE, sphere
 from ...shapes.by_kind import by_kind
 from ...shapes.ray import MISS
 from .. import render_model as columns
@@ -29,8 +29,7 @@ class World(Scene):
         away = self.position(row) - origin
         kind = self.kind[row]
         if kind == PLANE:
-            turn = self.turn(row)
-            t = plane.crossing(self.size(row), turn @ -away, turn @ direction)
+            t = self.meet_plane(row, away, direction, start, limit)
         else:
             slide = away.dot(direction)
             nearest = slide * direction - away
@@ -53,6 +52,21 @@ class World(Scene):
                     if kind == HFIELD:
                         t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
         return t, triangle
+
+    @ti.func
+    def meet_plane(self, row, away, direction, start, limit):
+        """The same for a plane whose middle is `away` from the origin; its sides are looked at where it may be met."""
+        t = ti.f32(MISS)
+        up, size = self.axis(row, 2), self.size(row)
+        fall = up.dot(direction)
+        if fall < -1.0e-15:
+            reach = away.dot(up) / fall
+            if start < reach < limit:
+                place = reach * direction - away
+                if size.x <= 0.0 or ti.abs(place.dot(self.axis(row, 0))) <= size.x:
+                    if size.y <= 0.0 or ti.abs(place.dot(self.axis(row, 1))) <= size.y:
+                        t = reach
+        return t
 
     @ti.func
     def meet_mesh(self, row, origin, direction, start, limit, looks_out):

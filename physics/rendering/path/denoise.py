@@ -2,7 +2,7 @@
 
 The filter is one of wavelets with holes, guided by what each pixel sees first: H. Dammertz et al., "Edge-avoiding
 à-trous wavelet transform for fast global illumination filtering", HPG 2010. Light is divided by albedo first, so that
-textures stay sharp; how different two pixels may be follows from how sure their light is, as in C. Schied et al.,
+textures stay sharp, and how different two pixels may be follows from how sure their light is: C. Schied et al.,
 "Spatiotemporal variance-guided filtering", HPG 2017.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 
 from ...process.runtime import ensure_runtime
-from .wavelets import shared_smooth_kernel
+from .wavelets import MEASURED, shared_filter_kernels
 
 METHODS = ("oidn", "filter")
 """Denoisers by name."""
@@ -23,7 +23,7 @@ _DARKEST = 0.02  # of albedo by which light is divided
 
 
 class Guides(NamedTuple):
-    """What a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
+    """The things that a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
 
     Attributes:
         glow: (3) light that is seen where it is sent out, which is sure but for edges.
@@ -100,10 +100,12 @@ def by_wavelets(light: torch.Tensor, guides: Guides) -> torch.Tensor:
     colour, variance = _without_sparks((light - guides.glow) / albedo, guides.variance / _brightness(albedo).square())
     now = torch.cat([colour, variance[..., None]], dim=-1).contiguous()
     parts = guides.normal, guides.albedo, guides.depth[..., None], guides.hit[..., None]
-    seen, smooth = torch.cat(parts, dim=-1).contiguous(), shared_smooth_kernel(ensure_runtime())
+    seen, (measure, smooth) = torch.cat(parts, dim=-1).contiguous(), shared_filter_kernels(ensure_runtime())
+    measured = now.new_empty((*now.shape[:3], MEASURED))
     for level in range(_LEVELS):
         found = torch.empty_like(now)
-        smooth((now, seen, 2**level, found))
+        measure((now, seen, int(level == 0), measured))
+        smooth((now, seen, measured, 2**level, found))
         now = found
     return now[..., :3] * albedo + guides.glow
 

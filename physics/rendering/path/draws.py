@@ -1,7 +1,7 @@
 """Random numbers by counters: what a number is depends on what it is for, and on nothing drawn before.
 
-So a pixel's sample is the same whoever draws it, whatever else is drawn, and samples can be added to a film later. The
-hash is pcg4d: Jarzynski and Olano, "Hash functions for GPU rendering", JCGT 9(3), 2020.
+So a pixel's sample is the same whatever else is drawn, and in which order, and samples can be added to a film later.
+The hash is pcg4d: Jarzynski and Olano, "Hash functions for GPU rendering", JCGT 9(3), 2020.
 """
 
 import taichi as ti

@@ -1,8 +1,9 @@
 """Geoms that shine: which one to look at, and a random point of its surface.
 
-A geom shines outwards, evenly, with the radiance of its colour times its material's emission. Each is looked at as often
-as it sends out light. Points are even over the surface, but on ellipsoids, where they are even over the sphere that is
-stretched to it, and on spheres, where they are even over the directions in which a point sees the sphere.
+A geom shines outwards, evenly, with the radiance of its colour times its material's emission. Each is looked at as
+often as it sends out light. Points are even over the surface, but on ellipsoids, where they are even over the sphere
+that is stretched to it, and on spheres, where they are even over the directions in which a point sees the sphere. Areas
+are those of the model's sizes.
 """
 
 from dataclasses import dataclass
@@ -12,13 +13,13 @@ import taichi as ti
 
 from ...rays.mesh_tree import FIRST_TRIANGLE, TRIANGLES
 from ...rays.traced import Traced
-from ...shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, PLANE, SPHERE
+from ...shapes import AREAS, MESH, SPHERE, SPOT_DENSITIES, SPOTS
 from ...shapes.by_kind import by_kind
-from ...shapes.ray import PI, unit
+from ...shapes.ray import unit
 from .. import render_model as columns
 from ..dress import TREE
 from ..shading import vec3
-from .sampling import cone_density, in_cone, on_sphere
+from .sampling import cone_density, in_cone
 
 # columns of `emitter_table`: of the render model's row with that number
 CHANCE = 0  # probability with which it is looked at; 0 if it does not shine, or no point of it can be found
@@ -74,80 +75,14 @@ def _triangle_sums(drawn: columns.RenderModel) -> np.ndarray:
 
 def _area(drawn: columns.RenderModel, row: int, areas: np.ndarray) -> float:
     """Area (m^2) of a row's surface; 0 for height fields and planes without end, which are met by chance alone."""
-    kind, (x, y, z) = int(drawn.kind[row]), drawn.shape[row, :3].astype(np.float64)
+    kind = int(drawn.kind[row])
     if kind == MESH:
         tree = drawn.dress.trees.trees[drawn.dress.rows[row, TREE]]
         return float(areas[tree[FIRST_TRIANGLE] + tree[TRIANGLES] - 1])
-    found = {
-        PLANE: 4 * max(x, 0.0) * max(y, 0.0),
-        SPHERE: 4 * np.pi * x * x,
-        CAPSULE: 4 * np.pi * x * (x + y),
-        CYLINDER: 2 * np.pi * x * (x + 2 * y),
-        BOX: 8 * (x * y + y * z + z * x),
-        ELLIPSOID: 4 * np.pi * ((x * y) ** 1.6075 + (y * z) ** 1.6075 + (z * x) ** 1.6075) ** (1 / 1.6075) / 3 ** (
-            1 / 1.6075
-        ),  # within 1.1 % (Thomsen); it only says how often it is looked at
-    }
-    return float(found.get(kind, 0.0))
+    return AREAS[kind](drawn.shape[row, :3].astype(np.float64)) if kind in AREAS else 0.0
 
 
-@ti.func
-def _of_plane(size, which, u, v):
-    return vec3((2.0 * u - 1.0) * size.x, (2.0 * v - 1.0) * size.y, 0.0), vec3(0.0, 0.0, 1.0)
-
-
-@ti.func
-def _of_round(radius, half, which, u, v):
-    """A point of a tube's side if `which` is below 1, else of a ball cut in two and moved to its ends."""
-    out = on_sphere(u, v)
-    point = radius * out
-    if which < 1.0:
-        out = vec3(ti.cos(2.0 * PI * v), ti.sin(2.0 * PI * v), 0.0)
-        point = radius * out + vec3(0.0, 0.0, (2.0 * u - 1.0) * half)
-    else:
-        point.z += ti.select(out.z < 0.0, -half, half)
-    return point, out
-
-
-@ti.func
-def _of_capsule(size, which, u, v):
-    return _of_round(size.x, size.y, ti.select(which * (size.x + size.y) < size.y, 0.0, 2.0), u, v)
-
-
-@ti.func
-def _of_cylinder(size, which, u, v):
-    point, out = _of_round(size.x, size.y, ti.f32(0.0), u, v)
-    chosen = which * (size.x + 2.0 * size.y)
-    if chosen < size.x:
-        side = ti.select(2.0 * chosen < size.x, -1.0, 1.0)
-        radius = size.x * ti.sqrt(u)
-        point = vec3(radius * out.x, radius * out.y, side * size.y)
-        out = vec3(0.0, 0.0, side)
-    return point, out
-
-
-@ti.func
-def _of_box(size, which, u, v):
-    x, y = size.y * size.z, size.z * size.x
-    chosen = 2.0 * which
-    side = ti.select(chosen < 1.0, -1.0, 1.0)
-    chosen = (chosen - ti.floor(chosen)) * (x + y + size.x * size.y)
-    a, b = 2.0 * u - 1.0, 2.0 * v - 1.0
-    point, out = vec3(a * size.x, b * size.y, side * size.z), vec3(0.0, 0.0, side)
-    if chosen < x:
-        point, out = vec3(side * size.x, a * size.y, b * size.z), vec3(side, 0.0, 0.0)
-    elif chosen < x + y:
-        point, out = vec3(a * size.x, side * size.y, b * size.z), vec3(0.0, side, 0.0)
-    return point, out
-
-
-@ti.func
-def _of_ellipsoid(size, which, u, v):
-    way = on_sphere(u, v)
-    return size * way, unit(way / size)
-
-
-_POINTS = {PLANE: _of_plane, CAPSULE: _of_capsule, CYLINDER: _of_cylinder, BOX: _of_box, ELLIPSOID: _of_ellipsoid}
+_SPOTS = {kind: spot for kind, spot in SPOTS.items() if kind != SPHERE}
 
 
 class Shining(Traced):
@@ -157,14 +92,12 @@ class Shining(Traced):
         self.world, self.table, self.areas = world, table, areas
 
     @ti.func
-    def density(self, row, local, normal_local):
+    def density(self, row, local):
         """Density per area (1/m^2), times the chance to look there, with which a point of a geom is chosen."""
-        found = self.table[row, CHANCE] / ti.max(self.table[row, AREA], 1.0e-30)
-        if self.world.kind[row] == ELLIPSOID:
-            size = self.world.size(row)
-            way = local / size
-            found = self.table[row, CHANCE] / (4.0 * PI * size.x * size.y * size.z * (way / size).norm())
-        return found
+        even = 1.0 / ti.max(self.table[row, AREA], 1.0e-30)
+        return self.table[row, CHANCE] * by_kind(
+            self.world.kind[row], SPOT_DENSITIES, even, self.world.size(row), local
+        )
 
     @ti.func
     def seen_spread(self, row, vertex):
@@ -189,7 +122,7 @@ class Shining(Traced):
         elif facing > 1.0e-6:
             turn = self.world.turn(row)
             local = turn @ (point - self.world.position(row))
-            found = self.density(row, local, normal) * square / facing
+            found = self.density(row, local) * square / facing
         return found
 
     @ti.func
@@ -213,9 +146,8 @@ class Shining(Traced):
                 far = along - ti.sqrt(ti.max(0.0, size.x * size.x - beside.dot(beside)))
                 density = self.table[row, CHANCE] * cone_density(spread)
         else:
-            local, out = by_kind(
-                self.world.kind[row], _POINTS, (vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 1.0)), size, within, u, v
-            )
+            usual = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 1.0)
+            local, out = by_kind(self.world.kind[row], _SPOTS, usual, size, within, u, v)
             if ti.static(self.world.has.meshes):
                 if self.world.kind[row] == MESH:
                     local, out = self.of_mesh(row, within, u, v)
@@ -225,7 +157,7 @@ class Shining(Traced):
             towards = away / ti.max(far, 1.0e-20)
             facing = -towards.dot(normal)
             if facing > 1.0e-6:
-                density = self.density(row, local, out) * far * far / facing
+                density = self.density(row, local) * far * far / facing
         return row, towards, far, density
 
     @ti.func

@@ -42,7 +42,13 @@ class Film:
 
         pixels = self._sums[..., 0].numel()
         portion = max(1, PATHS_AT_ONCE // max(1, pixels))
-        with tqdm(total=samples, desc="path tracing", unit="spp", delay=2.0, disable=None if progress is None else not progress) as bar:
+        with tqdm(
+            total=samples,
+            desc="path tracing",
+            unit="spp",
+            delay=2.0,
+            disable=None if progress is None else not progress,
+        ) as bar:
             for first in range(0, samples, portion):
                 count = min(portion, samples - first)
                 if pixels:
@@ -71,7 +77,7 @@ class Film:
 
     @property
     def noise(self) -> torch.Tensor:
-        """Standard deviation (n, height, width) float32 of the brightness of `light` without the glow, by the samples."""
+        """Standard deviation (n, height, width) float32 of the brightness of `light` without the glow."""
         return self.guides.variance.sqrt()
 
     def clean_light(self, denoise: bool | str = True) -> torch.Tensor:

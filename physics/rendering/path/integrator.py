@@ -1,9 +1,9 @@
 """One path: from the lens from surface to surface, with the light that it finds on the way.
 
-At each surface it looks for one light, chosen at random (next-event estimation), and goes on in a direction in which the
-surface scatters much. Light that both ways may find is weighted between them (`sampling.preferred`). Paths that carry
-little are ended at random (Russian roulette). J. Kajiya, "The rendering equation", SIGGRAPH 1986; M. Pharr, W. Jakob
-and G. Humphreys, "Physically Based Rendering", 4th edition, chapter 13.
+At each surface it looks for one light, chosen at random (next-event estimation), and goes on in a direction in which
+the surface scatters much. Light that both ways may find is weighted between them (`sampling.preferred`). Paths that
+carry little are ended at random (Russian roulette). J. Kajiya, "The rendering equation", SIGGRAPH 1986; M. Pharr,
+W. Jakob and G. Humphreys, "Physically Based Rendering", 4th edition, chapter 13.
 """
 
 import taichi as ti
@@ -15,10 +15,9 @@ from ...shapes.ray import PI
 from .. import lights as lamps
 from .. import look as rows
 from .. import render_model as columns
-from ..raycast import background
 from ..shading import fading, mix, towards_eye, vec3
 from . import settings as at
-from .draws import PER_STEP, draw
+from .draws import PER_STEP, draw, vec4
 from .glass import pass_glass
 from .microfacet import LEAST_WIDTH
 from .opaque import Finish
@@ -49,6 +48,19 @@ class Stage(Traced):
         """Number of the lights among which one is chosen: lamps, all geoms that shine, and a map or the sun."""
         found = self.whole(at.LAMPS) + ti.cast(self.settings[at.EMITTERS] > 0.0, ti.i32)
         return found + ti.cast(self.whole(at.KIND) == MAP or self.surroundings.has_sun(), ti.i32)
+
+    @ti.func
+    def needs_more(self, row):
+        """Return True if more random numbers are needed: for clear surfaces, or for a map."""
+        return self.world.paint[row, columns.ALPHA] < 1.0 or self.whole(at.KIND) == MAP
+
+    @ti.func
+    def veil(self, row, far):
+        """Share of a plane's colour that the sky's haze replaces at a distance."""
+        found = ti.f32(0.0)
+        if self.world.kind[row] == PLANE:
+            found = fading(far, self.look[rows.SETTINGS, 0])
+        return found
 
     @ti.func
     def finish(self, row, albedo):
@@ -100,7 +112,9 @@ def look_for_light(stage, point, numbers, again: ti.f32):
         density = chance * share
         light = radiance / ti.max(density, 1.0e-20)
     elif groups > 0:
-        sun = vec3(stage.look[rows.SUN_DIRECTION, 0], stage.look[rows.SUN_DIRECTION, 1], stage.look[rows.SUN_DIRECTION, 2])
+        sun = vec3(
+            stage.look[rows.SUN_DIRECTION, 0], stage.look[rows.SUN_DIRECTION, 1], stage.look[rows.SUN_DIRECTION, 2]
+        )
         spread = stage.settings[at.SUN_SPREAD]
         towards = in_cone(sun, spread, numbers[1], numbers[2])
         density = cone_density(spread) * share
@@ -142,114 +156,168 @@ def limited(light, scatterings, most):
     return light * scale
 
 
+class Place(Traced):
+    """A point of a surface, its normals (as it is lit, and the true one), the gap (m) by which rays start above it."""
+
+    def __init__(self, point, normal, flat, gap):
+        self.point, self.normal, self.flat, self.gap = point, normal, flat, gap
+
+
+@ti.func
+def chance_to_live(carried, scatterings):
+    """Probability with which a path goes on that carries so much."""
+    brightest = carried.max()
+    life = ti.min(_LONGEST_LIFE, brightest)
+    if scatterings <= _SURE:
+        life = ti.select(brightest > 0.0, 1.0, 0.0)
+    return life
+
+
+@func
+def arrive(world, row: ti.i32, triangle: ti.i32, point, direction, footprint: ti.f32):
+    """Look at a point of a surface: its normal as it is lit, the true one, if the ray comes from outside, its albedo.
+
+    Both normals are to the side of the ray.
+    """
+    normal, flat = world.normals(row, point, triangle)
+    outside = flat.dot(direction) < 0.0
+    if not outside:
+        normal, flat = -normal, -flat
+    albedo, _ = world.albedo(row, point, triangle, flat, direction, footprint)
+    return towards_eye(normal, direction), flat, outside, albedo
+
+
+@func
+def scatter(stage, row: ti.i32, place, out, albedo, chosen, numbers, again: ti.f32, look_around):
+    """Scatter light at an opaque surface: the light that is found (3,), the way on, its density, and what it carries.
+
+    `place` has the point, the normals and the gap above the surface; `out` is the way back in the frame of the normal.
+    """
+    ground, mirror, edge, coat, coat_edge, width = stage.finish(row, albedo)
+    finish, light = Finish(ground, mirror, edge, coat, coat_edge, width), vec3(0.0, 0.0, 0.0)
+    if look_around:
+        towards, far, found, chance, target = look_for_light(stage, place.point, numbers, again)
+        if found.max() > 0.0 and place.flat.dot(towards) > 0.0:
+            scattered, other = finish.scattered(out, to_frame(place.normal, towards))
+            found *= scattered
+            if chance > 0.0:
+                found *= preferred(chance, other)
+            if found.max() > 0.0:
+                start, limit = place.point + place.gap * place.flat, far - 3.0 * place.gap
+                rows_ahead = stage.whole(at.SOLID_ROWS)
+                light = found * stage.world.passing(start, towards, place.gap, limit, rows_ahead, target)
+    way = finish.sample(out, chosen[0], chosen[1], chosen[2])
+    scattered, density = finish.scattered(out, way)
+    carried = scattered / ti.max(density, 1.0e-20)
+    direction = to_world(place.normal, way)
+    if place.flat.dot(direction) <= 0.0:
+        carried = vec3(0.0, 0.0, 0.0)
+    return light, direction, density, carried
+
+
+@func
+def cross(stage, row: ti.i32, place, out, albedo, chosen, outside):
+    """Reflect or refract light at a surface of glass: the way on, what it carries (3,), if it comes through."""
+    rough, index = stage.world.paint[row, columns.ROUGHNESS], stage.world.paint[row, columns.IOR]
+    way, weight, through = pass_glass(
+        out, rough * rough, ti.select(outside, index, 1.0 / index), chosen[0], chosen[1], chosen[2]
+    )
+    direction, carried = to_world(place.normal, way), weight * vec3(1.0, 1.0, 1.0)
+    if through:
+        carried = weight * ti.sqrt(albedo)
+    if (place.flat.dot(direction) > 0.0) == through:
+        carried = vec3(0.0, 0.0, 0.0)
+    return direction, carried, through
+
+
+@func
+def go_on(stage, row: ti.i32, place, direction, albedo, numbers, again: ti.f32, chosen, outside, inside: ti.i32):
+    """Scatter light at a surface, and return where it goes on.
+
+    Returned are the light that is found (3,); origin, direction and density of the way on, and what it carries (3,);
+    and the geom of glass that it is then in, -1: none. In glass no light is looked for, so that densities are 0 there.
+    """
+    out, light, density = to_frame(place.normal, -direction), vec3(0.0, 0.0, 0.0), ti.f32(0.0)
+    origin, way, carried, within = place.point + place.gap * place.flat, direction, vec3(0.0, 0.0, 0.0), inside
+    if stage.world.paint[row, columns.IOR] > 0.0:
+        way, carried, through = cross(stage, row, place, out, albedo, chosen, outside)
+        if through:
+            origin, within = place.point - place.gap * place.flat, ti.select(outside, row, -1)
+    else:
+        light, way, density, carried = scatter(stage, row, place, out, albedo, chosen, numbers, again, inside < 0)
+        if inside >= 0:
+            density = 0.0
+    return light, origin, way, density, carried, within
+
+
+@func
+def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
+    """Guides of the first surface: albedo, normal, depth and 1; glass is white, so that what is seen in it is kept."""
+    colour = albedo
+    if stage.world.paint[row, columns.IOR] > 0.0:
+        colour = vec3(1.0, 1.0, 1.0)
+    return colour, normal, depth, ti.f32(1.0)
+
+
 @func
 def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
     """Follow a path: its light (3,); glow (3,); of the first surface albedo (3,), normal (3,), depth (m) and 1.
 
     The glow is the part of the light that comes straight from where it is sent out. Of a path to the sky the guides are
-    0. In them glass is white, so that a denoiser keeps what is seen in it.
+    0.
     """
-    world = stage.world
-    pixel, most = y * stage.lens.width + x, stage.settings[at.CLAMP]
-    numbers = draw(seed, pixel, sample, 0)
-    origin, direction = stage.lens.through(
-        ti.cast(x, ti.f32) + numbers[0], ti.cast(y, ti.f32) + numbers[1], numbers[2], numbers[3]
-    )
+    world, pixel, most = stage.world, y * stage.lens.width + x, stage.settings[at.CLAMP]
+    origin, direction = stage.lens.of_sample(x, y, draw(seed, pixel, sample, 0))
     cosine = -direction.dot(stage.lens.axis(2))
     start, travelled = stage.settings[at.NEAR] / cosine, ti.f32(0.0)
-    carried, light = vec3(1.0, 1.0, 1.0), vec3(0.0, 0.0, 0.0)
+    carried, light, glow = vec3(1.0, 1.0, 1.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
     first_albedo, first_normal, depth, hit = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
-    glow = vec3(0.0, 0.0, 0.0)
-    vertex, density, plainly = origin, ti.f32(0.0), True
-    inside, bounce, step, alive = -1, 0, 0, True
-    bounces, solid_rows = stage.whole(at.BOUNCES), stage.whole(at.SOLID_ROWS)
+    vertex, density, plainly, inside, bounce, step, alive = origin, ti.f32(0.0), True, -1, 0, 0, True
     while alive:
         step += 1
-        visible = solid_rows
-        if bounce == 0:
-            visible = world.kind.shape[0]
+        visible = ti.select(bounce == 0, world.kind.shape[0], stage.whole(at.SOLID_ROWS))
         t, row, triangle = world.first(origin, direction, start, visible, inside, bounce == 0)
         if row < 0:
             light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
             alive = False
-            if bounce == 0:
+            if step == 1:
                 glow = light
         else:
             point = origin + t * direction
             travelled += t
-            normal, flat = world.normals(row, point, triangle)
-            outside = flat.dot(direction) < 0.0
-            if not outside:
-                normal, flat = -normal, -flat
-            normal = towards_eye(normal, direction)
             footprint = stage.lens.footprint(travelled * cosine)
-            albedo, _ = world.albedo(row, point, triangle, flat, direction, footprint)
-            glass = world.paint[row, columns.IOR]
+            normal, flat, outside, albedo = arrive(world, row, triangle, point, direction, footprint)
             if hit == 0.0 and bounce == 0:
-                hit, depth, first_normal, first_albedo = 1.0, travelled * cosine, normal, albedo
-                if glass > 0.0:
-                    first_albedo = vec3(1.0, 1.0, 1.0)
-            numbers = draw(seed, pixel, sample, PER_STEP * step)
-            others = draw(seed, pixel, sample, PER_STEP * step + 1)
-            gap = ti.max(_GAP, _RELATIVE_GAP * point.norm())
-            veil = ti.f32(0.0)
-            if bounce == 0 and world.kind[row] == PLANE:
-                veil = fading(travelled, stage.look[rows.SETTINGS, 0])
-            if others[0] < veil:  # a floor ends in the haze of the sky
-                light += carried * background(world, stage.look, direction)
-                alive = False
-                glow = light
-            elif glass <= 0.0 and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
+                first_albedo, first_normal, depth, hit = first_guides(stage, row, normal, albedo, travelled * cosine)
+            numbers, others = draw(seed, pixel, sample, PER_STEP * step), vec4(0.0, 0.0, 0.0, 0.0)
+            if stage.needs_more(row):
+                others = draw(seed, pixel, sample, PER_STEP * step + 1)
+            chosen = draw(seed, pixel, sample, PER_STEP * step + 2)
+            gap, is_glass = ti.max(_GAP, _RELATIVE_GAP * point.norm()), world.paint[row, columns.IOR] > 0.0
+            if bounce == 0:  # a floor ends in the haze of the sky
+                veil = stage.veil(row, travelled)
+                light += carried * veil * stage.surroundings.seen(direction, True)
+                glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
+            if not is_glass and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
                 origin, start = point + gap * direction, gap
             else:
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    if bounce == 0:
+                    if step == 1:
                         glow = light
-                alive = bounce < bounces
-                out = to_frame(normal, -direction)
-                vertex, start = point, gap
-                which = draw(seed, pixel, sample, PER_STEP * step + 2)
-                if not alive:
-                    density = 0.0
-                elif glass > 0.0:
-                    rough = world.paint[row, columns.ROUGHNESS]
-                    ratio = ti.select(outside, glass, 1.0 / glass)
-                    way, weight, through = pass_glass(out, rough * rough, ratio, which[0], which[1], which[2])
-                    direction, density = to_world(normal, way), 0.0
-                    carried *= weight
-                    origin = point + gap * flat
-                    if through:
-                        carried *= ti.sqrt(albedo)
-                        origin = point - gap * flat
-                        inside = ti.select(outside, row, -1)
-                    alive = weight > 0.0 and (flat.dot(direction) > 0.0) != through
+                if bounce >= stage.whole(at.BOUNCES):
+                    alive = False
                 else:
-                    ground, mirror, edge, coat, coat_edge, width = stage.finish(row, albedo)
-                    finish = Finish(ground, mirror, edge, coat, coat_edge, width)
-                    origin = point + gap * flat
-                    if inside < 0:
-                        towards, far, found, chance, target = look_for_light(stage, point, numbers, others[2])
-                        if found.max() > 0.0 and flat.dot(towards) > 0.0:
-                            scattered, other = finish.scattered(out, to_frame(normal, towards))
-                            found *= carried * scattered
-                            if chance > 0.0:
-                                found *= preferred(chance, other)
-                            if found.max() > 0.0:
-                                found *= world.passing(origin, towards, gap, far - 3.0 * gap, solid_rows, target)
-                                light += limited(found, bounce + 1, most)
-                    way = finish.sample(out, which[0], which[1], which[2])
-                    scattered, density = finish.scattered(out, way)
-                    direction, plainly = to_world(normal, way), False
-                    alive = density > 0.0 and flat.dot(direction) > 0.0
-                    carried *= scattered / ti.max(density, 1.0e-20)
-                    if inside >= 0:
-                        density = 0.0
-                bounce += 1
-                if bounce > _SURE:
-                    life = ti.min(_LONGEST_LIFE, carried.max())
-                    alive = alive and which[3] < life
-                    carried /= ti.max(life, 1.0e-6)
-            alive = alive and step < bounces + _CLEAR_LAYERS
+                    place, vertex, start = Place(point, normal, flat, gap), point, gap
+                    found, origin, direction, density, share, inside = go_on(
+                        stage, row, place, direction, albedo, numbers, others[2], chosen, outside, inside
+                    )
+                    light += limited(carried * found, bounce + 1, most)
+                    plainly = plainly and is_glass
+                    carried *= share
+                    bounce += 1
+                    life = chance_to_live(carried, bounce)
+                    alive, carried = chosen[3] < life, carried / ti.max(life, 1.0e-20)
+            alive = alive and step < stage.whole(at.BOUNCES) + _CLEAR_LAYERS
     return light, glow, first_albedo, first_normal, depth, hit

@@ -5,6 +5,7 @@ from typing import Any
 import taichi as ti
 
 from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
+from ...math import func
 from ...process.runtime import Runtime
 from ...rays.field_walk import Fields
 from ...rays.traverse import Meshes
@@ -27,11 +28,32 @@ BRIGHTNESS = 0.3, 0.5, 0.2
 """Weights of red, green and blue in the brightness of light without the glow, whose square is added up."""
 
 
+@func
+def expose(stage, x: ti.i32, y: ti.i32, first: ti.i32, count: ti.i32, seed: ti.i32, film):
+    """Add samples to a pixel of a film."""
+    env = stage.world.env
+    sums = ti.Vector([film[env, y, x, c] for c in ti.static(range(FILM_COLUMNS))])
+    for k in range(count):
+        light, glow, albedo, normal, depth, hit = follow_path(stage, x, y, first + k, seed)
+        bright = ti.f32(0.0)
+        for c in ti.static(range(3)):
+            bright += BRIGHTNESS[c] * (light[c] - glow[c])
+            sums[RGB + c] += ti.cast(light[c], ti.f64)
+            sums[GLOW + c] += ti.cast(glow[c], ti.f64)
+            sums[ALBEDO + c] += ti.cast(albedo[c], ti.f64)
+            sums[NORMAL + c] += ti.cast(normal[c], ti.f64)
+        sums[SQUARE] += ti.cast(bright * bright, ti.f64)
+        sums[DEPTH] += ti.cast(depth, ti.f64)
+        sums[HIT] += ti.cast(hit, ti.f64)
+    for c in ti.static(range(FILM_COLUMNS)):
+        film[env, y, x, c] = sums[c]
+
+
 def make_trace_paths(*features: bool) -> Any:
     """The kernel for models that have something or lack it (the fields of `Has`).
 
-    It adds the samples `first` to `first + count - 1` to `film` (n, height, width, FILM_COLUMNS), one after the other in
-    double precision: how they are divided among launches changes no bit.
+    It adds the samples `first` to `first + count - 1` to `film` (n, height, width, FILM_COLUMNS), one after the other
+    in double precision: how they are divided among launches changes no bit.
     """
     has = Has(*features)
 
@@ -75,21 +97,7 @@ def make_trace_paths(*features: bool) -> Any:
             lens = ThinLens(views, width, height, env, settings)
             surroundings = Surroundings(world, look, settings, around)
             stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
-            sums = ti.Vector([film[env, y, x, c] for c in ti.static(range(FILM_COLUMNS))])
-            for k in range(count):
-                light, glow, albedo, normal, depth, hit = follow_path(stage, x, y, first + k, seed)
-                bright = ti.f32(0.0)
-                for c in ti.static(range(3)):
-                    bright += BRIGHTNESS[c] * (light[c] - glow[c])
-                    sums[RGB + c] += ti.cast(light[c], ti.f64)
-                    sums[GLOW + c] += ti.cast(glow[c], ti.f64)
-                    sums[ALBEDO + c] += ti.cast(albedo[c], ti.f64)
-                    sums[NORMAL + c] += ti.cast(normal[c], ti.f64)
-                sums[SQUARE] += ti.cast(bright * bright, ti.f64)
-                sums[DEPTH] += ti.cast(depth, ti.f64)
-                sums[HIT] += ti.cast(hit, ti.f64)
-            for c in ti.static(range(FILM_COLUMNS)):
-                film[env, y, x, c] = sums[c]
+            expose(stage, x, y, first, count, seed, film)
 
     return trace_paths
 

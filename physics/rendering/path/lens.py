@@ -19,6 +19,11 @@ class ThinLens(Lens):
         self.settings = settings
 
     @ti.func
+    def of_sample(self, x, y, numbers):
+        """Origin and unit direction of a ray at a random place of a pixel, by four numbers."""
+        return self.through(ti.cast(x, ti.f32) + numbers[0], ti.cast(y, ti.f32) + numbers[1], numbers[2], numbers[3])
+
+    @ti.func
     def through(self, x, y, u, v):
         """Origin and unit direction of a ray at (x, y) in pixels, from a random point of the lens."""
         origin, direction = self.ray(x, y)
@@ -29,5 +34,3 @@ class ThinLens(Lens):
             origin += aperture * (right * self.axis(0) + up * self.axis(1))
             direction = unit(sharp - origin)
         return origin, direction
-
-

@@ -22,7 +22,7 @@ _LEAST_CHOICE = 0.1  # of the ways to sample a surface that has both
 
 
 class Finish(Traced):
-    """What a surface is at a point.
+    """The surface at a point.
 
     Attributes:
         ground: colour (3,) of its matt part.
@@ -61,13 +61,15 @@ class Finish(Traced):
         """The BSDF (3,) times the cosine of `way`, and the density with which `sample` finds that direction."""
         found, density = vec3(0.0, 0.0, 0.0), ti.f32(0.0)
         if out.z > 1.0e-6 and way.z > 1.0e-6:
-            half = unit(out + way)
             choice = self.choice(out)
-            ground = self.ground * (self.let_in(out.z) * self.let_in(way.z) * way.z / PI)
-            common = facets(half, self.width) * seen_from_both(out, way, self.width) / (4.0 * out.z)
-            found = ground + common * self.mirrored(ti.max(out.dot(half), 0.0))
-            of_mirror = seen_density(out, half, self.width) / (4.0 * ti.max(out.dot(half), 1.0e-6))
-            density = choice * of_mirror + (1.0 - choice) * way.z / PI
+            found = self.ground * (self.let_in(out.z) * self.let_in(way.z) * way.z / PI)
+            density = (1.0 - choice) * way.z / PI
+            if choice > 0.0:
+                half = unit(out + way)
+                facing = ti.max(out.dot(half), 1.0e-6)
+                common = facets(half, self.width) * seen_from_both(out, way, self.width) / (4.0 * out.z)
+                found += common * self.mirrored(facing)
+                density += choice * seen_density(out, half, self.width) / (4.0 * facing)
         return found, density
 
     @ti.func

@@ -30,14 +30,6 @@ def by_cosine(u, v):
 
 
 @ti.func
-def on_sphere(u, v):
-    """Return a unit vector, evenly over all directions."""
-    z = 1.0 - 2.0 * u
-    across = ti.sqrt(ti.max(0.0, 1.0 - z * z))
-    return vec3(across * ti.cos(2.0 * PI * v), across * ti.sin(2.0 * PI * v), z)
-
-
-@ti.func
 def in_cone(axis, spread, u, v):
     """Return a unit vector, evenly over the directions at most acos(1 - spread) away from an axis."""
     fall = u * spread

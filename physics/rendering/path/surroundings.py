@@ -1,7 +1,7 @@
 """Light from beyond all geoms: the sky of the ray caster and its sun, an even colour, or a map of all directions.
 
-A map has the directions as a globe's do: its middle is -x... the columns go once around z, the rows from z down. It is
-looked at as often as its texels are bright, by Walker's alias method (ACM Transactions on Mathematical Software 3, 1977).
+The rows of a map go from z down, its columns once around z, from x over y. It is looked at as often as its texels are
+bright, by Walker's alias method (ACM Transactions on Mathematical Software 3, 1977).
 """
 
 from typing import Any

@@ -13,8 +13,8 @@ from ..camera import Camera, PosedCamera, PoseSource
 from ..casting import DRESS_NAMES, Tables
 from ..lights import AMBIENT, DIFFUSE
 from ..look import Look
-from ..outputs import Poses, outputs_named
 from ..mounted import MountedCamera
+from ..outputs import Poses, outputs_named
 from ..overlays import Show
 from ..reading import environments
 from ..renderer import BatchRenderer
@@ -23,7 +23,7 @@ from .denoise import require_denoiser
 from .emitters import emitters
 from .film import Film
 from .kernel import shared_path_kernel
-from .surroundings import EVEN, LAMPLIT, MAP, SKY, MAP_COLUMNS, as_map, map_table
+from .surroundings import EVEN, LAMPLIT, MAP, MAP_COLUMNS, SKY, as_map, map_table
 
 MOST_SAMPLES = 2**20
 MOST_BOUNCES = 1024
@@ -52,8 +52,8 @@ class PathTracer(BatchRenderer):
         environment: what is all around in place of the sky and its sun, in linear light: a colour (3,), or a map
             (height, width, 3) whose rows go from the zenith down and whose columns from +x over +y around.
         denoise: "oidn" (Open Image Denoise, an extra), "filter" (our own), False, or True: the best that is installed.
-        clamp: most that a path may add to a channel after two scatterings, which keeps single pixels from sparkling, and
-            takes a little light away; 0: anything.
+        clamp: most that a path may add to a channel after two scatterings, which keeps single pixels from sparkling,
+            and takes a little light away; 0: anything.
         seed: of the random numbers.
         progress: show a bar; None: in a terminal, if it takes more than two seconds.
 
@@ -101,7 +101,11 @@ class PathTracer(BatchRenderer):
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
         self._emitters = emitters(self._drawn)
-        self._around = None if environment is None else as_map(np.broadcast_to(environment, (1, 1, 3)) if np.ndim(environment) == 1 else environment)
+        self._around = (
+            None
+            if environment is None
+            else as_map(np.broadcast_to(environment, (1, 1, 3)) if np.ndim(environment) == 1 else environment)
+        )
         self._path_tables: dict[torch.device, Tables] = {}
 
     def draw(
@@ -131,7 +135,9 @@ class PathTracer(BatchRenderer):
         Raises:
             NotImplementedError: always.
         """
-        raise NotImplementedError("path tracing draws one environment a picture: use draw, or together of BatchRenderer")
+        raise NotImplementedError(
+            "path tracing draws one environment a picture: use draw, or together of BatchRenderer"
+        )
 
     def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
         """Finished pictures, one environment's film at a time."""

@@ -189,7 +189,9 @@ def test_light_is_shown_as_the_ray_caster_shows_it():
 
 def test_a_lens_blurs_by_its_aperture():
     """A point d away through a lens sharp at f is a disc of radius aperture |d - f| / (f d), at unit distance."""
-    source = source_of('<asset><material name="l" rgba="1 1 1 1" emission="9"/></asset><geom size="0.004" material="l"/>')
+    source = source_of(
+        '<asset><material name="l" rgba="1 1 1 1" emission="9"/></asset><geom size="0.004" material="l"/>'
+    )
     for focus, aperture in ((2.0, 0.08), (1.5, 0.08), (3.0, 0.05), (1.5, 0.0)):
         camera = Camera(distance=2.0, azimuth=90, elevation=0, lookat=(0, 0, 0), fovy=10)
         size = 129

@@ -1,0 +1,97 @@
+"""The programs in `examples` run, each to the end, where it says that it came out as it should; pages show them."""
+
+import re
+import runpy
+from pathlib import Path
+
+import gymnasium as gym
+import imageio.v3 as iio
+import numpy as np
+import pytest
+import torch
+
+import tumble.scene as gs
+from tumble.physics.process.runtime import init
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples"
+ALONE = ["ground", "grasp", "drone", "randomization", "sensors"]
+"""Programs that have scenes of their own; all others have the same one, and so the same kernels."""
+SHARED = ["hello_robot", "pictures", "control", "parallel", "two_links"]
+PAGES = {"grasp": "grasp.md", "drone": "drone.md", "parallel": "parallel.md", "walking": "walking.md"}
+AGREE = 1e-5
+"""Ten actions: observations of a task are in single precision, and velocities are up to some 20 rad/s."""
+
+
+@pytest.fixture(autouse=True)
+def single_precision():
+    init(precision="32")
+
+
+@pytest.mark.filterwarnings("ignore:gs.gpu")
+@pytest.mark.parametrize("name", [*SHARED, *ALONE])
+def test_a_program_runs(name, tmp_path, monkeypatch, capsys):
+    """Its own assertions say that the robot has done it."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert capsys.readouterr().out
+    if name == "pictures":
+        assert len(iio.imread("around.mp4")) == 6
+    if name == "sensors":
+        assert len(Path("feet.csv").read_text().splitlines()) == 61
+    gs.destroy()
+
+
+def test_no_program_is_left_out():
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*SHARED, *ALONE, "walking"}
+    assert len([*SHARED, *ALONE]) == 10
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_its_program(name):
+    page = (ROOT / "docs" / "scene" / PAGES[name]).read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert program == (FOLDER / f"{name}.py").read_text("utf-8")
+
+
+def test_a_policy_sees_and_moves_a_robot_of_a_scene_as_that_of_its_task():
+    """Ten actions at random, in double precision: beside the task in MuJoCo."""
+    init(precision="64")
+    task = gym.make("tumble/QuadrupedFlat-v0", simulator="mujoco")
+    seen, _ = task.reset(seed=3)
+    module = runpy.run_path(str(FOLDER / "walking.py"))
+    scene, robot = module["build"](1)
+    data = task.unwrapped.solver
+    qpos, qvel = (data.get(name).numpy().reshape(-1).copy() for name in ("qpos", "qvel"))
+    qpos[2] += 1.0  # in the air: the task fuses feet with calves, by which MuJoCo's contacts are a little softer
+    data.set_state(qpos[None], qvel[None])
+    robot.set_qpos(qpos)
+    robot.set_dofs_velocity(qvel)
+    command, rng = torch.as_tensor(seen[None, 33:36]).double(), np.random.default_rng(0)
+    action = np.zeros((1, 12), np.float32)
+    for _ in range(10):
+        found = module["observe"](robot, command, torch.as_tensor(action).double())[0].numpy()
+        assert np.abs(found - seen).max() < AGREE
+        action = rng.uniform(-1, 1, (1, 12)).astype(np.float32)
+        seen, *_ = task.step(action[0])
+        robot.control_dofs_position(module["STAND"] + 0.5 * torch.as_tensor(action), module["JOINTS"])
+        scene.step()
+    assert np.abs(seen[21:33]).max() > 0.5  # it moves
+    task.close()
+    scene.close()
+
+
+@pytest.mark.slow
+def test_a_policy_that_has_just_been_trained_walks(tmp_path, monkeypatch, capsys):
+    """The program of the page, with a run of its command but for the number of steps."""
+    from typer.testing import CliRunner
+
+    from tumble.training.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    trained = CliRunner().invoke(app, ["train", "QuadrupedFlat", "--steps", "1", "--out", "runs/walk"])
+    assert trained.exit_code == 0, trained.output
+    (run,) = Path("runs").rglob("config.toml")
+    monkeypatch.setattr("sys.argv", ["walking.py", str(run.parent)])
+    runpy.run_path(str(FOLDER / "walking.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("asked for") == 4
