@@ -12,7 +12,7 @@ scene = gs.Scene(
         show_world_frame=True, segmentation_level="entity", ambient_light=(0.2, 0.2, 0.2)
     ),
     renderer=gs.renderers.Rasterizer(),
-    show_viewer=False,  # a scene opens no window
+    show_viewer=False,  # True opens a page for browsers
 )
 scene.add_entity(gs.morphs.Plane(pos=(0, 0, -0.75)), surface=gs.surfaces.Rough(color=(0.6, 0.65, 0.7)))
 arm = scene.add_entity(gs.morphs.MJCF(file="arm_robot.xml"), name="arm")

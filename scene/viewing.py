@@ -1,4 +1,4 @@
-"""What people see of a scene: its page in a browser, and the pictures of its cameras."""
+"""The sight of a scene: its page in a browser, and the pictures of its cameras."""
 
 import warnings
 from collections.abc import Callable

@@ -34,3 +34,9 @@ def test_the_view_runs_and_ends(names):
     pytest.importorskip("viser")
     exec(compile(PROGRAMS[1], "page", "exec"), names)
     assert names["time"] >= 0
+
+
+def test_a_scene_shows_its_own_steps(names):
+    pytest.importorskip("viser")
+    exec(compile(PROGRAMS[2], "page", "exec"), names)
+    assert names["scene"].t == 30 and not names["scene"].viewer.is_alive()

@@ -58,7 +58,7 @@ def view(
         with LIBRARIES:
             from .policy import newest_policy
         found = newest_policy(run) if checkpoint == "latest" else run.checkpoint(checkpoint)
-        view_policy(run, found, num_envs, seed, options, **settings)
+        view_policy(run, found, num_envs, options=options, **settings)
     else:
         view_task(what, num_envs, options, settings)
 
@@ -103,7 +103,7 @@ def view_task(name: str, num_envs: int, options: dict[str, Any], settings: dict[
 def view_policy(
     run: "Run", checkpoint: Path, num_envs: int, seed: int, options: dict[str, Any], **settings: Any
 ) -> None:
-    """Show a run's policy in Tumble."""
+    """Show a run's policy in Tumble, from resets with a seed; further settings are those of `tumble.viewer.view`."""
     from .evaluate import make_envs
     from .policy import Policy
     from .tasks import short_name
@@ -112,7 +112,7 @@ def view_policy(
     envs = make_envs(config, "tumble", num_envs)
     policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
     title = f"{short_name(config.task)}, step {policy.step:,}"
-    _show(envs, policy.act, title=title, **{"seed": seed, **settings})
+    _show(envs, policy.act, title=title, seed=seed, **settings)
 
 
 def _show(source: Any, act: Any, **settings: Any) -> None:

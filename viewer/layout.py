@@ -1,4 +1,4 @@
-"""Where environments stand side by side."""
+"""The places of environments side by side."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What moves a batch by a frame: a solver under its controls, environments under actions, a scene under its servos."""
+"""Movers take a batch on by a frame: a solver by its controls, environments by actions, a scene by its servos."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ _REACH = 3.0  # m or rad: of a servo's slider for a joint without a range
 
 
 class Controls(NamedTuple):
-    """What sliders set: k names, lower and upper bounds (k,)."""
+    """The numbers that sliders set: k names, lower and upper bounds (k,)."""
 
     names: list[str]
     low: np.ndarray

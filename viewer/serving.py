@@ -1,4 +1,4 @@
-"""What a server needs: viser, and a port that is free."""
+"""The needs of a server: viser, and a port that is free."""
 
 import socket
 from typing import Any

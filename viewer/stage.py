@@ -205,7 +205,7 @@ class Stage:
 def _corners(mj: mujoco.MjModel, envs: int) -> int:
     """Return the corners of circles: fewer where many round geoms are drawn, each of them small."""
     round_geoms = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
-    return ROUND if round_geoms <= 60 else 16 if round_geoms <= 400 else 12
+    return ROUND if round_geoms <= 60 else 16 if round_geoms <= 200 else 12
 
 
 def _sky() -> np.ndarray:

@@ -1,13 +1,15 @@
 """The page of a replay in a real browser without a network: it draws the bodies where they are."""
 
+import time
+
 import numpy as np
 import pytest
 
 from tumble.viewer import record
 
-from .browser import OFFLINE, Browser, needs_chromium
+from .browser import OFFLINE, PATIENCE, Browser, needs_chromium
 
-pytestmark = [needs_chromium, pytest.mark.slow]
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,7 @@ def test_the_page_draws_without_a_network_and_without_errors(page):
     assert pixels.reshape(-1, 3).std(axis=0).min() > 5  # not one color
 
 
+@pytest.mark.slow
 def test_bodies_have_their_colors_and_are_where_the_recording_has_them(page):
     page.ask("replay.follow(-1), replay.orbit.home()")
     places = []
@@ -82,12 +85,14 @@ def test_bodies_have_their_colors_and_are_where_the_recording_has_them(page):
     middle(pixels, 2)  # the flag is blue
 
 
+@pytest.mark.slow
 def test_the_followed_body_stays_in_the_picture(page):
     page.ask("replay.seek(0), replay.follow(0), replay.home()")
     first, last = (middle(drawn_at(page, seconds), 0) for seconds in (0.0, 1.0))
     assert np.abs(first - last).max() < 8
 
 
+@pytest.mark.slow
 def test_buttons_mouse_and_wheel_act(page):
     page.ask("replay.seek(0), replay.home()")
     page.ask("document.getElementById('next').click()")
@@ -102,3 +107,25 @@ def test_buttons_mouse_and_wheel_act(page):
     page.until(f"replay.now !== {now} && replay.drawn > 3")
     page.ask("replay.play(false)")
     assert not page.problems
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_it_in_a_frame_without_a_network(slider, tmp_path):
+    slider.reset()
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!DOCTYPE html><body>{record(slider, seconds=0.2, envs=[0])._repr_html_()}</body>", "utf-8")
+    browser = Browser(tmp_path / "profile", OFFLINE)
+    try:
+        browser.open(cell.as_uri())
+        browser.until("document.readyState === 'complete' && document.querySelector('iframe') !== null")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            pixels = browser.picture().astype(int)
+            if (pixels[..., 0] > pixels[..., 1:].max(axis=2) + 60).sum() > 200:  # the ball is red
+                break
+        else:
+            raise AssertionError("the ball was never drawn")
+        assert not browser.problems
+        assert {address.split(":")[0] for address in browser.requests} <= {"file", "data", "about", "blob"}
+    finally:
+        browser.close()
