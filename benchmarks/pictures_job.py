@@ -35,7 +35,8 @@ class Poses:
 
     def __init__(self, mj: mujoco.MjModel, num_envs: int) -> None:
         self.model, self.num_envs, self.data = SimpleNamespace(mj=mj), num_envs, []
-        rng, rows = np.random.default_rng(0), {name: [] for name in _FIELDS}  # type: dict[str, list[np.ndarray]]
+        rng = np.random.default_rng(0)
+        rows: dict[str, list[np.ndarray]] = {name: [] for name in _FIELDS}
         for env in range(num_envs):
             data = mujoco.MjData(mj)
             mujoco.mj_integratePos(mj, data.qpos, rng.normal(0.0, 0.2, mj.nv), 1.0)

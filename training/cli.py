@@ -297,7 +297,8 @@ def evaluate(
     print("\n".join(str(evaluation.save_evaluation(opened, score)) for score in scores))
     if video is not None:
         style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
-        film_episode(video, opened, (chosen[0], seed, seconds, found, num_envs, options), style)
+        what = {"simulator": chosen[0], "seed": seed, "seconds": seconds, "checkpoint": found}
+        film_episode(video, opened, what | {"num_envs": num_envs, "options": options}, style)
     if replay is not None:
         from .replays import replay_policy
 
@@ -308,13 +309,13 @@ def evaluate(
         view_policy(opened, found, num_envs, seed, options)
 
 
-def film_episode(video: Path, run: Any, what: tuple[Any, ...], style: dict[str, Any]) -> None:
-    """Film a policy: simulator, seed, seconds, checkpoint, environments and options, as `film_policy` takes them."""
+def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, Any]) -> None:
+    """Film a policy, with arguments of `film_policy` and of its style."""
     from ..physics.rendering import write_video
     from . import video as films
     from .film_style import FilmStyle
 
-    film = films.film_policy(run, *what, FilmStyle(**style))
+    film = films.film_policy(run, **what, style=FilmStyle(**style))
     print(write_video(video, film.frames, film.fps))
 
 

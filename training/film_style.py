@@ -65,13 +65,13 @@ class FilmStyle:
 
         found: dict[str, Any] = {}
         if self.look == "file" or self.soft:
-            light = {"soft_shadows": 16} if self.soft else {}
+            light: dict[str, Any] = {"soft_shadows": 16} if self.soft else {}
             found["look"] = Look.of_file(**light) if self.look == "file" else Look(**light)
         if set(self.overlays) & set(DRAWN):
-            kinds = {name: True for name in ("contacts", "sites", "tendons") if name in self.overlays}
-            groups = {"geom_groups": (_COLLISION_GROUP,)} if "collision" in self.overlays else {}
+            shown: dict[str, Any] = {name: name in self.overlays for name in ("contacts", "sites", "tendons")}
+            shown |= {"geom_groups": (_COLLISION_GROUP,)} if "collision" in self.overlays else {}
             frames = "body" if "frames" in self.overlays else None
-            found["show"] = Show(contact_forces="forces" in self.overlays, frames=frames, **kinds, **groups)
+            found["show"] = Show(contact_forces="forces" in self.overlays, frames=frames, **shown)
         return found
 
     def fps(self, real: float) -> float:

@@ -53,7 +53,6 @@ def render(
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
     from .arguments import check_options, parse_options
-    from .film_style import FilmStyle
     from .tasks import find_task
 
     require_place(out, ".png", *_FILMS, ".html")
@@ -63,8 +62,8 @@ def render(
     if model is not None and option:
         raise TumbleUserError(f"--option sets options of tasks, and {model} is a model")
     task, options = "" if model is not None else find_task(what), parse_options(option)
-    asked = {"overlays": tuple(overlay or ()), "look": look, "soft": soft, "columns": columns, "gap": gap}
-    style = FilmStyle(spacing=spacing, slow=slow, **asked)
+    asked = {"overlays": tuple(overlay or ()), "look": look, "soft": soft, "columns": columns, "gap": gap, "slow": slow}
+    style = style_of(spacing=spacing, **asked)
     if path and spacing is not None:
         raise TumbleUserError("--path draws one environment a picture: leave out --spacing")
     renderer: Any = {"samples": samples, "seed": seed} if path else "rays"
@@ -72,16 +71,30 @@ def render(
         if model is None:
             check_options(task, options)
     if out.suffix.lower() == ".html":
-        from .replays import replay_model, replay_task
-
-        with Waiting(f"recording {out}"):
-            seen = replay_model(model, seconds, num_envs) if model is not None else None
-            print((seen or replay_task(task, num_envs, seed, seconds, **options)).save(out))
+        record(out, model or task, num_envs, seed, seconds, options)
         return
     size = {"width": width, "height": height, "renderer": renderer}
     how = {"num_envs": num_envs, "seconds": seconds if out.suffix.lower() in _FILMS else 0.0, "style": style}
     options |= {"seed": seed} | ({"camera_name": camera} if camera else {})
     draw(out, model or task, how | size | ({"camera": camera} if model else options))
+
+
+def style_of(**asked: Any) -> Any:
+    """Return the style of pictures."""
+    from .film_style import FilmStyle
+
+    return FilmStyle(**asked)
+
+
+def record(out: Path, what: Path | str, num_envs: int, seed: int, seconds: float, options: dict[str, Any]) -> None:
+    """Record a replay of a model or a task."""
+    from .replays import replay_model, replay_task
+
+    with Waiting(f"recording {out}"):
+        if isinstance(what, Path):
+            print(replay_model(what, seconds, num_envs).save(out))
+        else:
+            print(replay_task(what, num_envs, seed, seconds, **options).save(out))
 
 
 def draw(out: Path, what: Path | str, arguments: dict[str, Any]) -> None:

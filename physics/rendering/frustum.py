@@ -40,13 +40,18 @@ class Frustum(NamedTuple):
             return self
         if len(self.left) != num_envs:
             raise ValueError(f"camera: {len(self.left)} fields of view, and the solver has {num_envs} environments")
-        edges = [edge.to(device) if envs is None else edge.to(device)[envs.index] for edge in self[:4]]
-        return Frustum(*edges, self.orthographic)
+        left, right, bottom, top = (
+            edge.to(device) if envs is None else edge.to(device)[envs.index] for edge in self[:4]
+        )
+        return Frustum(left, right, bottom, top, self.orthographic)
 
     @property
     def first(self) -> "Frustum":
         """The first of several, in numbers."""
-        return self if self.is_shared else Frustum(*(float(edge[0]) for edge in self[:4]), self.orthographic)
+        if self.is_shared:
+            return self
+        left, right, bottom, top = (float(edge[0]) for edge in self[:4])
+        return Frustum(left, right, bottom, top, self.orthographic)
 
     def columns(self) -> tuple[Any, ...]:
         """Left, right, bottom and top: numbers, or (n, 1)."""
@@ -121,10 +126,12 @@ class Intrinsics:
     def frustum(self) -> Frustum:
         """The same as a field of view: the edges of the picture lie half a pixel beyond the middles of its pixels."""
         fx, fy, cx, cy = np.broadcast_arrays(*(np.asarray(x, float) for x in (self.fx, self.fy, self.cx, self.cy)))
-        left, right = -(cx + 0.5) / fx, (self.width - 0.5 - cx) / fx
-        bottom, top = -(self.height - 0.5 - cy) / fy, (cy + 0.5) / fy
-        edges = [float(edge) if edge.ndim == 0 else torch.from_numpy(edge) for edge in (left, right, bottom, top)]
-        return Frustum(*edges, False)
+        across = -(cx + 0.5) / fx, (self.width - 0.5 - cx) / fx
+        along = -(self.height - 0.5 - cy) / fy, (cy + 0.5) / fy
+        left, right, bottom, top = (
+            float(edge) if edge.ndim == 0 else torch.from_numpy(edge) for edge in (*across, *along)
+        )
+        return Frustum(left, right, bottom, top, False)
 
 
 def intrinsics_of(frustum: Frustum, width: int, height: int) -> Intrinsics:

@@ -77,5 +77,5 @@ def enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tenso
 
 def own_sizes(solver: Any, envs: Known | None) -> torch.Tensor | None:
     """Return geom_size (n, ngeom, 3), in the processor's memory, if a solver's environments have sizes of their own."""
-    parameters = getattr(solver, "parameters", None)
+    parameters: Any = getattr(solver, "parameters", None)
     return parameters.get("geom_size", envs) if "geom_size" in getattr(parameters, "own", ()) else None

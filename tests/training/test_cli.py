@@ -129,7 +129,20 @@ def test_evaluate_a_variant_of_the_task(run_folder):
 @pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
 def test_evaluate_films(run_folder, tmp_path, simulator):
     film = tmp_path / "film.mp4"
-    invoke("evaluate", run_folder, "--in", simulator, "--episodes", 1, "--video", film, "--seconds", 0.5)
+    invoke(
+        "evaluate",
+        run_folder,
+        "--in",
+        simulator,
+        "--episodes",
+        1,
+        "--video",
+        film,
+        "--seconds",
+        0.5,
+        "--overlay",
+        "terms",
+    )
     assert film.read_bytes()[4:8] == b"ftyp"
 
 
