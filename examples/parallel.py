@@ -5,7 +5,7 @@ import torch
 import tumble.scene as gs
 
 gs.init(backend=gs.cpu)
-scene = gs.Scene(show_viewer=False, rigid_options=gs.options.RigidOptions(dt=0.01))
+scene = gs.Scene(gs.options.SimOptions(dt=0.01, substeps=2), show_viewer=False)
 scene.add_entity(gs.morphs.Plane(pos=(0, 0, -0.75)))
 arm = scene.add_entity(gs.morphs.MJCF(file="arm_robot.xml"), name="arm")
 B = 16

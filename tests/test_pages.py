@@ -24,6 +24,7 @@ ELSEWHERE = {
     "docs/viewer.md",  # tests/test_viewer_page.py
     "docs/robustness.md",  # tests/test_robustness_page.py
     "docs/inverse_kinematics.md",  # tests/test_inverse_kinematics_page.py
+    "docs/path_tracing.md",  # tests/test_path_tracing_page.py
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries

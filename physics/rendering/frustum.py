@@ -43,6 +43,11 @@ class Frustum(NamedTuple):
         edges = [edge.to(device) if envs is None else edge.to(device)[envs.index] for edge in self[:4]]
         return Frustum(*edges, self.orthographic)
 
+    @property
+    def first(self) -> "Frustum":
+        """The first of several, in numbers."""
+        return self if self.is_shared else Frustum(*(float(edge[0]) for edge in self[:4]), self.orthographic)
+
     def columns(self) -> tuple[Any, ...]:
         """Left, right, bottom and top: numbers, or (n, 1)."""
         return tuple(edge if self.is_shared else edge[:, None] for edge in self[:4])

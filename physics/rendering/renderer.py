@@ -15,7 +15,7 @@ from ..process.waiting import Waiting
 from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
 from .casting import DRESS_NAMES, Tables, cast, model_arrays, tiles_of
-from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
+from .frustum import Intrinsics, intrinsics_of, pixel_rays, project
 from .light_poses import placed_lights
 from .lights import lights
 from .look import SHADOWS, Look
@@ -264,14 +264,15 @@ class BatchRenderer:
             offsets = side_by_side(len(poses.eye), spacing, per_row, center, "spacing")
         crowd = self._crowd_of(torch.as_tensor(offsets, dtype=torch.float64), poses.eye.device)
         crowd.require_room(tiles_of(self.width, self.height))
-        poses = crowd.poses(poses, *framed(self._view, poses.eye, poses.view, crowd.offsets))
+        frustum = self._view.frustum.of(envs, solver.num_envs, poses.eye.device).first
+        if self._view.follows:
+            poses = crowd.poses(poses, *framed(frustum, poses.eye, poses.view, crowd.offsets))
+        else:
+            poses = crowd.poses(poses, poses.eye[0], poses.view[0])
         tables = crowd.tables(self._tables_on(poses.eye.device), more)
         kinds = {name: any(getattr(o, name) for o in wanted.values()) for name in ("colour", "guided")}
         found = cast(ensure_runtime(), self._has, tables, poses, self.width, self.height, self.samples, **kinds)
         depth, row, guides, rgb = found
-        frustum = self._view.frustum
-        if not frustum.is_shared:
-            frustum = Frustum(*(float(edge[0]) for edge in frustum[:4]), frustum.orthographic)
         made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
 

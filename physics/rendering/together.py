@@ -1,7 +1,6 @@
 """Several environments side by side in one picture: their geoms are moved apart, and are then those of one world."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -9,6 +8,7 @@ import torch
 
 from ..arguments import real_array
 from ..scalars import as_count
+from .frustum import Frustum
 from .outputs import Poses
 from .render_model import ALWAYS, BOUND, RenderModel
 
@@ -80,13 +80,14 @@ class Crowd:
         """Return the tables of all rows."""
         found = tables | {name: tables[name][self._row].contiguous() for name in _OF_ROWS}
         found["solids"] = self._solids
-        shape = (more | tables if "shape" not in more else tables | more)["shape"]
+        shape = more.get("shape", tables["shape"])
         shape = shape.expand(len(self.offsets), -1, -1).flatten(0, 1)
         found["shape"] = shape[self._index][None].contiguous()
         for name in _IDS:
             found[name] = torch.cat([tables[name][:-1][self._row], tables[name][-1:]])
-        if "lights" in more:
-            found["lights"] = more["lights"][:1].contiguous()
+        for name in ("lights", "frustum"):  # of the first environment, through whose camera all are seen
+            if name in more:
+                found[name] = more[name][:1].contiguous()
         return found
 
     def require_room(self, tiles: int) -> None:
@@ -103,16 +104,14 @@ class Crowd:
 
 
 def framed(
-    view: Any, eye: torch.Tensor, turn: torch.Tensor, offsets: torch.Tensor
+    frustum: Frustum, eye: torch.Tensor, turn: torch.Tensor, offsets: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the pose of one camera that sees environments side by side, (3,) m and (3, 3), by the cameras of each.
+    """Return the pose of a camera that sees environments side by side, (3,) m and (3, 3), by those that follow in each.
 
-    A camera that follows something looks at the middle of all, from so much farther as they are wide; others stay.
+    It looks at the middle of all, from so much farther away as they are wide.
     """
-    if not view.follows:
-        return eye[0], turn[0]
     middle = (eye + offsets.to(eye)).mean(dim=0)
-    frustum = view.frustum
-    half = 0.0 if frustum.orthographic else float(min(frustum.right - frustum.left, frustum.top - frustum.bottom)) / 2
-    reach = float((offsets - offsets.mean(dim=0)).norm(dim=-1).max()) if len(offsets) else 0.0
-    return middle + (0.8 * reach / max(half, 1e-3)) * turn[0][:, 2], turn[0]
+    half = 0.5 * min(frustum.right - frustum.left, frustum.top - frustum.bottom)
+    reach = float((offsets - offsets.mean(dim=0)).norm(dim=-1).max())
+    farther = 0.0 if frustum.orthographic else 0.8 * reach / max(half, 1e-3)
+    return middle + farther * turn[0][:, 2], turn[0]

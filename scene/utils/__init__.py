@@ -1,5 +1,5 @@
-"""Functions that scripts use beside scenes: rotations and poses (`geom`), and arrays (`misc`)."""
+"""Functions beside scenes: rotations and poses (`geom`), arrays (`misc`), meshes as ground (`terrain`)."""
 
-from . import geom, misc
+from . import geom, misc, terrain
 
-__all__ = ["geom", "misc"]
+__all__ = ["geom", "misc", "terrain"]

@@ -81,6 +81,7 @@ def test_stiff_contacts_and_far_slides_have_all_digits(solref, joint):
     compare_distances(mjm, np.float64(np.float32(qpos)), ROUNDED_ONCE)
 
 
+@pytest.mark.slow
 def test_places_of_environments_own_have_all_digits():
     """Distances keep their digits where environments have a body_pos and body_quat of their own."""
     mjm, rng = mujoco.MjModel.from_xml_string(ARM.format(0.004, "hinge")), np.random.default_rng(1)

@@ -119,6 +119,7 @@ def test_each_environment_has_its_own_numbers_and_neighbours_change_no_bit():
     assert torch.equal(one.qpos[sound], third.qpos[sound]) and torch.equal(one.qvel[sound], third.qvel[sound])
 
 
+@pytest.mark.slow
 def test_each_environment_has_its_own_losses_of_tendons():
     """Some have none; a tendon's row has its dofs and all their ancestors, here those of several branches and trees."""
     mjm = model_of("tendons", noslip_iterations=20)

@@ -30,13 +30,15 @@ def at_work(what, kind, rounds):
     return done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "rounds"), KINDS)
 def test_other_settings_are_taken(kind, rounds):
     """`tumble.init` while a thread steps, reads and renders: a StaleRuntimeError in that thread."""
     at_work("init", kind, rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), [APART, pytest.param(*COLUMNS, marks=pytest.mark.slow), FUSED])
+@pytest.mark.parametrize(("kind", "rounds"), [APART, COLUMNS, FUSED])
+@pytest.mark.slow
 def test_the_solver_is_closed(kind, rounds):
     at_work("close", kind, 2 * rounds)
 

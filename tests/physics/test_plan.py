@@ -126,7 +126,7 @@ def computed(solver: RigidSolver) -> list[str]:
     return [field.name for field in QUANTITIES if field.name in written]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [pytest.param("tendons", marks=pytest.mark.slow), *list(MODELS)[1:]])
 def test_a_quantity_by_itself_has_the_bits_that_it_has_with_all_others(name):
     run_with("32")
     solver = moved(name, MODELS[name])

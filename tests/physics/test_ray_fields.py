@@ -137,7 +137,7 @@ class Scene:
         return set(geom), np.array(distance)
 
 
-@pytest.fixture(scope="module", params=["64", "32", "columns"])
+@pytest.fixture(scope="module", params=["64", "32", pytest.param("columns", marks=pytest.mark.slow)])
 def scene(request):
     if request.param == "columns":
         run_in_columns()

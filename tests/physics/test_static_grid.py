@@ -122,7 +122,8 @@ def both(spec: mujoco.MjSpec, num_envs: int = NUM_ENVS, **options) -> list[Rigid
     return [RigidSolver(model, num_envs, **options) for model in models]
 
 
-@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["32", "64"])
 def test_contacts_are_those_of_the_list(monkeypatch, precision):
     """Also where the room for them has to grow, and in whatever states the bodies come."""
     run_with(precision)

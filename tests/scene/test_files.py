@@ -312,3 +312,25 @@ def test_broken_files_are_named(folder, what):
     make, message = BROKEN[what]
     with pytest.raises(Exception, match=message):
         compiled(make(folder))
+
+
+CUSTOM = """<mujoco><custom><numeric name="kf" data="3 4"/><text name="say" data="hello"/>
+<tuple name="group"><element objtype="body" objname="b" prm="2"/></tuple></custom>
+<worldbody><body name="b"><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+def test_custom_elements_keep_their_names_behind_those_of_entities(tmp_path):
+    """Also where one entity carries another, and in the file that the scene writes; and a scene is compiled twice."""
+    (tmp_path / "custom.xml").write_text(CUSTOM)
+    scene = gs.Scene()
+    first = scene.add_entity(gs.morphs.MJCF(file=tmp_path / "custom.xml"), name="first")
+    second = scene.add_entity(gs.morphs.MJCF(file=tmp_path / "custom.xml", scale=2.0), name="second")
+    second.attach(first, "b")
+    kinds = mujoco.mjtObj.mjOBJ_NUMERIC, mujoco.mjtObj.mjOBJ_TEXT, mujoco.mjtObj.mjOBJ_TUPLE
+    for _ in range(2):
+        model = scene.compile()
+        model.write_mjcf(tmp_path / "written.xml")
+        for mj in (model.mj, mujoco.MjModel.from_xml_path(str(tmp_path / "written.xml"))):
+            names = [[mujoco.mj_id2name(mj, kind, number) for number in range(2)] for kind in kinds]
+            assert names == [[f"{entity}/{name}" for entity in ("first", "second")] for name in ("kf", "say", "group")]
+            assert mj.numeric_data.tolist() == [3, 4, 3, 4]

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
+import trimesh
 from scipy.spatial.transform import Rotation
 
 import tumble.scene.utils.geom as gu
 from tumble.scene.utils.misc import tensor_to_array
+from tumble.scene.utils.terrain import mesh_to_heightfield
 
 RNG = np.random.default_rng(3)
 TURNS = Rotation.random(50, random_state=1)
@@ -129,3 +131,18 @@ def test_tensors_give_tensors_of_their_kind():
     assert gu.inv_quat(quats(TURNS).astype(np.float32)).dtype == np.float32
     assert gu.normalize([3, 4]).tolist() == [0.6, 0.8] and gu.zero_pos().tolist() == [0, 0, 0]
     assert near(gu.random_quaternion(7).double().norm(dim=1), 1) or gu.random_quaternion(7).shape == (7, 4)
+
+
+def test_heights_of_a_mesh(tmp_path):
+    """A wedge: heights are those of its slope, and its lowest where there is none; more points find the highest."""
+    wedge = trimesh.Trimesh([[0, 0, 0], [4, 0, 2], [0, 3, 0], [4, 3, 2]], [[0, 1, 2], [1, 3, 2]])
+    wedge.export(tmp_path / "wedge.obj")
+    heights, x, y = mesh_to_heightfield(str(tmp_path / "wedge.obj"), spacing=(1.0, 2.0))
+    assert near(x, [0, 1, 2, 3, 4]) and near(y, [0, 1.5, 3]) and heights.shape == (5, 3)
+    assert near(heights, np.broadcast_to(x[:, None] / 2, (5, 3)))
+    fine, *_ = mesh_to_heightfield(tmp_path / "wedge.obj", spacing=(1.0, 2.0), oversample=3)
+    assert near(fine[1:4, 1], heights[1:4, 1] + 1 / 6)  # a third of a cell up the slope
+    with pytest.raises(FileNotFoundError):
+        mesh_to_heightfield("none.obj", 1.0)
+    with pytest.raises(ValueError, match="spacing"):
+        mesh_to_heightfield(tmp_path / "wedge.obj", 0.0)

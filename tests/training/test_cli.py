@@ -197,6 +197,9 @@ def test_render_a_task_and_a_model(tmp_path):
     )  # steps of 2 ms, drag none
     invoke("render", model, "--out", picture, "--num-envs", 4, "--width", 64, "--height", 48)
     assert Image.open(picture).size == (128, 96)
+    for what in (model, "InvertedPendulum"):
+        invoke("render", what, "--out", picture, "--path", "--samples", 2, "--width", 32, "--height", 24)
+        assert Image.open(picture).size == (32, 24) and np.asarray(Image.open(picture)).std() > 5
 
 
 @pytest.mark.parametrize(

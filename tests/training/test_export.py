@@ -26,7 +26,7 @@ CASES = [
     ("td3", "one array", "torchscript"),
     pytest.param("recurrent_ppo", "parts", "torchscript", marks=needs_sb3_contrib),
     pytest.param("ppo", "one array", "onnx", marks=needs_onnx),
-    pytest.param("sac", "parts", "onnx", marks=needs_onnx),
+    pytest.param("sac", "parts", "onnx", marks=[needs_onnx, pytest.mark.slow]),
     pytest.param("td3", "told apart", "onnx", marks=needs_onnx),
     pytest.param("recurrent_ppo", "told apart", "onnx", marks=[needs_onnx, needs_sb3_contrib]),
 ]

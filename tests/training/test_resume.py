@@ -125,7 +125,9 @@ def uninterrupted(tmp_path_factory, pendulums, small_ppo) -> Run:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, *(pytest.param(n, marks=pytest.mark.slow) for n in (signal.SIGINT, signal.SIGTERM))]
+)
 def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, uninterrupted, number):
     """Another process trains and is signalled after its second checkpoint; this one goes on."""
     config = uninterrupted.config

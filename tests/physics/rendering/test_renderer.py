@@ -188,3 +188,29 @@ def test_a_cylinder_seen_along_its_axis_is_round(poses):
 def test_look_refuses_a_sun_without_direction(ants):
     with pytest.raises(ValueError, match=r"Look\.sun"):
         BatchRenderer(ants.model, 8, 8, look=Look(sun=(0, 0, 0))).render(ants)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"near": 0.0}, "near must be a positive number, not 0.0"),
+        ({"near": float("inf")}, "near must be a positive number"),
+        ({"width": 100_000, "height": 100_000}, "can have 67,108,864 pixels at most"),
+        ({"samples": 17}, "samples=17: it must be at most 16"),
+    ],
+)
+def test_impossible_arguments_are_told_in_a_sentence(given, message, poses):
+    with pytest.raises(ValueError, match=message):
+        BatchRenderer(poses("primitives").model, **given)
+
+
+def test_a_texture_that_is_missing_is_named():
+    from tumble.physics import Model
+    from tumble.physics.model.sanity import ModelLoadError
+
+    xml = """<mujoco><asset><texture name="t" type="2d" {}/><material name="m" texture="{}"/></asset>
+    <worldbody><geom size="1" material="m"/></worldbody></mujoco>"""
+    with pytest.raises(ModelLoadError, match=r"none\.png"):
+        Model.from_mjcf(xml.format('file="none.png"', "t"))
+    with pytest.raises(ModelLoadError, match="texture 'nix' not found"):
+        Model.from_mjcf(xml.format('builtin="flat" width="8" height="8"', "nix"))

@@ -156,6 +156,15 @@ def test_all_at_one_place_share_what_stands_still(source):
     found = renderer.together(source, ("rgb", "segmentation", "points"), spacing=(0, 0), envs_idx=[2])
     alone = renderer.draw(source, ("rgb", "segmentation", "points"), [2])
     assert all(torch.equal(found[name], alone[name][0]) for name in found)
+    own = renderer.with_camera(MountedCamera(pos=(2, 2, 2), lookat=(0, 0, 0.4), fovy=(20.0, 30.0, 40.0, 50.0)))
+    seen, expected = (
+        own.together(source, ("rgb", "points"), spacing=(0, 0), envs_idx=[2]),
+        own.draw(source, ("rgb", "points"), [2]),
+    )
+    assert torch.equal(seen["rgb"], expected["rgb"][0])
+    torch.testing.assert_close(seen["points"], expected["points"][0], rtol=0, atol=1e-5)
+    follows = MountedCamera(body="body", pos=(1, 1, 1), lookat=(0, 0, 0), fovy=(20.0, 30.0, 40.0, 50.0))
+    assert renderer.with_camera(follows).together(source, ("segmentation",))["segmentation"].unique().numel() > 4
     several = renderer.together(source, ("depth",), spacing=(0, 0))["depth"]
     each = renderer.depth(source)
     torch.testing.assert_close(several, each.amin(dim=0))  # what is nearest of all

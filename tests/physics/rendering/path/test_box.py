@@ -61,5 +61,5 @@ def test_the_filter_takes_three_quarters_of_the_noise_away():
 @pytest.mark.parametrize("samples", [1, 2, 4])
 def test_denoisers_take_three_quarters_of_the_noise_away(samples):
     """In a picture of 256 x 256; Open Image Denoise too, if it is installed."""
-    noisy, *clean = errors(256, samples, 256, [False, "filter", *["oidn"] * has_oidn()])
+    noisy, *clean = errors(256, samples, 48, [False, "filter", *["oidn"] * has_oidn()])
     assert max(clean) < noisy / 4, (noisy, clean)

@@ -53,7 +53,8 @@ def test_metal_in_even_light_loses_what_its_facets_hide(roughness):
     way = rays.rays().numpy()
     cosine = -(normals * way).sum(axis=-1) / np.linalg.norm(way, axis=-1)
     inner = cosine > 0.35  # pixels near the rim see many angles
-    expected = np.array([kept_by_facets(c, roughness**2) for c in cosine[inner]])
+    angles = np.linspace(0.3, 1.0, 15)
+    expected = np.interp(cosine[inner], angles, [kept_by_facets(c, roughness**2) for c in angles])
     assert inner.sum() > 150 and np.abs(light[inner] - expected).max() < 0.06
     assert light[inner].mean() == pytest.approx(expected.mean(), abs=3e-3)
 

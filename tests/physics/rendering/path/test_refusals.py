@@ -10,6 +10,7 @@ import tumble.scene as gs
 from tumble.physics.rendering import Camera, PathTracer
 from tumble.physics.rendering.choose import make_renderer
 from tumble.physics.rendering.path.denoise import has_oidn
+from tumble.physics.rendering.path.kernel import make_trace_paths
 
 from .scenes import source_of, tracer
 
@@ -79,3 +80,10 @@ def test_environments_and_scenes_are_path_traced():
     for wrong, message in (({"tracing_depth": 0}, "tracing_depth"), ({"lights": [{}]}, "lights: add a sphere")):
         with pytest.raises(ValueError, match=message):
             gs.renderers.RayTracer(**wrong)
+
+
+def test_arguments_of_the_kernel_fit_a_launch_on_a_gpu():
+    """Taichi hands over 512 bytes: of each array its shape, up to a multiple of 8 bytes, and its address."""
+    arguments = [argument.annotation for argument in make_trace_paths(*[True] * 4)._primal.arguments]
+    sizes = [-(-4 * kind.ndim // 8) * 8 + 8 if hasattr(kind, "ndim") else 4 for kind in arguments]
+    assert len(sizes) > 20 and sum(sizes) <= 512

@@ -135,7 +135,7 @@ def test_glass_by_fresnel_and_snell(width, ratio):
             expected = 0.5 * (((ratio * a - b) / (ratio * a + b)) ** 2 + ((a - ratio * b) / (a + ratio * b)) ** 2)
         assert mean == 1.0 and 1 - through.mean() == pytest.approx(expected, abs=0.01)
         passed = through[:, 0] == 1
-        assert way[~passed] == pytest.approx(np.tile(tilted(-tilt), ((~passed).sum(), 1)), abs=1e-6)
+        assert np.abs(way[~passed] - tilted(-tilt)).max() < 1e-6
         assert passed.any() == (sine < 1)
         if passed.any():
             assert np.abs(way[passed] - [-sine, 0, -np.sqrt(1 - sine**2)]).max() < 1e-6
