@@ -36,7 +36,7 @@ class Overlays:
     def update(self, stage: Stage, spring: Perturbation) -> None:
         """Draw what is asked for, as the solver has it now."""
         points, forces = self._contact_arrows(stage) if self.contacts or self.forces else (None, None)
-        self._draw("contacts", points if self.contacts else None, CONTACT, self._contact[0])
+        self._draw("contacts", points if self.contacts else None, CONTACT, self._contact[0], head=(1.0, 0.01))
         self._draw("forces", forces if self.forces else None, FORCE, self._shaft)
         line = None
         if spring.line is not None and spring.env in stage.shown:
@@ -57,15 +57,24 @@ class Overlays:
         pull = np.einsum("kij,ki->kj", frame, force[:, :3]) * self._length
         return np.stack([start - across, start + across], axis=1), np.stack([start, start + pull], axis=1)
 
-    def _draw(self, name: str, points: np.ndarray | None, color: tuple[int, int, int], radius: float) -> None:
+    def _draw(
+        self,
+        name: str,
+        points: np.ndarray | None,
+        color: tuple[int, int, int],
+        radius: float,
+        head: tuple[float, float] = (1.8, 3.0),
+    ) -> None:
+        """Draw arrows (k, 2, 3), whose heads have a radius and a length in radii of the shaft; None: no more."""
         handle = self._arrows.get(name)
         if points is None or not len(points):
             if handle is not None:
                 handle.visible = False
             return
         if handle is None:
+            wide, long = head[0] * radius, head[1] * radius
             self._arrows[name] = self._server.scene.add_arrows(
-                f"/overlay/{name}", points, color, shaft_radius=radius, head_radius=1.8 * radius, head_length=3 * radius
+                f"/overlay/{name}", points, color, shaft_radius=radius, head_radius=wide, head_length=long
             )
             return
         handle.points = points.astype(np.float32)
