@@ -1,5 +1,7 @@
 """The Cornell box, by which path tracing is measured and compared with mitsuba's (`mitsuba_box.py` has it, too)."""
 
+from typing import Any
+
 BOX = """
 <mujoco><visual><headlight active="0"/></visual>
 <asset>
@@ -18,7 +20,13 @@ BOX = """
   <geom type="box" size="0.3 0.3 0.6" pos="-0.35 0.3 0.6" euler="0 0 20" material="white"/>
   <geom type="box" size="0.3 0.3 0.3" pos="0.35 -0.3 0.3" euler="0 0 -18" material="white"/>
 </worldbody></mujoco>"""
-CAMERA = {"distance": 3.9, "azimuth": 90, "elevation": 0, "lookat": (0, 0, 1), "fovy": 40}
+CAMERA: dict[str, Any] = {"distance": 3.9, "azimuth": 90, "elevation": 0, "lookat": (0, 0, 1), "fovy": 40}
 """The fields of `tumble.physics.rendering.Camera`."""
-PLAIN = {"fade": 1e6, "plain_floor": (1.0, 1.0), "floor_paleness": 0.0, "plain_reflectance": 0.0, "exposure": 1.0}
+PLAIN: dict[str, Any] = {
+    "fade": 1e6,
+    "plain_floor": (1.0, 1.0),
+    "floor_paleness": 0.0,
+    "plain_reflectance": 0.0,
+    "exposure": 1.0,
+}
 """The fields of a `Look` whose floors have no pattern, mirror and haze."""

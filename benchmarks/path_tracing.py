@@ -8,6 +8,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 from .mitsuba_box import DEPTH
 from .path_box import BOX, CAMERA, PLAIN
@@ -21,7 +22,13 @@ def measure() -> dict[str, float]:
     from ..physics.rendering import Camera, Look, PathTracer
 
     solver = RigidSolver(Model.from_mjcf(BOX), num_envs=1)
-    settings = {"bounces": DEPTH - 1, "environment": (0, 0, 0), "denoise": False, "progress": False, "clamp": 0.0}
+    settings: dict[str, Any] = {
+        "bounces": DEPTH - 1,
+        "environment": (0, 0, 0),
+        "denoise": False,
+        "progress": False,
+        "clamp": 0.0,
+    }
     tracer = PathTracer(solver.model, SIZE, SIZE, camera=Camera(**CAMERA), look=Look(**PLAIN), **settings)
     begun = time.perf_counter()
     film = tracer.expose(solver, samples=1)

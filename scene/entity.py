@@ -41,6 +41,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         links, joints: its parts.
         geoms: its geoms; empty until the scene is built.
         visualize_contact: whether pictures show its contacts.
+        vis_mode: which of its geoms are drawn, "visual" or "collision"; None: those that its surface says.
         attached_to, attached_link: the entity and link that carry it; None: it is attached to none.
     """
 
@@ -55,6 +56,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         self._take_joints(outline)
         self.geoms: list[RigidGeom] = []
         self.visualize_contact = False
+        self.vis_mode: str | None = None
         self.attached_to: RigidEntity | None = None
         self.attached_link: RigidLink | None = None
         self._world: World | None = None

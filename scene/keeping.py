@@ -175,7 +175,8 @@ def _made(cls: Any, text: str, path: str | os.PathLike, show_viewer: bool, given
     for entity in told["entities"]:
         description.attach(scene, entity)
     for light in told["lights"]:  # with the length of their directions to the bit
-        scene._lights.append(Light(**{name: tuple(v) if isinstance(v, list) else v for name, v in light.items()}))
+        told_light: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in light.items()}
+        scene._lights.append(Light(**told_light))
     for camera in told["cameras"]:
         scene.add_camera(**camera)
     for sensor in told["sensors"]:

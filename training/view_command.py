@@ -44,7 +44,7 @@ def view(
     from .arguments import check_options, parse_options, require_trust
 
     options = parse_options(option)
-    settings = {"port": port, "host": host, "play": not paused, "seed": seed, "shadows": shadows}
+    settings: dict[str, Any] = {"port": port, "host": host, "play": not paused, "seed": seed, "shadows": shadows}
     if what.lower().endswith(MODELS):
         if option:
             raise TumbleUserError(f"--option sets options of tasks, and {what} is a model")
