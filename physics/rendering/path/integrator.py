@@ -279,9 +279,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
         t, row, triangle = world.first(origin, direction, start, visible, inside, bounce == 0)
         if row < 0:
             light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
-            alive = False
-            if step == 1:
-                glow = light
+            glow, alive = ti.select(step == 1, light, glow), False
         else:
             point = origin + t * direction
             travelled += t
@@ -304,8 +302,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    if step == 1:
-                        glow = light
+                    glow = ti.select(step == 1, light, glow)
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
                 else:
