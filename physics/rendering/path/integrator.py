@@ -278,9 +278,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
         t, row, triangle = world.first(origin, direction, start, visible, inside, bounce == 0)
         if row < 0:
             light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
-            alive = False
-            if step == 1:
-                glow = light
+            glow, alive = ti.select(step == 1, light, glow), False
         else:
             point = origin + t * direction
             travelled += t
