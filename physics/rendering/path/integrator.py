@@ -263,8 +263,7 @@ def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
 def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
     """Follow a path: its light (3,); glow (3,); of the first surface albedo (3,), normal (3,), depth (m) and 1.
 
-    The glow is the part of the light that comes straight from where it is sent out. Of a path to the sky the guides are
-    0.
+    The glow is the part of the light that comes straight from where it is sent out. Guides of the sky are 0.
     """
     world, pixel, most = stage.world, y * stage.lens.width + x, stage.settings[at.CLAMP]
     origin, direction = stage.lens.of_sample(x, y, draw(seed, pixel, sample, 0))
@@ -302,7 +301,8 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    glow = ti.select(step == 1, light, glow)
+                    if step == 1:
+                        glow = light
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
                 else:

@@ -38,7 +38,7 @@ def three(picture: ti.template(), env, y, x, first: ti.template()):
 
 @ti.func
 def unlike_in_guides(guides: ti.template(), env, y, x, j, i):
-    """Measure how unlike two pixels are in normal and albedo."""
+    """Return the difference of two pixels in normal and albedo."""
     turned = three(guides, env, j, i, NORMAL) - three(guides, env, y, x, NORMAL)
     tinted = ti.abs(three(guides, env, j, i, ALBEDO) - three(guides, env, y, x, ALBEDO)).sum()
     return turned.dot(turned) / _NORMAL + tinted / _ALBEDO
