@@ -44,8 +44,15 @@ class PathTracer(BatchRenderer):
     glass if the file has the custom number `m:ior`, its index of refraction.
 
     Args:
-        model, width, height, camera, look, show, entities, near: as for `BatchRenderer`.
+        model: as for `BatchRenderer`, like the next three and `look` to `near`.
+        width: of pictures, pixels.
+        height: of pictures, pixels.
+        camera: the view.
         samples: paths of each pixel.
+        look: light, sky and floor.
+        show: what is drawn beside geoms.
+        entities: of every geom, for the output "entity".
+        near: how near things may be, m.
         bounces: how often a path may be scattered; 1: direct light alone.
         aperture: radius of the lens, m; 0: a pinhole, which is sharp everywhere.
         focus: distance along the optical axis that is sharp, m; None: that of what the camera looks at.
