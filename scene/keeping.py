@@ -82,9 +82,9 @@ class Keeping(Life):
         Args:
             path: of the file.
             show_viewer: as of `Scene`.
-            viewer_options: in place of those of the file, as are
-            vis_options: and
-            renderer: if they are given.
+            viewer_options: in place of those of the file; None: those of the file.
+            vis_options: likewise.
+            renderer: likewise.
 
         Raises:
             FileNotFoundError: there is no such file.

@@ -3,8 +3,7 @@
 The coat and the metal are one rough mirror (`microfacet.py`), whose reflectance rises towards grazing angles as Schlick
 has it (Computer Graphics Forum 13(3), 1994). Below the coat there is a matt ground (Lambert), which gets what the coat
 lets in and gives what it lets out, so that exchanging both directions changes nothing. Light that rough facets throw
-onto each other is lost, a tenth of it at a roughness of 0.5
-and six tenths at 1.
+onto each other is lost, a tenth of it at a roughness of 0.5 and six tenths at 1.
 
 Directions are in a frame whose z axis is the normal, and lead away from the surface.
 """
