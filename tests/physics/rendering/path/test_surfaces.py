@@ -1,5 +1,9 @@
 """Surfaces by themselves: what they scatter is what they sample, no energy is made, and both directions are alike."""
 
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +12,11 @@ from scipy.stats import chisquare
 from tumble.physics.drivers.tensor_kernels import Recipe, shared_kernels
 from tumble.physics.process.runtime import ensure_runtime
 
-from . import probes as at
-
+KERNELS = Path(__file__).resolve().parent / "kernels"
+"""A folder of its own, from which the process that compiles can import."""
+with pytest.MonkeyPatch.context() as patch:
+    patch.syspath_prepend(KERNELS)
+    at: Any = import_module("surface_probes")
 WHITE = (1.0, 1.0, 1.0)
 MATT = {at.GROUND: WHITE}
 METAL = {at.MIRROR: (0.9, 0.6, 0.3), at.EDGE: WHITE}
@@ -24,6 +31,12 @@ SURFACES = {
 TILTS = np.radians([0.0, 35.0, 70.0, 85.0])
 SHORT = 3e-4
 """Of float32 in products of a few numbers, at facets 0.15 wide."""
+
+
+@pytest.fixture(autouse=True)
+def own_kernels(monkeypatch):
+    """Processes that compile find the kernels of this test."""
+    monkeypatch.syspath_prepend(KERNELS)
 
 
 def asked(surface, out, way=None, random=None):
