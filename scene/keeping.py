@@ -83,8 +83,8 @@ class Keeping(Life):
             path: of the file.
             show_viewer: as of `Scene`.
             viewer_options: in place of those of the file; None: those of the file.
-            vis_options: likewise.
-            renderer: likewise.
+            vis_options: in place of those of the file; None: those of the file.
+            renderer: in place of the file's; None: the file's.
 
         Raises:
             FileNotFoundError: there is no such file.
