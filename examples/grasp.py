@@ -11,7 +11,7 @@ red = gs.surfaces.Default(color=(0.85, 0.25, 0.15))
 cube = scene.add_entity(gs.morphs.Box(size=(0.04, 0.04, 0.04), pos=(0.5, 0.25, 0.02)), surface=red, name="cube")
 wall = scene.add_entity(gs.morphs.Box(size=(0.3, 0.04, 0.3), pos=(0.5, 0, 0.15), fixed=True), name="wall")
 arm = scene.add_entity(gs.morphs.MJCF(file="arm_robot.xml"), name="arm")
-camera = scene.add_camera(res=(480, 320), pos=(1.3, 0.8, 0.6), lookat=(0.35, 0.12, 0.25), fov=36)
+camera = scene.add_camera(res=(480, 320), pos=(1.75, 1.25, 0.75), lookat=(0.25, 0.05, 0.33), fov=34)
 scene.build()
 
 joints, fingers = list(range(7)), [7, 8]
