@@ -31,7 +31,7 @@ def test_every_side_trains():
 
 @pytest.mark.slow
 def test_processes_train():
-    """As users run it, the environments of Stable-Baselines3 in processes of their own."""
+    """The side of `SubprocVecEnv` trains in a process of its own, with its environments in further ones."""
     assert learning._train("Hopper", learning.SIDES[-1], 1) > 0
 
 

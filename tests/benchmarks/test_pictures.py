@@ -8,7 +8,7 @@ from tumble.benchmarks.pictures_job import MESHES, Poses, _row, load
 
 
 def test_a_model_of_meshes_looks_as_the_one_of_capsules():
-    """As many geoms in the same places, as large, and of about a thousand triangles each."""
+    """The meshes stand for all geoms, in the same places and as large, with about a thousand triangles each."""
     plain, meshes = load("ant"), load(f"ant {MESHES}")
     solids = plain.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
     assert (meshes.geom_type[solids] == mujoco.mjtGeom.mjGEOM_MESH).all() and meshes.nmesh == solids.sum()

@@ -1,4 +1,4 @@
-"""What `tumble view` says to those who mistype, and what it opens."""
+"""The command `tumble view` names the nearest file, run and task, and opens each kind."""
 
 import socket
 
@@ -21,7 +21,7 @@ SWING = """
 
 
 def refused(*words):
-    """What the command prints when it refuses, without line breaks."""
+    """Return the command's refusal without line breaks."""
     result = CliRunner().invoke(app, ["view", *map(str, words)])
     assert result.exit_code != 0
     return " ".join((result.output + str(result.exception or "")).split())

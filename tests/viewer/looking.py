@@ -1,4 +1,4 @@
-"""What a browser shows of a live view: where colors are, where they should be, and what is pressed."""
+"""The page of a live view in a browser: find colors in it, compute where they should be, press its controls."""
 
 import math
 import time
@@ -51,7 +51,7 @@ def red(browser: Browser) -> np.ndarray | None:
 
 
 def projected(viewer: Viewer, point: np.ndarray) -> np.ndarray:
-    """Where a point of the world is in the picture, by the first camera."""
+    """Return where a point of the world is in the picture, by the first camera."""
     eye, target = (np.array(getattr(viewer._server.initial_camera, name)) for name in ("position", "look_at"))
     back = (eye - target) / np.linalg.norm(eye - target)
     right = np.cross([0, 0, 1], back)

@@ -1,4 +1,4 @@
-"""What a browser sends when a person presses a button or changes a value, sent without a browser."""
+"""Send without a browser the messages that it sends when a button is pressed or a value is changed."""
 
 from types import SimpleNamespace
 from typing import Any

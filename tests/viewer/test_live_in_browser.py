@@ -27,7 +27,7 @@ def shown(slider, tmp_path_factory):
 
 
 def place(viewer: Viewer) -> float:
-    """How far the ball has slid, m."""
+    """Return the distance that the ball has slid, m."""
     return viewer.do(lambda: float(viewer.session.solver.qpos[0, 0]))
 
 

@@ -42,7 +42,7 @@ def scene_of(browser):
 
 
 def unlike(one, other):
-    """How many pixels differ well."""
+    """Return the number of pixels that differ clearly."""
     return int((np.abs(one - other).max(axis=2) > 40).sum())
 
 

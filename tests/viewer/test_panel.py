@@ -1,4 +1,4 @@
-"""What the panel's buttons and choices do to the solver and to what is drawn, without a browser."""
+"""The panel's buttons and choices change the solver and what is drawn; no browser is needed."""
 
 import threading
 import time

@@ -33,7 +33,7 @@ CAMERA = Camera(distance=5.0, azimuth=60, elevation=-30, lookat=(0, 0, 0.4))
 
 
 class OwnSizes:
-    """What the renderer asks of a solver's parameters."""
+    """The part of a solver's parameters that the renderer asks for."""
 
     own = ("geom_size",)
 
@@ -109,7 +109,7 @@ def test_geoms_have_the_sizes_of_their_environment(source):
 
 @pytest.mark.parametrize("sizes", [False, True])
 def test_environments_stand_side_by_side(sizes, source):
-    """As in one model into which MuJoCo attaches the robot four times."""
+    """The picture equals that of one model into which MuJoCo attaches the robot four times."""
     mj = source.model.mj
     own = with_sizes(source) if sizes else np.tile(mj.geom_size, (ENVS, 1, 1))
     offsets = np.array([[-0.75, -0.5, 0], [0.75, -0.5, 0], [-0.75, 0.5, 0], [0.75, 0.5, 0]])

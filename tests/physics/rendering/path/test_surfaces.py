@@ -30,7 +30,7 @@ SURFACES = {
 }
 TILTS = np.radians([0.0, 35.0, 70.0, 85.0])
 SHORT = 3e-4
-"""Of float32 in products of a few numbers, at facets 0.15 wide."""
+"""The rounding of float32 in products of a few numbers, at facets 0.15 wide."""
 
 
 @pytest.fixture(autouse=True)
