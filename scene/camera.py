@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from ..physics.arguments import real_array
-from ..physics.rendering.camera import PosedCamera
-from ..physics.rendering.renderer import BatchRenderer, require_pixels
+from ..physics.rendering.camera import PosedCamera, require_pixels
+from ..physics.rendering.renderer import BatchRenderer
 from ..physics.rendering.video import write_video
 from .camera_pose import CameraPose
 from .checks import number

@@ -9,6 +9,8 @@ from .renderer import BatchRenderer
 
 RENDERERS = ("rays", "path")
 """Renderers by name."""
+_GIVEN = ("model", "width", "height", "camera", "look", "show", "entities", "near")
+"""Arguments of renderers that are not options of path tracing."""
 
 
 def check_renderer(renderer: str | Mapping[str, Any]) -> None:
@@ -26,9 +28,6 @@ def check_renderer(renderer: str | Mapping[str, Any]) -> None:
                 raise ValueError(f"renderer: path tracing has no option {name!r}{nearest(name, options)}")
     elif renderer not in RENDERERS:
         raise ValueError(f"renderer={renderer!r}: it is 'rays', 'path', or a dict of options of path tracing")
-
-
-_GIVEN = ("model", "width", "height", "camera", "look", "show", "entities", "near")
 
 
 def make_renderer(renderer: str | Mapping[str, Any], model: Any, width: int, height: int, **more: Any) -> BatchRenderer:

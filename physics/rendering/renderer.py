@@ -14,7 +14,7 @@ from ..process.runtime import ensure_runtime
 from ..process.waiting import Waiting
 from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
-from .casting import DRESS_NAMES, Tables, cast, model_arrays, tiles_of
+from .casting import Tables, cast, model_arrays, tiles_of
 from .frustum import Intrinsics, intrinsics_of, pixel_rays, project
 from .light_poses import placed_lights
 from .lights import lights
@@ -30,8 +30,6 @@ from .scene import OCCLUSION_REACH
 from .together import Crowd, framed, side_by_side
 
 _GEOM_POSES = ("geom_xpos", "geom_xmat")
-__all__ = ["DRESS_NAMES", "MOST_SAMPLES", "BatchRenderer", "Images", "Tables", "environments", "require_pixels"]
-
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 MOST_SAMPLES = 16
 
