@@ -10,6 +10,7 @@ from .camera import Camera
 from .errors import SceneOrderError
 from .options import SimOptions
 from .recorders.manager import RecorderManager
+from .saving import own_rows
 from .sensors.manager import SensorManager, split
 from .world import World
 
@@ -56,11 +57,18 @@ class Life:
         """Put environments into the state in which they were built, or into one of `get_state`.
 
         Args:
-            state: of all environments that are named, or of one; None: the state after `build`.
+            state: of the environments that are named, of one, or of all, of which each that is named takes its own; None:
+                the state after `build`.
             envs_idx: which environments; None: all.
+
+        Raises:
+            TypeError: the state is no mapping.
+            ValueError: it is of another scene, precision or number of environments; nothing is changed then.
         """
         world = self._built("reset")
         envs = world.envs(envs_idx)
+        if state is not None:
+            state = own_rows(state, world, envs)
         if state is None:
             world.solver.state.reset(envs)
             self._sensors.after_reset(envs)

@@ -72,12 +72,12 @@ def _choose_inertia(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, label: str) -> No
 
 
 def _is_closed(triangles: np.ndarray) -> bool:
-    """Return True if triangles (t, 3, 3) have a neighbour at every edge, which goes along it the other way."""
+    """Return True if triangles (t, 3, 3) have one neighbour at every edge, which goes along it the other way."""
     _, corner = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
     faces = corner.reshape(-1, 3).astype(np.int64)
     edges = np.stack([faces, np.roll(faces, -1, axis=1)], axis=2).reshape(-1, 2)
     there, back = (np.sort(edges[:, k] * (faces.max() + 1) + edges[:, 1 - k]) for k in (0, 1))
-    return np.array_equal(there, back)
+    return np.array_equal(there, back) and bool((np.diff(there) > 0).all())
 
 
 def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dict[str, dict[str, Any]]:

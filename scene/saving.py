@@ -1,13 +1,13 @@
 """Files with the state of a scene, from which it goes on to the bit, and how the scene has to look for that."""
 
 import os
-import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..physics.user.state_file import model_digest
+from ..physics.user.state_file import DAMAGED, model_digest
 from .sensors.manager import SensorManager, split
 from .world import World
 
@@ -67,11 +67,29 @@ def description_in(path: str | os.PathLike) -> str:
     return description
 
 
+def own_rows(state: Any, world: World, envs: Any) -> dict[str, torch.Tensor]:
+    """Return the state of environments: of a state of all of them their rows, any other state of as many as it is.
+
+    Raises:
+        TypeError: it is no state.
+        ValueError: it is of more than one environment, and neither of as many as are named nor of all.
+    """
+    if not isinstance(state, Mapping) or not all(isinstance(part, torch.Tensor) for part in state.values()):
+        raise TypeError(f"state: expected what get_state() returned, not {type(state).__name__}")
+    rows, named, all_of_them = len(state.get("memory", ())), len(world.indices(envs)), len(world.indices(None))
+    if rows == all_of_them != named:
+        index = world.indices(envs)
+        return {name: part[index.to(part.device)] for name, part in state.items()}
+    if rows not in (1, named):
+        raise ValueError(f"state: it is of {rows} environments, and {named} are named; give one of those, of one or of all")
+    return dict(state)
+
+
 def _read(path: str | os.PathLike) -> dict[str, Any]:
     try:
         content = torch.load(path, weights_only=True, map_location="cpu")
         known = isinstance(content, dict) and content.get("scene") == _VERSION
-    except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path}: not a file that Scene.save_checkpoint wrote, or a damaged one") from error
     if not known:
         raise ValueError(f"{path}: not a file that Scene.save_checkpoint wrote, or one of another version")

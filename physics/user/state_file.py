@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pickle
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,11 @@ import torch
 from ..model.model import Model
 
 State = dict[str, torch.Tensor]
+DAMAGED = (
+    *(RuntimeError, EOFError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError),
+    *(OverflowError, pickle.UnpicklingError, struct.error),
+)
+"""What `torch.load` may raise for a file that it has not written, or a damaged one."""
 
 
 def save(path: str | os.PathLike, model: Model, state: State) -> None:
@@ -34,7 +40,7 @@ def load(path: str | os.PathLike, model: Model) -> State:
     try:
         content = torch.load(path, weights_only=True, map_location="cpu")
         digest, state = content["model"], content["state"]
-    except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path}: not a file that RigidSolver.save wrote, or a damaged one") from error
     if digest != model_digest(model):
         raise ValueError(f"{path}: saved from another model; load it into a solver of the model it was saved from")

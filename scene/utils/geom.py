@@ -1,8 +1,8 @@
 """Rotations and poses in numpy and torch, batched over all dimensions but the last ones.
 
 Quaternions (..., 4) have w first and length 1, matrices `R` are (..., 3, 3), poses `T` (..., 4, 4). A call returns
-arrays of numpy for arrays and sequences, and tensors if it is given one; batches are broadcast. Angles are rad unless
-`degrees` is True.
+arrays of numpy for arrays and sequences, and tensors if it is given one, of the widest type among them; batches are
+broadcast. Angles are rad unless `degrees` is True.
 """
 
 import functools
@@ -25,7 +25,7 @@ def _either(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        like = next((arg for arg in (*args, *options.values()) if isinstance(arg, Tensor)), None)
+        like = _common([arg for arg in (*args, *options.values()) if isinstance(arg, Tensor)])
         given = [_tensor(arg, like) for arg in args]
         found = function(*given, **{name: _tensor(arg, like) for name, arg in options.items()})
         if like is not None:
@@ -35,9 +35,19 @@ def _either(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _common(tensors: list[Tensor]) -> Tensor | None:
+    """Return an empty tensor on the device of the first tensor, of the widest type; whole numbers become real ones."""
+    if not tensors:
+        return None
+    dtype = functools.reduce(torch.promote_types, [tensor.dtype for tensor in tensors])
+    return torch.empty(0, device=tensors[0].device, dtype=dtype if dtype.is_floating_point else None)
+
+
 def _tensor(given: Any, like: Tensor | None) -> Any:
-    if given is None or isinstance(given, bool | Tensor):
+    if given is None or isinstance(given, bool):
         return given
+    if isinstance(given, Tensor):
+        return given if like is None else given.to(like.dtype)
     array = np.asarray(given)
     array = array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
     found = torch.from_numpy(np.array(array))

@@ -137,6 +137,7 @@ def test_mistakes_are_named(model, tmp_path):
         RigidSolver(model, 4).load(file)
     with pytest.raises(ValueError, match=r"state\.pt: saved from another model"):
         RigidSolver(Model.from_mjcf(XML.replace('size=".04 .2"', 'size=".05 .2"')), 3).load(file)
-    file.write_bytes(file.read_bytes()[:200])
-    with pytest.raises(ValueError, match=r"state\.pt: not a file that RigidSolver.save wrote"):
-        solver.load(file)
+    for damaged in (file.read_bytes()[:200], b"abc", b"\xffu"):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"state\.pt: not a file that RigidSolver.save wrote"):
+            solver.load(file)

@@ -168,6 +168,17 @@ def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
     assert ranges[1].end["vert"] <= ranges[2].start["vert"]  # and their vertices among its vertices
 
 
+def test_a_surface_with_four_faces_at_an_edge_weighs_as_its_hull(tmp_path):
+    """Two boxes that share an edge: MuJoCo has no exact inertia for it."""
+    boxes = [trimesh.creation.box((0.1, 0.1, 0.1), np.eye(4)) for _ in range(2)]
+    boxes[1].apply_translation((0.1, 0.1, 0.0))
+    trimesh.util.concatenate(boxes).export(tmp_path / "edge.stl")
+    model, _ = compiled(
+        gs.morphs.Mesh(file=tmp_path / "edge.stl", decompose_object_error_threshold=float("inf")), gs.morphs.Sphere()
+    )
+    assert model.mj.body_mass[1] == pytest.approx(200 * 0.03 * 0.1, rel=1e-5)  # a hexagon of 3 squares
+
+
 def test_a_terrain_begins_at_its_place_with_its_first_index_along_x():
     heights = np.arange(12).reshape(3, 4)
     model, _ = compiled(

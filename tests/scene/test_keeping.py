@@ -139,7 +139,7 @@ def test_files_that_are_none_are_refused(tmp_path):
     path = tmp_path / "bad"
     with pytest.raises(FileNotFoundError):
         gs.Scene.load(path)
-    for text in ("", "{}", '{"tumble_scene": 9}', '{"tumble_scene": 1}', "\x00\x01"):
+    for text in ("", "{}", '{"tumble_scene": 9}', '{"tumble_scene": 1}', "\x00\x01", "abc"):
         path.write_text(text)
         for load in (gs.Scene.load, gs.Scene.load_checkpoint, gs.Scene.load_trajectory):
             with pytest.raises(ValueError, match="bad: not a file"):

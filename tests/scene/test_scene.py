@@ -115,6 +115,24 @@ def test_a_state_goes_on_to_the_bit(scene):
     assert torch.equal(scene.rigid_solver.qpos, after)
 
 
+def test_some_environments_take_their_own_from_a_state_of_all(scene):
+    box = scene.get_entity("box")
+    box.set_pos([[0, 0, 1], [0, 0, 2], [0, 0, 3]])
+    kept, two = scene.get_state(), scene.get_state([0, 1])
+    box.set_pos((0, 0, 9))
+    scene.reset(kept, envs_idx=[2, 0])
+    assert box.get_pos()[:, 2].tolist() == [1, 9, 3]
+    scene.reset(two, envs_idx=[2, 0])  # of as many as are named, in their order
+    assert box.get_pos()[:, 2].tolist() == [2, 9, 1]
+    with pytest.raises(ValueError, match="state: it is of 2 environments, and 3 are named"):
+        scene.reset(two)
+    with pytest.raises(ValueError, match="state: it is of 2 environments, and 1 are named"):
+        scene.reset(two, envs_idx=[1])
+    with pytest.raises(TypeError, match="expected what get_state"):
+        scene.reset([0, 1])
+    assert box.get_pos()[:, 2].tolist() == [2, 9, 1]
+
+
 def test_callbacks_run_before_each_step(scene):
     times = []
     scene.register_pre_step_callback(lambda: times.append(float(scene.get_time()[0])))

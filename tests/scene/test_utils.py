@@ -47,6 +47,18 @@ def test_quaternions():
     assert near(gu.rotvec_to_quat(np.zeros(3)), gu.identity_quat()) and near(gu.quat_to_rotvec([1, 0, 0, 0]), 0)
 
 
+def test_tensors_of_several_types():
+    """The widest type is that of the result; whole numbers stand for real ones."""
+    turn, point = torch.tensor(quats(TURNS[0])), POINTS[0].astype(np.float32)
+    for given in (torch.tensor(point), point):
+        found = gu.transform_by_quat(given, turn)
+        assert found.dtype == torch.float64 and near(found, TURNS[0].apply(point))
+    for turned in (turn, quats(TURNS[0])):
+        found = gu.transform_by_quat(torch.tensor([0, 0, 1]), turned)
+        assert found.dtype.is_floating_point and np.allclose(found, TURNS[0].apply([0, 0, 1]), rtol=0, atol=1e-6)
+    assert gu.transform_quat_by_quat(turn.float(), turn).dtype == torch.float64
+
+
 @pytest.mark.parametrize(("rpy", "axes"), [(True, "xyz"), (False, "XYZ")])
 @pytest.mark.parametrize("degrees", [False, True])
 def test_angles(rpy, axes, degrees):
