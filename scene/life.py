@@ -57,8 +57,8 @@ class Life:
         """Put environments into the state in which they were built, or into one of `get_state`.
 
         Args:
-            state: of the environments that are named, of one, or of all, of which each that is named takes its own; None:
-                the state after `build`.
+            state: of the environments that are named, of one, or of all, of which each that is named takes its own;
+                None: the state after `build`.
             envs_idx: which environments; None: all.
 
         Raises:

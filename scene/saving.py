@@ -81,7 +81,9 @@ def own_rows(state: Any, world: World, envs: Any) -> dict[str, torch.Tensor]:
         index = world.indices(envs)
         return {name: part[index.to(part.device)] for name, part in state.items()}
     if rows not in (1, named):
-        raise ValueError(f"state: it is of {rows} environments, and {named} are named; give one of those, of one or of all")
+        raise ValueError(
+            f"state: it is of {rows} environments, and {named} are named; give one of those, of one or of all"
+        )
     return dict(state)
 
 
