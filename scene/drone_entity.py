@@ -77,7 +77,7 @@ class DroneEntity(RigidEntity):
         return self.base_link.idx
 
     def set_propellers_rpm(self, propellers_rpm: Any) -> None:
-        """Let propellers turn during the next step; without a call they push no more.
+        """Let propellers turn during the next step; without a call they push no more. The last call before it counts.
 
         Args:
             propellers_rpm: (n, n_propellers) or (n_propellers,), rounds a minute, not below 0.
@@ -94,7 +94,7 @@ class DroneEntity(RigidEntity):
         force, torque = all_of.force * rpm.square(), all_of.torque * rpm.square() * spin
         if all_of.sites is None:
             axes = world.get("xmat")[:, all_of.bodies].reshape(world.count, -1, 3, 3)[..., 2]
-            world.push(all_of.bodies, torch.cat([force[..., None] * axes, torque[..., None] * axes], dim=-1), None)
+            world.drive(self.idx, all_of.bodies, torch.cat([force[..., None] * axes, torque[..., None] * axes], dim=-1))
             return
         axes = world.get("site_xmat")[:, all_of.sites].reshape(world.count, -1, 3, 3)[..., 2]
         arms = world.get("site_xpos")[:, all_of.sites] - world.get("xipos")[:, all_of.bodies]
@@ -102,4 +102,4 @@ class DroneEntity(RigidEntity):
         wrenches = torch.cat([push, torque[..., None] * axes + torch.linalg.cross(arms, push)], dim=-1)
         bodies, owner = np.unique(all_of.bodies, return_inverse=True)
         summed = wrenches.new_zeros(world.count, len(bodies), 6)
-        world.push(bodies, summed.index_add(1, torch.as_tensor(owner, device=rpm.device), wrenches), None)
+        world.drive(self.idx, bodies, summed.index_add(1, torch.as_tensor(owner, device=rpm.device), wrenches))

@@ -10,8 +10,8 @@ from .camera import Camera
 from .errors import SceneOrderError
 from .options import SimOptions
 from .recorders.manager import RecorderManager
-from .saving import own_rows
-from .sensors.manager import SensorManager, split
+from .saving import load_state, own_rows, state_of
+from .sensors.manager import SensorManager
 from .world import World
 
 
@@ -67,16 +67,12 @@ class Life:
         """
         world = self._built("reset")
         envs = world.envs(envs_idx)
-        if state is not None:
-            state = own_rows(state, world, envs)
         if state is None:
             world.solver.state.reset(envs)
             self._sensors.after_reset(envs)
         else:
-            of_sensors, of_solver = split(state)
-            self._sensors.check_state(of_sensors)
-            world.solver.state.load_state_dict(of_solver, envs)
-            self._sensors.load_state_dict(of_sensors, envs)
+            load_state(own_rows(state, world, envs), world, self._sensors, envs)
+        world.stop_drives(envs)
         if envs is None:
             self._steps = 0
             self._recorders.after_reset()
@@ -84,8 +80,7 @@ class Life:
     def get_state(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
         world = self._built("get_state")
-        envs = world.envs(envs_idx)
-        return world.solver.state.state_dict(envs) | self._sensors.state_dict(envs)
+        return state_of(world, self._sensors, world.envs(envs_idx))
 
     def register_pre_step_callback(self, callback: Callable[[], None]) -> None:
         """Call a function without arguments before each step."""

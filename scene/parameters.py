@@ -148,18 +148,18 @@ class PhysicalNumbers(EntityAccess):
         world.solver.parameters.set_items(envs, body_ipos=(bodies, world.doubles("com", com, envs, len(bodies), 3)))
 
     def set_mass_shift(self, mass_shift: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
-        """Set masses of links to those of the model plus shifts, (n, k) or (k,) kg: `set_links_mass`."""
+        """Set masses of links to those with which they were built plus shifts, (n, k) or (k,) kg: `set_links_mass`."""
         world, envs = self._place(envs_idx)
         bodies = self._bodies(links_idx_local)
         shift = world.doubles("mass_shift", mass_shift, envs, len(bodies))
-        world.solver.parameters.set_items(envs, body_mass=(bodies, world.model.mj.body_mass[bodies] + shift))
+        world.solver.parameters.set_items(envs, body_mass=(bodies, world.built("body_mass", envs)[:, bodies] + shift))
 
     def set_COM_shift(self, com_shift: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
-        """Set centres of mass of links to those of the model plus shifts, (n, k, 3) or (k, 3) m: `set_links_COM`."""
+        """Set centres of mass of links to those of before `set_links_COM` plus shifts, (n, k, 3) or (k, 3) m."""
         world, envs = self._place(envs_idx)
         bodies = self._bodies(links_idx_local)
         shift = world.doubles("com_shift", com_shift, envs, len(bodies), 3)
-        world.solver.parameters.set_items(envs, body_ipos=(bodies, world.model.mj.body_ipos[bodies] + shift))
+        world.solver.parameters.set_items(envs, body_ipos=(bodies, world.built("body_ipos", envs)[:, bodies] + shift))
 
     def set_links_inertia(self, inertia: Any, links_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set inertia of links about their centres of mass, in their frames' axes, (n, k, 3, 3) or (k, 3, 3) kg m2.

@@ -12,6 +12,8 @@ from .sensors.manager import SensorManager, split
 from .world import World
 
 _VERSION = 1
+_PUSHED = "scene/pushed"
+"""The part of a state with the bodies whose wrenches end with the next step, (k, bodies)."""
 
 
 def save(
@@ -25,7 +27,7 @@ def save(
         "model": model_digest(world.model),
         "n_envs": world.n_envs,
         "entities": names,
-        "state": world.solver.state.state_dict() | sensors.state_dict(None),
+        "state": state_of(world, sensors, None),
         "description": description,
     }
     try:
@@ -51,10 +53,7 @@ def load(path: str | os.PathLike, world: World, names: list[str], sensors: Senso
     if content["model"] != model_digest(world.model):
         raise ValueError(f"{path}: saved from another scene: its entities have other numbers, or its options differ")
     try:
-        of_sensors, of_solver = split(content["state"])
-        sensors.check_state(of_sensors)
-        world.solver.state.load_state_dict(of_solver)
-        sensors.load_state_dict(of_sensors, None)
+        load_state(content["state"], world, sensors, None)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -65,6 +64,29 @@ def description_in(path: str | os.PathLike) -> str:
     if description is None:
         raise ValueError(f"{path}: it has no description of its scene: build that, then scene.load_checkpoint(path)")
     return description
+
+
+def state_of(world: World, sensors: SensorManager, envs: Any) -> dict[str, torch.Tensor]:
+    """Return all that the future of environments depends on."""
+    state = world.solver.state.state_dict(envs) | sensors.state_dict(envs)
+    if world.pushed:
+        state[_PUSHED] = torch.tensor(sorted(world.pushed)).repeat(world.how_many(envs), 1)
+    return state
+
+
+def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorManager, envs: Any) -> None:
+    """Put environments where `state_of` was.
+
+    Raises:
+        ValueError: it is of another scene, precision or number of environments; nothing is changed then.
+    """
+    of_sensors, of_solver = split(state)
+    pushed = of_solver.pop(_PUSHED, None)
+    sensors.check_state(of_sensors)
+    world.solver.state.load_state_dict(of_solver, envs)
+    sensors.load_state_dict(of_sensors, envs)
+    if pushed is not None and len(pushed):
+        world.pushed.update(pushed[0].tolist())
 
 
 def own_rows(state: Any, world: World, envs: Any) -> dict[str, torch.Tensor]:

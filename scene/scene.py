@@ -189,6 +189,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         begin_gains(self._world)
         for variants in self.variants:
             variants.apply(self._world.solver)
+            self._world.keep_built(variants.numbers)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
         self._world.solver.whole = cache(partial(Whole, self))

@@ -1,6 +1,6 @@
 """A built scene as its entities see it: the solver, how environments are named, and the form of what is returned."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class World:
         offsets: where environments are drawn side by side, (max(1, n_envs), 3) m.
         coordinates: which numbers of qpos are the positions of dofs.
         friction: of geoms, and the ratios of environments.
+        pushed: bodies whose wrenches end with the next step.
 
     Args:
         outputs: quantities that are wanted after each step.
@@ -39,22 +40,46 @@ class World:
         self.coordinates = DofCoordinates(model.mj)
         self.friction = Friction(self.solver)
         self._numbers = numbers_for(self.solver.device, self.solver.dtype, self.solver.runtime.columns)
-        self._pushed: set[int] = set()
+        self.pushed: set[int] = set()
+        self._driven: dict[Any, torch.Tensor] = {}
+        self._built: dict[str, np.ndarray] = {}
 
     def step(self, substeps: int) -> None:
         """Take physics steps; what `push` applied ends with them."""
         self.solver.step(substeps)
-        if self._pushed:
-            columns = 6 * np.repeat(np.array(sorted(self._pushed)), 6) + np.tile(np.arange(6), len(self._pushed))
+        if self.pushed:
+            columns = 6 * np.repeat(np.array(sorted(self.pushed)), 6) + np.tile(np.arange(6), len(self.pushed))
             self.solver.inputs.set_columns(xfrc_applied=(columns, 0.0))
-            self._pushed.clear()
+            self.pushed.clear()
+            self._driven.clear()
 
     def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Any) -> None:
         """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) for the next step."""
+        self.pushed.update(bodies.tolist())
         columns = (6 * bodies[:, None] + np.arange(6)).reshape(-1)
         present = self.solver.state.get_columns("xfrc_applied", columns, envs)
         self.solver.inputs.set_columns(envs, xfrc_applied=(columns, present + wrenches.reshape(len(present), -1)))
-        self._pushed.update(bodies.tolist())
+
+    def drive(self, source: Any, bodies: np.ndarray, wrenches: torch.Tensor) -> None:
+        """Let a source push bodies of all environments, as `push` does, in place of what it pushed before this step."""
+        before = self._driven.get(source)
+        self._driven[source] = wrenches
+        self.push(bodies, wrenches if before is None else wrenches - before, None)
+
+    def stop_drives(self, envs: Any) -> None:
+        """Let sources push no more in environments, whose inputs are other ones now."""
+        for wrenches in self._driven.values():
+            wrenches[self.indices(envs)] = 0.0
+
+    def keep_built(self, names: Iterable[str]) -> None:
+        """Keep those numbers of the model that environments have of their own from the start."""
+        self._built |= {name: self.solver.get_parameters(name).cpu().numpy().copy() for name in names}
+
+    def built(self, name: str, envs: Any) -> np.ndarray:
+        """Return numbers of the model with which environments were built, (n, ...)."""
+        if name in self._built:
+            return self._built[name][self.indices(envs).cpu().numpy()]
+        return getattr(self.model.mj, name)[None].repeat(self.how_many(envs), 0)
 
     @property
     def count(self) -> int:

@@ -12,6 +12,7 @@ class Writing(EntityAccess):
     """Setters of states. With `zero_velocity` the whole entity stops in the environments that are named."""
 
     joints: list
+    _quats: list[int] | None = None
 
     def set_pos(
         self,
@@ -56,10 +57,8 @@ class Writing(EntityAccess):
         """Turn its first link to a quaternion (n, 4) or (4,), w first, of any length but 0, as `set_pos` moves it."""
         world, envs = self._place(envs_idx)
         given = torch.as_tensor(world.entries("quat", quat, envs, 4))
-        length = given.norm(dim=-1, keepdim=True)
-        if not bool((length > 0).all()):
-            raise ValueError(f"quat: a quaternion of entity '{self.name}' has no length")
-        self._write_base("set_quat", "quat", given / length, slice(3, 7), envs, zero_velocity)
+        self._require_turn("quat", given, np.arange(3, 7), 3)
+        self._write_base("set_quat", "quat", given / given.norm(dim=-1, keepdim=True), slice(3, 7), envs, zero_velocity)
 
     def set_qpos(
         self,
@@ -70,10 +69,13 @@ class Writing(EntityAccess):
         zero_velocity: bool = True,
         skip_forward: bool = False,
     ) -> None:
-        """Write its coordinates, (n, k) or (k,) m or rad."""
+        """Write its coordinates, (n, k) or (k,) m or rad; a quaternion may have any length but 0."""
         world, envs = self._place(envs_idx)
         columns = self._qs(qs_idx_local)
-        self._write(columns, world.entries("qpos", qpos, envs, len(columns)), envs, zero_velocity)
+        given = world.entries("qpos", qpos, envs, len(columns))
+        for first in self._quaternions():
+            self._require_turn("qpos", given, columns, first)
+        self._write(columns, given, envs, zero_velocity)
 
     def set_dofs_position(
         self,
@@ -106,6 +108,22 @@ class Writing(EntityAccess):
     def zero_all_dofs_velocity(self, envs_idx: Any = None, *, skip_forward: bool = False) -> None:
         """Stop the entity."""
         self.set_dofs_velocity(0.0, None, envs_idx)
+
+    def _quaternions(self) -> list[int]:
+        """Return where quaternions begin among the coordinates of the scene."""
+        if self._quats is None:
+            begins = {"free": 3, "ball": 0}
+            self._quats = [joint.q_start + begins[joint.type] for joint in self.joints if joint.type in begins]
+        return self._quats
+
+    def _require_turn(self, name: str, given: Any, columns: np.ndarray, first: int) -> None:
+        """Refuse numbers (n, k), (k,) or () of columns (k,) that make a quaternion, which begins at `first`, zero."""
+        places = [np.flatnonzero(columns == first + k)[-1:] for k in range(4)]
+        if all(len(place) for place in places):
+            numbers = torch.as_tensor(given)
+            parts = numbers[..., np.concatenate(places)] if numbers.ndim else numbers[None]
+            if not bool((parts.norm(dim=-1) > 0).all()):
+                raise ValueError(f"{name}: a quaternion of entity '{self.name}' has no length")
 
     def _write(self, columns: np.ndarray, values: Any, envs: Any, zero_velocity: bool) -> None:
         """Write numbers of qpos."""

@@ -59,6 +59,41 @@ def test_propellers_stop_where_nothing_is_asked(drone):
     assert (drone.get_dofs_velocity() - before)[:, 2].tolist() == pytest.approx([-9.81 * drone.scene.dt] * 3)
 
 
+def test_the_last_speeds_before_a_step_count(drone):
+    once, _ = fly(drone, [20000.0] * 4)
+    drone.scene.reset()
+    for k in range(STEPS):
+        drone.set_propellers_rpm([30000.0] * 4)
+        if k == 0:
+            drone.scene.reset(envs_idx=[1])  # what was asked for there is gone
+        drone.set_propellers_rpm([20000.0] * 4)
+        drone.scene.step()
+    assert (drone.get_qpos() - once).abs().max() < 1e-12
+
+
+def test_what_acts_for_a_step_does_so_in_a_state_too(drone, tmp_path):
+    """A push that was asked for when the state was taken ends with the step, as it did the first time."""
+    scene = drone.scene
+    scene.reset()
+    drone.set_propellers_rpm([20000.0] * 4)
+    drone.base_link.apply_external_force((0.1, 0, 0), envs_idx=[1])
+    kept, one = scene.get_state(), scene.get_state([1])
+    scene.save_checkpoint(tmp_path / "kept")
+    scene.step()
+    scene.step()
+    after = drone.get_qpos()
+    assert after[1, 0] > 0 == after[0, 0]
+    for back in (lambda: scene.reset(kept), lambda: scene.load_checkpoint(tmp_path / "kept")):
+        back()
+        scene.step()
+        scene.step()
+        assert drone.get_qpos().tolist() == after.tolist()
+    scene.reset(one, envs_idx=[0])
+    scene.step()
+    scene.step()
+    assert drone.get_qpos()[0].tolist() == after[1].tolist()
+
+
 def test_impossible_speeds_are_refused(drone):
     with pytest.raises(ValueError, match="a speed is below 0"):
         drone.set_propellers_rpm([-1.0] * 4)

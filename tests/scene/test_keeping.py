@@ -177,3 +177,12 @@ def test_a_mesh_light_shines_and_touches_nothing(scene):
         fresh.add_mesh_light()
     with pytest.raises(ValueError, match="shines to all sides"):
         fresh.add_mesh_light(gs.morphs.Sphere(), cutoff=30)
+
+
+def test_shifts_are_from_an_environments_own_shape(scene):
+    """Two environments have the first box, one the second: masses are those of their volumes."""
+    boxes = scene.get_entity("boxes")
+    boxes.set_mass_shift([[0.1], [0.2]], envs_idx=[0, 2])
+    assert boxes.get_mass().tolist() == pytest.approx([300 * 0.001 + 0.1, 300 * 0.001, 300 * 0.002 + 0.2])
+    boxes.set_COM_shift([[0, 0, 0.01]])
+    assert boxes.get_links_COM()[:, 0, 2].tolist() == pytest.approx([0.01] * 3)

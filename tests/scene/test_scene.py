@@ -142,6 +142,12 @@ def test_callbacks_run_before_each_step(scene):
 
 
 WRONG = {
+    "no turn": (lambda s: s.get_entity("box").set_qpos([0, 0, 1, 0, 0, 0, 0]), ValueError, "qpos: a quaternion of en"),
+    "no turn of one": (
+        lambda s: s.get_entity("ant").set_qpos([[0] * 4, [1] * 4], [6, 4, 3, 5], envs_idx=[0, 1]),
+        ValueError,
+        "a quaternion of entity 'ant' has no length",
+    ),
     "an entity": (lambda s: s.get_entity("bux"), KeyError, "no entity 'bux'; nearest: box"),
     "a link": (lambda s: s.get_entity("ant").get_link("thigh"), KeyError, "no link 'thigh'; nearest: thigh_"),
     "a joint": (lambda s: s.get_entity("ant").get_joint("hp_1"), KeyError, "entity 'ant' has no joint 'hp_1'; nearest"),
