@@ -7,6 +7,7 @@ import mujoco
 
 from .compose import SEPARATOR, Piece
 from .errors import SceneOrderError
+from .mjcf import WORLD
 from .outline import Outline
 from .poses import unit_quat
 
@@ -47,9 +48,12 @@ def attach(child: Any, piece: Piece, parent: Any, link_name: str | None, pos: An
     while last is not link:
         if last.parent_idx_local < 0:
             ends = parent.links[-1].name
+            advice = "put the branch with this link last in the file"
+            if ends == WORLD:
+                advice = f"'{ends}' has the geoms of the file's world: make them an entity of their own"
             raise ValueError(
                 f"attach: link '{link.name}' of entity '{parent.name}' does not carry its last link '{ends}', after "
-                "which the numbers of what is attached follow; put the branch with this link last in the file"
+                f"which the numbers of what is attached follow; {advice}"
             )
         last = parent.links[last.parent_idx_local]
     for joint in list(piece.spec.body(roots[0]).joints):

@@ -12,6 +12,7 @@ from ..physics.arguments import real_array
 from ..physics.rendering.camera import PosedCamera, require_pixels
 from ..physics.rendering.renderer import BatchRenderer
 from ..physics.rendering.video import write_video
+from ..physics.scalars import as_count
 from .camera_pose import CameraPose
 from .checks import number
 from .debug import DebugObject
@@ -43,7 +44,7 @@ class Camera(CameraPose):
         require_pixels(width, height)
         self.res = int(width), int(height)
         self.fov = number("add_camera", "fov", options["fov"], above=0.0, most=179.0)
-        self.env_idx: int | None = options["env_idx"]
+        self.env_idx = None if options["env_idx"] is None else as_count("env_idx", options["env_idx"], least=0)
         self.near, self.far = number("add_camera", "near", options["near"], above=0.0), float(options["far"])
         self.model, self.GUI, self.debug = str(options["model"]), bool(options["GUI"]), bool(options["debug"])
         self.aperture = number("add_camera", "aperture", options["aperture"], above=0.0)
@@ -61,6 +62,11 @@ class Camera(CameraPose):
 
     def __repr__(self) -> str:
         return f"Camera({self.idx}, {self.res[0]} x {self.res[1]}, fov {self.fov:g})"
+
+    def require_environment(self, count: int) -> None:
+        """Refuse a number of environments in which there is none of its own."""
+        if self.env_idx is not None and self.env_idx >= count:
+            raise IndexError(f"camera {self.idx}: env_idx={self.env_idx}: the scene has {count} environments")
 
     def close(self) -> None:
         """Forget the scene, and what was made for its pictures."""

@@ -73,7 +73,7 @@ class CameraPose:
             envs_idx: in n environments; None: in all.
 
         Raises:
-            ValueError: nothing is given, or a shape is wrong.
+            ValueError: nothing is given, a shape is wrong, or a number is not finite.
         """
         self._built()
         index = self._index(envs_idx)
@@ -81,6 +81,7 @@ class CameraPose:
             given = torch.as_tensor(np.asarray(transform, float)).to(self._pose)
             if given.shape[-2:] != (4, 4) or given.ndim > 3:
                 raise ValueError(f"transform: expected (4, 4) or (n, 4, 4), got {tuple(given.shape)}")
+            _require_finite("transform", given)
             self._pose[index] = given
             return
         if pos is None and lookat is None and up is None:
@@ -107,6 +108,7 @@ class CameraPose:
         rows = torch.as_tensor(given if isinstance(given, torch.Tensor) else np.asarray(given, float)).to(now)
         if rows.shape not in (now.shape, (3,)):
             raise ValueError(f"{name}: expected shape {tuple(now.shape)} or (3,), got {tuple(rows.shape)}")
+        _require_finite(name, rows)
         return rows.expand_as(now)
 
     def _aim(self, index: Any) -> torch.Tensor:
@@ -115,6 +117,8 @@ class CameraPose:
 
     def attach(self, rigid_link: Any, offset_T: Any) -> None:
         """Fix it to a link: it moves along, with the pose (4, 4) in the link's frame."""
+        if not hasattr(rigid_link, "body"):
+            raise TypeError(f"attach: rigid_link={rigid_link!r}: expected a link of the scene: entity.get_link(name)")
         offset = np.asarray(offset_T, float)
         if offset.shape != (4, 4):
             raise ValueError(f"offset_T: expected a pose (4, 4), got shape {offset.shape}")
@@ -144,7 +148,13 @@ class CameraPose:
             fixed_axis: coordinates that stay, (3,) m, None for those that follow.
             smoothing: share of the former position that remains at every picture, from 0 to 1; None: 0.
             fix_orientation: whether the direction of view stays; else the camera looks at the entity.
+
+        Raises:
+            TypeError: this is no entity.
+            ValueError: an argument is impossible.
         """
+        if not hasattr(entity, "base_link"):
+            raise TypeError(f"follow_entity: entity={entity!r}: expected an entity of the scene")
         if smoothing is not None:
             smoothing = number("follow_entity", "smoothing", smoothing, least=0.0, most=1.0)
         self._follows = {
@@ -154,6 +164,8 @@ class CameraPose:
             "offset": None,
         }
         self._followed, self._link = entity, None
+        if self._world is not None:
+            self._follows["offset"] = self._pose[:, :3, 3] - self._target_of(self._world)
 
     def unfollow_entity(self) -> None:
         """Let it stay where it is."""
@@ -176,8 +188,12 @@ class CameraPose:
         elif self._followed is not None:
             self._follow(world)
 
+    def _target_of(self, world: World) -> torch.Tensor:
+        """Return where the entity is that it follows, (n, 3) m."""
+        return world.get("xpos")[:, self._followed.base_link.body]
+
     def _follow(self, world: World) -> None:
-        target, how = world.get("xpos")[:, self._followed.base_link.body], self._follows
+        target, how = self._target_of(world), self._follows
         if how["offset"] is None:
             how["offset"] = self._pose[:, :3, 3] - target
         place = target + how["offset"]
@@ -191,6 +207,7 @@ class CameraPose:
             return
         poses = [look_at(a, b, self._up) for a, b in zip(place.cpu().numpy(), target.cpu().numpy(), strict=True)]
         self._pose = torch.as_tensor(np.array(poses)).to(place)
+        self._distances = (target - place).norm(dim=-1)
 
     # numbers
 
@@ -213,3 +230,8 @@ class CameraPose:
     def get_lookat(self, envs_idx: Any = None) -> torch.Tensor:
         """Return the points looked at, (n, 3) m; (3,) without a batch."""
         return self._built().out(self._aim(self._index(envs_idx)))
+
+
+def _require_finite(name: str, given: torch.Tensor) -> None:
+    if not bool(given.isfinite().all()):
+        raise ValueError(f"set_pose: {name}: its numbers must be finite")

@@ -138,7 +138,8 @@ class Planning(EntityAccess):
             if not isinstance(link, RigidLink) or link.entity.scene is not self.scene:
                 raise TypeError(f"link={link!r}: expected a link of the scene: entity.get_link(name)")
         points = [(0.0, 0.0, 0.0) if point is None else point for point in given["local_points"]]
-        targets = [Target(body=link.body, point=point) for link, point in zip(links, points, strict=True)]
+        names = [self.world.model.mj.body(link.body).name for link in links]
+        targets = [Target(body=name, point=point) for name, point in zip(names, points, strict=True)]
         found = inverse_kinematics(
             *(world.solver, targets),
             given["poss"] if any(pos is not None for pos in given["poss"]) else None,

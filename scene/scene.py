@@ -180,6 +180,8 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         """
         self._require_not_built("build")
         n_envs = as_count("n_envs", n_envs, least=0)
+        for camera in self._cameras:
+            camera.require_environment(max(1, n_envs))
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
         self._built_with = {"n_envs": n_envs, "env_spacing": [float(each) for each in env_spacing], **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
@@ -258,9 +260,12 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
 
         Raises:
             ValueError: an argument is impossible.
+            IndexError: `env_idx` does not exist; a scene that is not built yet says so in `build`.
         """
         options = {name: value for name, value in locals().items() if name != "self"}
         camera = Camera(len(self._cameras), self, options)
+        if self._world is not None:
+            camera.require_environment(self._world.count)
         self._cameras.append(camera)
         self._camera_options.append(options)
         if self._world is not None:

@@ -160,7 +160,7 @@ def make_chain(mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs
     for target, row in zip(targets, on_path, strict=True):
         if not (row & moves).any():
             which = "no dof" if dofs_idx is None else f"none of the dofs {dofs_idx.tolist()}"
-            raise ValueError(f"{which} moves {_label(target)}: it cannot be brought anywhere")
+            raise ValueError(f"{which} moves {label_of(target)}: it cannot be brought anywhere")
     sizes = dict(
         zip(SIZES, (len(bodies) + 1, len(joints), len(qpos), len(dofs), len(ends), 6 * len(ends)), strict=True)
     )
@@ -176,7 +176,8 @@ def make_chain(mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs
     return Chain(bodies, qpos, dofs, moves, changes, sizes, places(sizes), ints.astype(np.int32), values)
 
 
-def _label(target: Target) -> str:
+def label_of(target: Target) -> str:
+    """Return what a target is called in errors."""
     return f"the body {target.body!r}" if target.site is None else f"the site {target.site!r}"
 
 
@@ -184,7 +185,7 @@ def _frame(mj: mujoco.MjModel, target: Target) -> tuple[int, np.ndarray, np.ndar
     """Return body, point (3,) and orientation (4,) of a target, in the frame of the body."""
     point = np.zeros(3) if target.point is None else np.asarray(real_array("point", target.point), float)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise ValueError(f"{_label(target)}: expected a point of three finite numbers, not {target.point!r}")
+        raise ValueError(f"{label_of(target)}: expected a point of three finite numbers, not {target.point!r}")
     if target.site is None:
         return body_id(mj, target.body), point, np.array([1.0, 0.0, 0.0, 0.0])
     site = _object_id(mj, "site", mujoco.mjtObj.mjOBJ_SITE, int(mj.nsite), target.site)

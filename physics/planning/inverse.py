@@ -11,7 +11,7 @@ from ..model.model import Model
 from ..process.runtime import ensure_runtime
 from ..scalars import as_count, as_flag, as_whole
 from ..solver import RigidSolver
-from .chain import OWN, Chain, Masks, as_targets, dof_indices, make_chain, row_reals
+from .chain import OWN, Chain, Masks, as_targets, dof_indices, label_of, make_chain, row_reals
 from .errors import ALL_AXES
 from .launches import ChainLaunches, Settings
 
@@ -230,7 +230,7 @@ class InverseKinematics:
         given = np.array([[part is not None for part in parts] for parts in (places, turns)])
         if not given.any(axis=0).all():
             lacking = self.targets[int(np.flatnonzero(~given.any(axis=0))[0])]
-            raise ValueError(f"{lacking} has neither a position nor a quaternion: give one of them")
+            raise ValueError(f"{label_of(lacking)} has neither a position nor a quaternion: give one of them")
         goals = like.new_zeros((count, len(self.targets), 7))
         goals[..., 3] = 1.0
         for t, (place, turn) in enumerate(zip(places, turns, strict=True)):

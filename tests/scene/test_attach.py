@@ -81,9 +81,12 @@ def test_what_cannot_be_attached_is_refused(parts):
     crane, claw, lamp = (parts.get_entity(name) for name in ("crane", "claw", "lamp"))
     claw.attach(crane, "tip")
     other = gs.Scene().add_entity(gs.morphs.Sphere())
+    arm = gs.Scene().add_entity(gs.morphs.MJCF(file="arm_robot.xml"))
+    ball = arm.scene.add_entity(gs.morphs.Sphere())
     for call, error, message in (
         (lambda: claw.attach(crane, "beam"), gs.SceneOrderError, "'claw' is attached to 'crane' already"),
         (lambda: lamp.attach(crane, "hook"), ValueError, "'hook' of entity 'crane' does not carry its last link 'tip'"),
+        (lambda: ball.attach(arm, "hand"), ValueError, "'world_link' has the geoms of the file's world: make them"),
         (lambda: lamp.attach(crane, "tipp"), KeyError, "no link 'tipp'; nearest: tip"),
         (lambda: crane.attach(claw), ValueError, "'crane' carries 'claw'"),
         (lambda: lamp.attach(other), TypeError, "another entity of the scene"),

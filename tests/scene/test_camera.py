@@ -216,6 +216,17 @@ def test_a_following_camera_keeps_its_distance(scene, camera):
     np.testing.assert_allclose(camera.get_pos(), [beside(6, 5, 0)] * 2, atol=1e-5)
 
 
+def test_a_following_camera_has_the_distance_of_when_it_was_told_to(scene, camera):
+    ball = scene.get_entity("ball")
+    camera.follow_entity(ball)
+    ball.set_pos(beside(4, 5, 0))
+    camera.render()
+    np.testing.assert_allclose(camera.get_pos(), [beside(6, 5, 0)] * 2, atol=1e-5)
+    camera.follow_entity(ball, fixed_axis=(None, 0.0, None))
+    camera.render()
+    np.testing.assert_allclose(camera.get_lookat(), [beside(4, 5, 0)] * 2, atol=1e-5)
+
+
 def test_a_film_has_a_picture_for_each_render(scene, camera, tmp_path):
     with pytest.raises(ValueError, match="no film is being taken"):
         camera.stop_recording()
@@ -234,6 +245,18 @@ def test_wrong_arguments_are_refused(scene, camera):
         camera.set_pose(pos=(0, 0, 0), lookat=(0, 0, 0))
     with pytest.raises(ValueError, match=r"lookat: expected shape \(2, 3\) or \(3,\)"):
         camera.set_pose(lookat=(1, 2))
+    with pytest.raises(ValueError, match="pos: its numbers must be finite"):
+        camera.set_pose(pos=(np.nan, 0, 0))
+    with pytest.raises(TypeError, match="entity='ball': expected an entity"):
+        camera.follow_entity("ball")
+    with pytest.raises(TypeError, match="rigid_link='ball': expected a link"):
+        camera.attach("ball", np.eye(4))
+    with pytest.raises(IndexError, match="camera 1: env_idx=2: the scene has 2 environments"):
+        scene.add_camera(env_idx=2)
+    other = gs.Scene()
+    other.add_camera(env_idx=1)
+    with pytest.raises(IndexError, match="camera 0: env_idx=1: the scene has 1 environments"):
+        other.build()
     with pytest.raises(ValueError, match="fov=0: it must be above 0"):
         scene.add_camera(fov=0)
     with pytest.raises(ValueError, match="a pose"):

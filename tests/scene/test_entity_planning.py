@@ -60,6 +60,10 @@ def test_links_come_to_poses_that_others_had(scene):
         arm.inverse_kinematics_multilink([fore, wrist], [place])
     with pytest.raises(TypeError, match="expected a link of the scene"):
         arm.inverse_kinematics("wrist", place)
+    with pytest.raises(ValueError, match="the body 'arm/wrist' has neither a position nor a quaternion"):
+        arm.inverse_kinematics(wrist)
+    with pytest.raises(ValueError, match=r"none of the dofs \[.*\] moves the body 'arm/wrist'"):
+        arm.inverse_kinematics(wrist, place, dofs_idx_local=[])
 
 
 @pytest.mark.slow  # tests/physics/planning has quicker ones of paths themselves
