@@ -343,11 +343,18 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
     "a number": float,
     "a whole number": operator.index,
     "a pair of numbers (low, high)": lambda pair: _pair(*pair),
+    "True or False": lambda flag: _flag(flag),
 }
 
 
 def _pair(low: Any, high: Any) -> tuple[float, float]:
     return float(low), float(high)
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, str) or value not in (0, 1):
+        raise ValueError
+    return bool(value)
 
 
 def _kind_of(option: Field) -> str | None:
@@ -357,6 +364,8 @@ def _kind_of(option: Field) -> str | None:
         return "a number"
     if option.type in (int, "int"):
         return "a whole number"
+    if option.type in (bool, "bool"):
+        return "True or False"
     numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
     return "a pair of numbers (low, high)" if numbers == [True, True] else None
 

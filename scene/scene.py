@@ -11,6 +11,7 @@ from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
 from .attaching import in_order
 from .camera import Camera
+from .checks import numbers
 from .compose import SEPARATOR, Piece, compose
 from .drawing import Drawing
 from .entity import RigidEntity
@@ -126,7 +127,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             ModelLoadError: its file is missing or broken.
         """
         self._require_not_built("add_entity")
-        several = list(morph) if isinstance(morph, Sequence) else [morph]
+        several = list(morph) if isinstance(morph, Sequence) and not isinstance(morph, str) else [morph]
         if not several:
             raise ValueError("morph: an empty list; give one shape at least")
         for each in several:
@@ -179,11 +180,11 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             UnsupportedModelError: an entity uses what Tumble does not simulate.
         """
         self._require_not_built("build")
-        n_envs = as_count("n_envs", n_envs, least=0)
+        n_envs, env_spacing = as_count("n_envs", n_envs, least=0), numbers("build", "env_spacing", env_spacing, 2)
         for camera in self._cameras:
             camera.require_environment(max(1, n_envs))
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
-        self._built_with = {"n_envs": n_envs, "env_spacing": [float(each) for each in env_spacing], **placed}
+        self._built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
         ranges = self.ranges(model)

@@ -33,6 +33,7 @@ class Options(Held):
     bounds: tuple[float, float] = (0.0, 1.0)
     widths: tuple[int, int] = (3, 4)
     name: str = "x"
+    steady: bool = False
 
 
 def test_a_subclass_is_a_dataclass_by_itself():
@@ -45,6 +46,10 @@ def test_a_subclass_is_a_dataclass_by_itself():
         Options(bounds=1.0)
     with pytest.raises(TypeError, match=r"Options: stiffness must be a number, got 'much'"):
         Options(stiffness="much")
+    assert Options(steady=1).steady is True and Options(steady=np.False_).steady is False
+    for wrong in ("false", 2, None, (1, 0)):
+        with pytest.raises(TypeError, match="Options: steady must be True or False, got "):
+            Options(steady=wrong)
 
 
 def test_a_class_with_an_initialiser_of_its_own():
