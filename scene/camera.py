@@ -63,11 +63,6 @@ class Camera(CameraPose):
     def __repr__(self) -> str:
         return f"Camera({self.idx}, {self.res[0]} x {self.res[1]}, fov {self.fov:g})"
 
-    def require_environment(self, count: int) -> None:
-        """Refuse a number of environments in which there is none of its own."""
-        if self.env_idx is not None and self.env_idx >= count:
-            raise IndexError(f"camera {self.idx}: env_idx={self.env_idx}: the scene has {count} environments")
-
     def close(self) -> None:
         """Forget the scene, and what was made for its pictures."""
         super().close()
@@ -367,3 +362,9 @@ class Camera(CameraPose):
         depth = [(near + far) / (near - far), 2.0 * near * far / (near - far)]
         across = [[scale / self.aspect_ratio, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0]]
         return np.array([*across, [0.0, 0.0, *depth], [0.0, 0.0, -1.0, 0.0]])
+
+
+def require_environment(camera: Camera, count: int) -> None:
+    """Refuse a camera of an environment that does not exist among so many."""
+    if camera.env_idx is not None and camera.env_idx >= count:
+        raise IndexError(f"camera {camera.idx}: env_idx={camera.env_idx}: the scene has {count} environments")

@@ -10,7 +10,7 @@ from ..physics.rendering.together import side_by_side
 from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
 from .attaching import in_order
-from .camera import Camera
+from .camera import Camera, require_environment
 from .checks import numbers
 from .compose import SEPARATOR, Piece, compose
 from .drawing import Drawing
@@ -182,7 +182,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         self._require_not_built("build")
         n_envs, env_spacing = as_count("n_envs", n_envs, least=0), numbers("build", "env_spacing", env_spacing, 2)
         for camera in self._cameras:
-            camera.require_environment(max(1, n_envs))
+            require_environment(camera, max(1, n_envs))
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
         self._built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
@@ -266,7 +266,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         options = {name: value for name, value in locals().items() if name != "self"}
         camera = Camera(len(self._cameras), self, options)
         if self._world is not None:
-            camera.require_environment(self._world.count)
+            require_environment(camera, self._world.count)
         self._cameras.append(camera)
         self._camera_options.append(options)
         if self._world is not None:

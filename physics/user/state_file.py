@@ -16,7 +16,7 @@ DAMAGED = (
     *(RuntimeError, EOFError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError),
     *(OverflowError, pickle.UnpicklingError, struct.error),
 )
-"""What `torch.load` may raise for a file that it has not written, or a damaged one."""
+"""The errors that `torch.load` may raise for a file that it has not written, or a damaged one."""
 
 
 def save(path: str | os.PathLike, model: Model, state: State) -> None:
