@@ -6,18 +6,21 @@ camera is in, as the ray caster's do. Other geoms are seen from outside; a ray i
 
 import taichi as ti
 
-from ...shapes import HFIELD, MESH, PLANE, SPHERE, sphere
+from ...shapes import BOX, HFIELD, MESH, PLANE, SPHERE, sphere
 from ...shapes.by_kind import by_kind
 from ...shapes.ray import MISS
 from .. import render_model as columns
 from ..dress import TREE
 from ..scene import TURNED, Scene
-
-_CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: surfaces that coincide would speckle at 1
+from .eights import CLEARLY, smallest
 
 
 class World(Scene):
-    """The geoms of an environment, for paths."""
+    """The geoms of an environment, for paths; `placed` has them in eights."""
+
+    def __init__(self, kind, shape, paint, pose, bound, env, dressed, ground, has, placed):
+        super().__init__(kind, shape, paint, kind, pose, bound, env, dressed, ground, has)
+        self.placed = placed
 
     @ti.func
     def meet(self, row, origin, direction, start, limit, inside, looks_out):
@@ -79,30 +82,49 @@ class World(Scene):
         return t, triangle
 
     @ti.func
-    def first(self, origin, direction, start, rows, inside, looks_out):
-        """The nearest surface of the first `rows`: distance (m), row and triangle; (MISS, -1, -1) if none."""
-        nearest, hit, hit_triangle = ti.f32(MISS), -1, -1
-        for row in range(rows):
-            t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
-            if t > start and t * _CLEARLY < nearest:
-                nearest, hit, hit_triangle = t, row, triangle
-        return nearest, hit, hit_triangle
+    def facing(self, row, point, triangle):
+        """Outward unit normals as `normals` has them, which of a plane are its axis."""
+        normal = self.axis(row, 2)
+        flat = normal
+        if self.kind[row] != PLANE:
+            normal, flat = self.normals(row, point, triangle)
+        return normal, flat
 
     @ti.func
-    def passing(self, origin, direction, start, limit, rows, target):
-        """Share of light that comes along a ray from `limit` (m) to `start`: 0 in shadow, between if geoms are clear.
+    def trace(self, origin, direction, start, limit, groups, inside, looks_out, to_light, target):
+        """Follow a ray through the first `groups` of eights, to the nearest surface, or to a light.
 
-        It comes from the geom `target` (-1: another light), which is in its own way only if it is a mesh: where a ray
-        touches an edge of a round one, its distance is not sure. Of a clear mesh only the nearest side counts.
+        Returned are the distance (m) of the nearest surface, its row and triangle, and (`limit`, -1, -1) if there is
+        none; and 1. Of a ray to a light at `limit` the last is the share of it that comes: 0 in shadow, between if
+        geoms are clear. The light comes from the geom `target` (-1: another light), which is in its own way only if it
+        is a mesh: where a ray touches an edge of a round one, its distance is not sure. Of a clear mesh only the
+        nearest side counts.
         """
-        light, row = ti.f32(1.0), 0
-        while row < rows and light > 0.0:
-            t = ti.f32(MISS)
-            if row != target or self.kind[row] == MESH:
-                t, _ = self.meet(row, origin, direction, start, limit, -1, False)
-            if start < t < limit:
-                light *= 1.0 - self.paint[row, columns.ALPHA]
-                if self.paint[row, columns.IOR] > 0.0:
-                    light = 0.0
-            row += 1
-        return light
+        nearest, hit, hit_triangle, light, group = limit, -1, -1, ti.f32(1.0), 0
+        while group < groups:
+            reach = self.placed.reach(group, origin, direction, start, nearest)
+            as_it_is, more = group < self.placed.ends[1], True
+            while more:
+                t, k = smallest(reach)
+                more = t < nearest
+                if more:
+                    row, triangle = self.placed.row(group, k), -1
+                    reach[k] = MISS
+                    is_met = not to_light or row != target or self.kind[row] == MESH
+                    if is_met and not as_it_is:
+                        t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
+                    if to_light:
+                        if is_met and start < t < limit:
+                            through = 1.0 - self.paint[row, columns.ALPHA]
+                            light *= ti.select(self.paint[row, columns.IOR] > 0.0, 0.0, through)
+                            if light == 0.0:
+                                more, group = False, groups
+                    elif t > start and t * CLEARLY < nearest:
+                        nearest, hit, hit_triangle = t, row, triangle
+                        more = not as_it_is
+            group += 1
+        if inside >= 0 and self.kind[inside] == BOX:  # of other boxes it is the outside that is met
+            t, _ = self.meet(inside, origin, direction, start, nearest, inside, looks_out)
+            if t > start and t * CLEARLY < nearest:
+                nearest, hit, hit_triangle = t, inside, -1
+        return nearest, hit, hit_triangle, light

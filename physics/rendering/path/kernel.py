@@ -13,7 +13,9 @@ from ..dress import Dressed
 from ..ground import Ground
 from ..raycast import D2, F1, F2, F3, I1, I2, U2, Has
 from ..textures import Painter
+from . import settings as at
 from .cast import World
+from .eights import Placed
 from .emitters import Shining
 from .integrator import Stage, follow_path
 from .lens import ThinLens
@@ -63,6 +65,7 @@ def make_trace_paths(*features: bool) -> Any:
         shape: F3,
         paint: F2,
         pose: F3,
+        placed: F1,
         views: F2,
         settings: F1,
         look: F2,
@@ -93,7 +96,8 @@ def make_trace_paths(*features: bool) -> Any:
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
-            world = World(kind, shape, paint, kind, pose, views, env, dressed, ground, has)
+            ends = ti.Vector([ti.cast(settings[at.ENDS + k], ti.i32) for k in ti.static(range(4))])
+            world = World(kind, shape, paint, pose, views, env, dressed, ground, has, Placed(placed, env, ends))
             lens = ThinLens(views, width, height, env, settings)
             surroundings = Surroundings(world, look, settings, around)
             stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)

@@ -14,12 +14,20 @@ def in_disc(u, v):
     Shirley and Chiu, "A low distortion map between disk and square", Journal of Graphics Tools 2(3), 1997.
     """
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
-    radius, angle = ti.f32(0.0), ti.f32(0.0)
-    if ti.abs(x) > ti.abs(y):
-        radius, angle = x, 0.25 * PI * y / x
-    elif ti.abs(y) > 0.0:
-        radius, angle = y, 0.5 * PI - 0.25 * PI * x / y
-    return radius * ti.cos(angle), radius * ti.sin(angle)
+    is_wide = ti.abs(x) > ti.abs(y)
+    radius, other = ti.select(is_wide, x, y), ti.select(is_wide, y, x)
+    # the angle from the nearer axis, at most 45 degrees
+    ahead, aside = sides(0.25 * PI * other / ti.select(radius != 0.0, radius, 1.0))
+    return radius * ti.select(is_wide, ahead, aside), radius * ti.select(is_wide, aside, ahead)
+
+
+@ti.func
+def sides(angle):
+    """Return cosine and sine of an angle up to 45 degrees: Taylor's series, whose next term is 3e-8 at most."""
+    square = angle * angle
+    cosine = 1.0 + square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720 + square * (1 / 40320))))
+    sine = angle * (1.0 + square * (-1 / 6 + square * (1 / 120 + square * (-1 / 5040 + square * (1 / 362880)))))
+    return cosine, sine
 
 
 @ti.func

@@ -20,6 +20,7 @@ from ..reading import environments
 from ..renderer import BatchRenderer
 from . import settings as at
 from .denoise import require_denoiser
+from .eights import eights
 from .emitters import emitters
 from .film import Film
 from .kernel import shared_path_kernel
@@ -107,7 +108,7 @@ class PathTracer(BatchRenderer):
             )
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
-        self._emitters = emitters(self._drawn)
+        self._emitters, self._eights = emitters(self._drawn), eights(self._drawn)
         self._around = (
             None
             if environment is None
@@ -180,7 +181,8 @@ class PathTracer(BatchRenderer):
         count = len(poses.eye)
         around, axes = torch.zeros(count, 4, device=device), poses.view.reshape(count, 9).to(torch.float32)
         views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
-        scene = tables["kind"], tables["shape"], tables["paint"], pose, views
+        placed = self._eights.table(pose, tables["shape"])
+        scene = tables["kind"], tables["shape"], tables["paint"], pose, placed, views
         lit = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
         before, after = (*scene, *lit), [tables[name] for name in DRESS_NAMES]
         trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
@@ -205,7 +207,7 @@ class PathTracer(BatchRenderer):
         found = np.zeros(at.SETTINGS, np.float32)
         found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus
         found[at.BOUNCES], found[at.CLAMP] = self.bounces, self.clamp
-        found[at.SOLID_ROWS] = np.count_nonzero(self._drawn.geom >= 0)
+        found[at.ENDS : at.ENDS + 4] = self._eights.ends
         lamps, lit = self._lights.table, self._has.lights
         found[at.LAMPS] = len(lamps) if lit and lamps[:, DIFFUSE : DIFFUSE + 3].any() else 0
         found[at.EMITTERS] = self._emitters.count

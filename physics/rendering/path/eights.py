@@ -1,0 +1,180 @@
+"""The geoms of an environment in eights, which a processor meets side by side: planes, boxes, and boxes around others.
+
+A ray is slow where the processor has to guess what comes next, and where it meets one geom it guesses several times.
+So eight geoms at a time are met by the same arithmetic, without a branch: planes and boxes as they are, of all others
+the boxes around them, and only those geoms whose box is met are looked at by themselves. The plain way to the same
+surfaces is `cast.World.meet` of every row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import taichi as ti
+import torch
+
+from ...rays.mesh_tree import FIRST_NODE
+from ...rays.traced import Traced
+from ...shapes import BOX, HALF_SIDES, HFIELD, MESH, PLANE
+from ...shapes.ray import MISS, slope
+from .. import render_model as columns
+from ..dress import TREE
+
+WIDE = 8
+# columns of the table, each of WIDE numbers
+CENTRE = 0  # 3 columns, m
+AXES = 3  # 9 columns: the geom's rotation by rows
+HALF = 12  # 3 columns: half the sides of its box, m; below 0: nothing is there
+ROW = 15  # of the render model
+COLUMNS = 16
+
+CLEARLY = 1.00001
+"""How much nearer a later geom must be to be seen: surfaces that coincide would speckle at 1."""
+_ENDLESS = 1.0e30
+_WIDER = 1.0001  # boxes around others than boxes: rounding must not take the edge of a geom off
+
+
+class Eights(NamedTuple):
+    """Where the geoms of a model are among eights.
+
+    Attributes:
+        rows: (8 k,) rows of the render model, -1: none.
+        half: (8 k, 3) float32, half the sides of their boxes, m; of overlays they change, and are 0 here.
+        ends: how many eights there are up to the last one of planes; and of boxes; and of other geoms; and in all.
+    """
+
+    rows: np.ndarray
+    half: np.ndarray
+    ends: tuple[int, int, int, int]
+
+    def table(self, pose: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
+        """Return the kernel's table, flat, for poses (n, rows, 12) and shapes (n or 1, rows, SHAPE_COLUMNS)."""
+        n, device = len(pose), pose.device
+        rows = torch.as_tensor(self.rows.clip(0), device=device)
+        half = torch.as_tensor(self.half, device=device).expand(n, -1, -1).clone()
+        first = WIDE * self.ends[2]
+        half[:, first:] = shape[:, rows[first:], columns.BOUND, None]
+        half[:, torch.as_tensor(self.rows < 0, device=device)] = -1.0
+        found = torch.cat([pose[:, rows], half, rows.to(pose).expand(n, -1)[..., None]], dim=-1)
+        return found.reshape(n, -1, WIDE, COLUMNS).transpose(2, 3).reshape(-1).contiguous()
+
+
+def eights(drawn: columns.RenderModel) -> Eights:
+    """Arrange the rows of a render model: planes, boxes, other geoms, overlays."""
+    solid, kind = drawn.geom >= 0, drawn.kind
+    groups = (
+        solid & (kind == PLANE),
+        solid & (kind == BOX),
+        solid & (kind != PLANE) & (kind != BOX),
+        ~solid & (kind >= 0),
+    )
+    parts, ends = [np.zeros(0, np.int64)], []
+    for group in groups:
+        rows = np.flatnonzero(group)
+        parts.append(np.append(rows, np.full(-len(rows) % WIDE, -1)))
+        ends.append(sum(map(len, parts)) // WIDE)
+    if not ends[-1]:
+        parts, ends[-1] = [np.full(WIDE, -1)], 1  # so that no table is empty
+    rows = np.concatenate(parts)
+    half = np.array([_half_sides(drawn, int(row)) if row >= 0 else np.zeros(3) for row in rows])
+    return Eights(rows, half.astype(np.float32), (ends[0], ends[1], ends[2], ends[3]))
+
+
+def _half_sides(drawn: columns.RenderModel, row: int) -> np.ndarray:
+    kind, size = int(drawn.kind[row]), drawn.shape[row, :3].astype(np.float64)
+    if kind == PLANE:
+        return np.where(size > 0, size, _ENDLESS)
+    if kind == MESH:
+        trees = drawn.dress.trees
+        box = trees.nodes[trees.trees[drawn.dress.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
+        return _WIDER * np.abs(box).max(axis=0)
+    if kind == HFIELD:
+        return np.full(3, drawn.shape[row, columns.BOUND])
+    return HALF_SIDES[kind](size) * _WIDER if kind in HALF_SIDES else size * (1.0 if kind == BOX else _WIDER)
+
+
+class Placed(Traced):
+    """The table in a kernel, for one environment."""
+
+    def __init__(self, table, env, ends):
+        self.table, self.env, self.ends = table, env, ends
+
+    @ti.func
+    def eight(self, group, column: ti.template()):
+        """A column of eight geoms; `|` for `+` tells the compiler that they lie side by side."""
+        at = ((self.env * self.ends[3] + group) * COLUMNS + column) * WIDE
+        return ti.Vector([self.table[at | k] for k in ti.static(range(WIDE))])
+
+    @ti.func
+    def row(self, group, k):
+        """The row of one of eight geoms."""
+        at = ((self.env * self.ends[3] + group) * COLUMNS + ROW) * WIDE
+        return ti.cast(self.table[at | k], ti.i32)
+
+    @ti.func
+    def reach(self, group, origin, direction, start, limit):
+        """Distances (m) at which a ray meets eight geoms between `start` and `limit`, MISS if it does not.
+
+        Of geoms that are neither planes nor boxes it is met the box around them, at `start` if that is in the box.
+        """
+        away = (
+            self.eight(group, CENTRE) - origin.x,
+            self.eight(group, CENTRE + 1) - origin.y,
+            self.eight(group, CENTRE + 2) - origin.z,
+        )
+        found = away[0] * 0.0
+        if group < self.ends[0]:
+            found = self.of_planes(group, away, direction, start, limit)
+        else:
+            found = self.of_boxes(group, away, direction, start, limit)
+        return found
+
+    @ti.func
+    def along(self, group, axis: ti.template(), x, y, z):
+        """Components of vectors, one or eight, along an axis of eight geoms."""
+        return (
+            self.eight(group, AXES + axis) * x
+            + self.eight(group, AXES + 3 + axis) * y
+            + self.eight(group, AXES + 6 + axis) * z
+        )
+
+    @ti.func
+    def of_planes(self, group, away, direction, start, limit):
+        """The same for planes, whose middles are `away` from the origin."""
+        fall = self.along(group, 2, direction.x, direction.y, direction.z)
+        t = self.along(group, 2, away[0], away[1], away[2]) / fall
+        x, y, z = t * direction.x - away[0], t * direction.y - away[1], t * direction.z - away[2]
+        met = (fall < -1.0e-15) & (t > start) & (t < limit)
+        for axis in ti.static(range(2)):
+            met = met & (ti.abs(self.along(group, axis, x, y, z)) <= self.eight(group, HALF + axis))
+        return ti.select(met, t, MISS)
+
+    @ti.func
+    def of_boxes(self, group, away, direction, start, limit):
+        """The same for boxes: the common interval of three slabs."""
+        enter, leave = away[0] * 0.0 - MISS, away[0] * 0.0 + limit
+        for axis in ti.static(range(3)):
+            inverse = 1.0 / slope(self.along(group, axis, direction.x, direction.y, direction.z))
+            middle = self.along(group, axis, away[0], away[1], away[2]) * inverse
+            half = self.eight(group, HALF + axis) * ti.abs(inverse)
+            enter = ti.select(middle - half > enter, middle - half, enter)  # no number is nan, which max would ask
+            leave = ti.select(middle + half < leave, middle + half, leave)
+        first = ti.select(enter > start, enter, start)
+        shown = enter > start
+        if group >= self.ends[1]:
+            shown = leave > start
+        return ti.select(shown & (first < leave), first, MISS)
+
+
+@ti.func
+def smallest(numbers):
+    """Return the least of eight numbers from 0 on, and the place of the first that is hardly more.
+
+    Numbers from 0 on are in the order of their bits, whose least the compiler finds in three steps.
+    """
+    least = ti.bit_cast(numbers[0], ti.i32)
+    for k in ti.static(range(1, WIDE)):
+        least = ti.min(least, ti.bit_cast(numbers[k], ti.i32))
+    found, place = ti.bit_cast(least, ti.f32), WIDE
+    for k in ti.static(range(WIDE)):
+        place = ti.min(place, ti.select(numbers[k] <= found * CLEARLY, k, WIDE))
+    return found, place
