@@ -103,25 +103,26 @@ class World(Scene):
         nearest, hit, hit_triangle, light, group = limit, -1, -1, ti.f32(1.0), 0
         while group < groups:
             reach = self.placed.reach(group, origin, direction, start, nearest)
-            as_it_is, more = group < self.placed.ends[1], True
-            while more:
-                t, k = smallest(reach)
-                more = t < nearest
-                if more:
-                    row, triangle = self.placed.row(group, k), -1
+            as_it_is = group < self.placed.ends[1]
+            t, k = smallest(reach)
+            while t < nearest:
+                row, triangle = self.placed.row(group, k), -1
+                is_met = not to_light or row != target or self.kind[row] == MESH
+                if is_met and not as_it_is:
+                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
+                if to_light:
+                    if is_met and start < t < limit:
+                        through = 1.0 - self.paint[row, columns.ALPHA]
+                        light *= ti.select(self.paint[row, columns.IOR] > 0.0, 0.0, through)
+                elif t > start and t * CLEARLY < nearest:
+                    nearest, hit, hit_triangle = t, row, triangle
+                if light == 0.0:
+                    t, group = MISS, groups
+                elif as_it_is and not to_light:
+                    t = MISS
+                else:
                     reach[k] = MISS
-                    is_met = not to_light or row != target or self.kind[row] == MESH
-                    if is_met and not as_it_is:
-                        t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
-                    if to_light:
-                        if is_met and start < t < limit:
-                            through = 1.0 - self.paint[row, columns.ALPHA]
-                            light *= ti.select(self.paint[row, columns.IOR] > 0.0, 0.0, through)
-                            if light == 0.0:
-                                more, group = False, groups
-                    elif t > start and t * CLEARLY < nearest:
-                        nearest, hit, hit_triangle = t, row, triangle
-                        more = not as_it_is
+                    t, k = smallest(reach)
             group += 1
         if inside >= 0 and self.kind[inside] == BOX:  # of other boxes it is the outside that is met
             t, _ = self.meet(inside, origin, direction, start, nearest, inside, looks_out)

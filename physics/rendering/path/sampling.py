@@ -2,7 +2,6 @@
 
 import taichi as ti
 
-from ...rays.traverse import beside
 from ...shapes.ray import PI
 from ..shading import vec3
 
@@ -49,6 +48,19 @@ def in_cone(axis, spread, u, v):
 def cone_density(spread):
     """Return the density per solid angle of `in_cone`."""
     return 1.0 / (2.0 * PI * ti.max(spread, 1.0e-12))
+
+
+@ti.func
+def beside(normal):
+    """Return two unit vectors that make a right-handed frame with a unit vector: first, second, normal.
+
+    T. Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017.
+    """
+    sign = ti.select(normal.z < 0.0, -1.0, 1.0)
+    a = -1.0 / (sign + normal.z)
+    b = normal.x * normal.y * a
+    first = vec3(1.0 + sign * normal.x * normal.x * a, sign * b, -sign * normal.x)
+    return first, vec3(b, sign + normal.y * normal.y * a, -normal.y)
 
 
 @ti.func
