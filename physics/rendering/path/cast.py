@@ -6,13 +6,15 @@ camera is in, as the ray caster's do. Other geoms are seen from outside; a ray i
 
 import taichi as ti
 
-from ...shapes import BOX, HFIELD, MESH, PLANE, SPHERE, sphere
+from ...shapes import BOX, HFIELD, MESH, PLANE, SPHERE, box, sphere
 from ...shapes.by_kind import by_kind
 from ...shapes.ray import MISS
 from .. import render_model as columns
 from ..dress import TREE
 from ..scene import TURNED, Scene
 from .eights import CLEARLY, smallest
+
+_OTHERS = {kind: entry for kind, entry in TURNED.items() if kind != BOX}
 
 
 class World(Scene):
@@ -24,52 +26,43 @@ class World(Scene):
 
     @ti.func
     def meet(self, row, origin, direction, start, limit, inside, looks_out):
-        """Distance (m) between `start` and `limit` to a geom, MISS if there is none, and a mesh's triangle.
+        """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS if there is none.
 
-        `inside` is the row of the geom of glass that the ray is in, -1: none. `looks_out`: it comes from the camera.
+        The second number is a mesh's triangle, else -1. `inside` is the row of the geom of glass that the ray is in,
+        -1: none. `looks_out`: it comes from the camera.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
         kind = self.kind[row]
-        if kind == PLANE:
-            t = self.meet_plane(row, away, direction, start, limit)
-        else:
-            slide = away.dot(direction)
-            nearest = slide * direction - away
-            bound = self.shape[self.own(), row, columns.BOUND]
-            if nearest.dot(nearest) < bound * bound and slide + bound > start and slide - bound < limit:
-                side = ti.select(row == inside, -1.0, 1.0)
-                if kind == SPHERE:
-                    t = sphere.entry(self.size(row), nearest, direction)
-                else:
-                    turn, size = self.turn(row), self.size(row)
-                    o, d = turn @ nearest, turn @ direction
-                    t = by_kind(kind, TURNED, size.x * 0.0 + MISS, size, o, side * d)
-                    if ti.static(self.has.meshes):
-                        if kind == MESH:
-                            t, triangle = self.meet_mesh(row, o, d, start - slide, limit - slide, looks_out)
-                            side = 1.0
-                if t < MISS:
-                    t = slide + side * t
-                if ti.static(self.has.fields):
-                    if kind == HFIELD:
-                        t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
+        slide = away.dot(direction)
+        nearest = slide * direction - away
+        bound = self.shape[self.own(), row, columns.BOUND]
+        if nearest.dot(nearest) < bound * bound and slide + bound > start and slide - bound < limit:
+            side = ti.select(row == inside, -1.0, 1.0)
+            if kind == SPHERE:
+                t = sphere.entry(self.size(row), nearest, direction)
+            else:
+                turn, size = self.turn(row), self.size(row)
+                o, d = turn @ nearest, turn @ direction
+                t = by_kind(kind, _OTHERS, size.x * 0.0 + MISS, size, o, side * d)
+                if ti.static(self.has.meshes):
+                    if kind == MESH:
+                        t, triangle = self.meet_mesh(row, o, d, start - slide, limit - slide, looks_out)
+                        side = 1.0
+            if t < MISS:
+                t = slide + side * t
+            if ti.static(self.has.fields):
+                if kind == HFIELD:
+                    t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
         return t, triangle
 
     @ti.func
-    def meet_plane(self, row, away, direction, start, limit):
-        """The same for a plane whose middle is `away` from the origin; its sides are looked at where it may be met."""
-        t = ti.f32(MISS)
-        up, size = self.axis(row, 2), self.size(row)
-        fall = up.dot(direction)
-        if fall < -1.0e-15:
-            reach = away.dot(up) / fall
-            if start < reach < limit:
-                place = reach * direction - away
-                if size.x <= 0.0 or ti.abs(place.dot(self.axis(row, 0))) <= size.x:
-                    if size.y <= 0.0 or ti.abs(place.dot(self.axis(row, 1))) <= size.y:
-                        t = reach
-        return t
+    def leave_box(self, row, origin, direction):
+        """Distance (m) at which a ray leaves the box that it is in."""
+        away = self.position(row) - origin
+        slide = away.dot(direction)
+        turn = self.turn(row)
+        return slide - box.entry(self.size(row), turn @ (slide * direction - away), -(turn @ direction))
 
     @ti.func
     def meet_mesh(self, row, origin, direction, start, limit, looks_out):
@@ -125,7 +118,7 @@ class World(Scene):
                     t, k = smallest(reach)
             group += 1
         if inside >= 0 and self.kind[inside] == BOX:  # of other boxes it is the outside that is met
-            t, _ = self.meet(inside, origin, direction, start, nearest, inside, looks_out)
+            t = self.leave_box(inside, origin, direction)
             if t > start and t * CLEARLY < nearest:
                 nearest, hit, hit_triangle = t, inside, -1
         return nearest, hit, hit_triangle, light

@@ -6,11 +6,10 @@ the boxes around them, and only those geoms whose box is met are looked at by th
 surfaces is `cast.World.meet` of every row.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import taichi as ti
-import torch
 
 from ...rays.mesh_tree import FIRST_NODE
 from ...rays.traced import Traced
@@ -18,6 +17,9 @@ from ...shapes import BOX, HALF_SIDES, HFIELD, MESH, PLANE
 from ...shapes.ray import MISS, slope
 from .. import render_model as columns
 from ..dress import TREE
+
+if TYPE_CHECKING:
+    import torch
 
 WIDE = 8
 # columns of the table, each of WIDE numbers
@@ -46,8 +48,10 @@ class Eights(NamedTuple):
     half: np.ndarray
     ends: tuple[int, int, int, int]
 
-    def table(self, pose: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
+    def table(self, pose: "torch.Tensor", shape: "torch.Tensor") -> "torch.Tensor":
         """Return the kernel's table, flat, for poses (n, rows, 12) and shapes (n or 1, rows, SHAPE_COLUMNS)."""
+        import torch  # the process that compiles does without
+
         n, device = len(pose), pose.device
         rows = torch.as_tensor(self.rows.clip(0), device=device)
         half = torch.as_tensor(self.half, device=device).expand(n, -1, -1).clone()

@@ -123,10 +123,13 @@ def look_for_light(stage, point, numbers, again: ti.f32):
 
 
 @func
-def light_from_beyond(stage, direction, density: ti.f32, plainly):
-    """Radiance (3,) from beyond all geoms, for a ray whose direction was sampled with a density (0: no other way)."""
+def light_from_beyond(stage, seen, direction, density: ti.f32):
+    """Radiance (3,) from beyond all geoms, for a ray whose direction was sampled with a density (0: no other way).
+
+    Without the sun it is as `seen`, unless it may be found by looking for it, too.
+    """
     share = 1.0 / ti.cast(ti.max(stage.groups(), 1), ti.f32)
-    light, sun = stage.surroundings.seen(direction, plainly), stage.surroundings.sun(direction)
+    light, sun = seen, stage.surroundings.sun(direction)
     if density > 0.0:
         if stage.whole(at.KIND) == MAP:
             light *= preferred(density, share * stage.surroundings.map_chance(direction))
@@ -263,18 +266,47 @@ def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
 
 
 @func
-def next_rays(stage, origin, direction, start: ti.f32, inside: ti.i32, bounce: ti.i32, alive, hoped, towards, far: ti.f32, target: ti.i32):
+def sky_ahead(stage, alive, row: ti.i32, direction, plainly, bounce: ti.i32, far: ti.f32):
+    """Share of what a ray meets that is sky, and the radiance (3,) of the sky there.
+
+    It is all if the ray meets nothing (row -1), and a floor that the camera sees ends in its haze at a distance (m).
+    """
+    veil, sky = ti.f32(0.0), vec3(0.0, 0.0, 0.0)
+    if alive:
+        if row < 0:
+            veil = 1.0
+        elif bounce == 0:
+            veil = stage.veil(row, far)
+        if veil > 0.0:
+            sky = stage.surroundings.seen(direction, plainly)
+    return veil, sky
+
+
+@func
+def next_rays(
+    stage,
+    origin,
+    direction,
+    start: ti.f32,
+    inside: ti.i32,
+    is_first,
+    alive,
+    hoped,
+    towards,
+    far: ti.f32,
+    target: ti.i32,
+):
     """Follow a path's ray to the nearest surface, if it is alive, and before it one to a light that may add something.
 
-    Returned are distance (m), row and triangle of the surface, and what the light adds (3,). There is one place from
-    which rays are followed, so that the code for it is compiled once.
+    A light would add `hoped` (3,) from a direction `towards`, if nothing is in its way up to a distance `far` (m) but
+    its own row `target`. Returned are distance (m), row and triangle of the surface, and what the light adds (3,).
+    There is one place from which rays are followed, so that the code for it is compiled once.
     """
-    t, row, triangle, light = ti.f32(MISS), -1, -1, vec3(0.0, 0.0, 0.0)
-    is_first = bounce == 0
+    t, hit, triangle, light = ti.f32(MISS), -1, -1, vec3(0.0, 0.0, 0.0)
     for turn in range(2):
         to_light = turn == 0
         if ti.select(to_light, hoped.max() > 0.0, alive):
-            t, row, triangle, share = stage.world.trace(
+            t, hit, triangle, share = stage.world.trace(
                 origin,
                 ti.select(to_light, towards, direction),
                 start,
@@ -286,8 +318,8 @@ def next_rays(stage, origin, direction, start: ti.f32, inside: ti.i32, bounce: t
                 target,
             )
             if to_light:
-                light, row = share * hoped, -1
-    return t, row, triangle, light
+                light, hit = share * hoped, -1
+    return t, hit, triangle, light
 
 
 @func
@@ -307,13 +339,14 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
     while alive or hoped.max() > 0.0:
         step += 1
         t, row, triangle, added = next_rays(
-            stage, origin, direction, start, inside, bounce, alive, hoped, towards, far, target
+            stage, origin, direction, start, inside, bounce == 0, alive, hoped, towards, far, target
         )
         light, hoped = light + limited(added, bounce, most), vec3(0.0, 0.0, 0.0)
+        veil, sky = sky_ahead(stage, alive, row, direction, plainly, bounce, travelled + t)
         if not alive:
             pass
         elif row < 0:
-            light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
+            light += limited(carried * light_from_beyond(stage, sky, direction, density), bounce, most)
             glow, alive = ti.select(step == 1, light, glow), False
         else:
             point = origin + t * direction
@@ -327,10 +360,8 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 others = draw(seed, pixel, sample, PER_STEP * step + 1)
             chosen = draw(seed, pixel, sample, PER_STEP * step + 2)
             gap, is_glass = ti.max(_GAP, _RELATIVE_GAP * point.norm()), world.paint[row, columns.IOR] > 0.0
-            if bounce == 0:  # a floor ends in the haze of the sky
-                veil = stage.veil(row, travelled)
-                light += carried * veil * stage.surroundings.seen(direction, True)
-                glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
+            light += carried * veil * sky
+            glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
             if not is_glass and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
                 origin, start = point + gap * direction, gap
             else:

@@ -1,12 +1,10 @@
-"""The kernel that adds samples to films, over (environment, pixel)."""
+"""The kernel that adds samples to films, over (environment, pixel); the process that compiles it does without torch."""
 
 from typing import Any
 
 import taichi as ti
 
-from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ...math import func
-from ...process.runtime import Runtime
 from ...rays.field_walk import Fields
 from ...rays.traverse import Meshes
 from ..dress import Dressed
@@ -104,9 +102,3 @@ def make_trace_paths(*features: bool) -> Any:
             expose(stage, x, y, first, count, seed, film)
 
     return trace_paths
-
-
-def shared_path_kernel(runtime: Runtime, has: Has) -> Launch:
-    """`trace_paths` for models that have something or not; made once, then shared. It computes in single precision."""
-    (trace,) = shared_kernels(runtime, "f32", (Recipe(make_trace_paths, tuple(has)),), "path tracing")
-    return trace

@@ -23,7 +23,7 @@ from .denoise import require_denoiser
 from .eights import eights
 from .emitters import emitters
 from .film import Film
-from .kernel import shared_path_kernel
+from .launch import shared_path_kernel
 from .surroundings import EVEN, LAMPLIT, MAP, MAP_COLUMNS, SKY, as_map, map_table
 
 MOST_SAMPLES = 2**20
