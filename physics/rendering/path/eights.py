@@ -31,7 +31,6 @@ COLUMNS = 16
 
 CLEARLY = 1.00001
 """How much nearer a later geom must be to be seen: surfaces that coincide would speckle at 1."""
-_ENDLESS = 1.0e30
 _WIDER = 1.0001  # boxes around others than boxes: rounding must not take the edge of a geom off
 
 
@@ -40,60 +39,60 @@ class Eights(NamedTuple):
 
     Attributes:
         rows: (8 k,) rows of the render model, -1: none.
-        half: (8 k, 3) float32, half the sides of their boxes, m; of overlays they change, and are 0 here.
+        by_size: (8 k, 3, 3) float32: half the sides of a geom's box for a size of one metre alone.
+        more: (8 k, 3) float32: half the sides of boxes that do not follow from sizes, m.
         ends: how many eights there are up to the last one of planes; and of boxes; and of other geoms; and in all.
     """
 
     rows: np.ndarray
-    half: np.ndarray
+    by_size: np.ndarray
+    more: np.ndarray
     ends: tuple[int, int, int, int]
 
     def table(self, pose: "torch.Tensor", shape: "torch.Tensor") -> "torch.Tensor":
         """Return the kernel's table, flat, for poses (n, rows, 12) and shapes (n or 1, rows, SHAPE_COLUMNS)."""
         import torch  # the process that compiles does without
 
-        n, device = len(pose), pose.device
-        rows = torch.as_tensor(self.rows.clip(0), device=device)
-        half = torch.as_tensor(self.half, device=device).expand(n, -1, -1).clone()
-        first = WIDE * self.ends[2]
-        half[:, first:] = shape[:, rows[first:], columns.BOUND, None]
-        half[:, torch.as_tensor(self.rows < 0, device=device)] = -1.0
-        found = torch.cat([pose[:, rows], half, rows.to(pose).expand(n, -1)[..., None]], dim=-1)
-        return found.reshape(n, -1, WIDE, COLUMNS).transpose(2, 3).reshape(-1).contiguous()
+        n, rows, by_size, more = len(pose), *(torch.as_tensor(array, device=pose.device) for array in self[:3])
+        at, flat = rows.clamp(min=0), WIDE * self.ends[0]
+        size = shape[:, at, :3]
+        half = (size[..., None] * by_size).sum(dim=-2) + more
+        half[:, :flat] = half[:, :flat].where(size[:, :flat] > 0, MISS)  # planes without end
+        half[:, rows < 0] = -1.0
+        parts = pose[:, at], half.expand(n, -1, -1), at.to(pose).expand(n, -1)[..., None]
+        return torch.cat(parts, dim=-1).reshape(n, -1, WIDE, COLUMNS).transpose(2, 3).reshape(-1).contiguous()
 
 
 def eights(drawn: columns.RenderModel) -> Eights:
     """Arrange the rows of a render model: planes, boxes, other geoms, overlays."""
     solid, kind = drawn.geom >= 0, drawn.kind
-    groups = (
-        solid & (kind == PLANE),
-        solid & (kind == BOX),
-        solid & (kind != PLANE) & (kind != BOX),
-        ~solid & (kind >= 0),
-    )
-    parts, ends = [np.zeros(0, np.int64)], []
+    is_flat = (kind == PLANE) | (kind == BOX)
+    groups = solid & (kind == PLANE), solid & (kind == BOX), solid & ~is_flat, ~solid & (kind >= 0)
+    parts, ends = [], []
     for group in groups:
         rows = np.flatnonzero(group)
         parts.append(np.append(rows, np.full(-len(rows) % WIDE, -1)))
         ends.append(sum(map(len, parts)) // WIDE)
     if not ends[-1]:
         parts, ends[-1] = [np.full(WIDE, -1)], 1  # so that no table is empty
-    rows = np.concatenate(parts)
-    half = np.array([_half_sides(drawn, int(row)) if row >= 0 else np.zeros(3) for row in rows])
-    return Eights(rows, half.astype(np.float32), (ends[0], ends[1], ends[2], ends[3]))
+    rows = np.concatenate(parts).astype(np.int64)
+    boxes = [_box(drawn, int(row)) for row in rows]
+    by_size, more = (np.array(part, np.float32) for part in zip(*boxes, strict=True))
+    return Eights(rows, by_size, more, (ends[0], ends[1], ends[2], ends[3]))
 
 
-def _half_sides(drawn: columns.RenderModel, row: int) -> np.ndarray:
-    kind, size = int(drawn.kind[row]), drawn.shape[row, :3].astype(np.float64)
-    if kind == PLANE:
-        return np.where(size > 0, size, _ENDLESS)
+def _box(drawn: columns.RenderModel, row: int) -> tuple[np.ndarray, np.ndarray]:
+    """The box around a geom, as `Eights` has it."""
+    kind, by_size, more = int(drawn.kind[row]), np.eye(3), np.zeros(3)
     if kind == MESH:
         trees = drawn.dress.trees
-        box = trees.nodes[trees.trees[drawn.dress.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
-        return _WIDER * np.abs(box).max(axis=0)
-    if kind == HFIELD:
-        return np.full(3, drawn.shape[row, columns.BOUND])
-    return HALF_SIDES[kind](size) * _WIDER if kind in HALF_SIDES else size * (1.0 if kind == BOX else _WIDER)
+        corners = trees.nodes[trees.trees[drawn.dress.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
+        by_size, more = 0.0 * by_size, _WIDER * np.abs(corners).max(axis=0)
+    elif kind == HFIELD:
+        by_size, more = 0.0 * by_size, np.full(3, drawn.shape[row, columns.BOUND])
+    elif kind in HALF_SIDES:  # they are linear
+        by_size = HALF_SIDES[kind](by_size)
+    return by_size * (1.0 if kind in (PLANE, BOX) else _WIDER), more
 
 
 class Placed(Traced):
