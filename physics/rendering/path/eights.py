@@ -6,6 +6,8 @@ the boxes around them, and only those geoms whose box is met are looked at by th
 surfaces is `cast.World.meet` of every row.
 """
 
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,6 +51,14 @@ class Eights(NamedTuple):
     more: np.ndarray
     ends: tuple[int, int, int, int]
 
+    def copied(self, rows: np.ndarray) -> "Eights":
+        """Return those of rows that are copies of these rows."""
+        bounds = [0, *(WIDE * end for end in self.ends)]
+        groups = [np.flatnonzero(np.isin(rows, self.rows[a:b])) for a, b in itertools.pairwise(bounds)]
+        place = np.zeros(rows.max() + 1, np.int64)
+        place[self.rows[np.isin(self.rows, rows)]] = np.flatnonzero(np.isin(self.rows, rows))
+        return _arranged(groups, self.by_size[place[rows]], self.more[place[rows]])
+
     def table(self, pose: "torch.Tensor", shape: "torch.Tensor") -> "torch.Tensor":
         """Return the kernel's table, flat, for poses (n, rows, 12) and shapes (n or 1, rows, SHAPE_COLUMNS)."""
         import torch  # the process that compiles does without
@@ -68,17 +78,21 @@ def eights(drawn: columns.RenderModel) -> Eights:
     solid, kind = drawn.geom >= 0, drawn.kind
     is_flat = (kind == PLANE) | (kind == BOX)
     groups = solid & (kind == PLANE), solid & (kind == BOX), solid & ~is_flat, ~solid & (kind >= 0)
+    boxes = [_box(drawn, row) for row in range(len(kind))]
+    by_size, more = (np.array(part, np.float32) for part in zip(*boxes, strict=True))
+    return _arranged([np.flatnonzero(group) for group in groups], by_size, more)
+
+
+def _arranged(groups: Sequence[np.ndarray], by_size: np.ndarray, more: np.ndarray) -> Eights:
+    """Fill the rows of each group up to eights; `by_size` and `more` are of all rows of the render model."""
     parts, ends = [], []
-    for group in groups:
-        rows = np.flatnonzero(group)
+    for rows in groups:
         parts.append(np.append(rows, np.full(-len(rows) % WIDE, -1)))
         ends.append(sum(map(len, parts)) // WIDE)
     if not ends[-1]:
         parts, ends[-1] = [np.full(WIDE, -1)], 1  # so that no table is empty
     rows = np.concatenate(parts).astype(np.int64)
-    boxes = [_box(drawn, int(row)) for row in rows]
-    by_size, more = (np.array(part, np.float32) for part in zip(*boxes, strict=True))
-    return Eights(rows, by_size, more, (ends[0], ends[1], ends[2], ends[3]))
+    return Eights(rows, by_size[rows], more[rows], (ends[0], ends[1], ends[2], ends[3]))
 
 
 def _box(drawn: columns.RenderModel, row: int) -> tuple[np.ndarray, np.ndarray]:
