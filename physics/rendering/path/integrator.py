@@ -349,8 +349,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
             light += limited(carried * light_from_beyond(stage, sky, direction, density), bounce, most)
             glow, alive = ti.select(step == 1, light, glow), False
         else:
-            point = origin + t * direction
-            travelled += t
+            point, travelled = origin + t * direction, travelled + t
             footprint = stage.lens.footprint(travelled * cosine)
             normal, flat, outside, albedo = arrive(world, row, triangle, point, direction, footprint)
             if hit == 0.0 and bounce == 0:
@@ -368,8 +367,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    if step == 1:
-                        glow = light
+                    glow = ti.select(step == 1, light, glow)
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
                 else:
@@ -378,8 +376,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                         stage, row, place, direction, albedo, numbers, others[2], chosen, outside, inside
                     )
                     plainly, hoped = plainly and is_glass, carried * hoped
-                    carried *= share
-                    bounce += 1
+                    carried, bounce = carried * share, bounce + 1
                     life = chance_to_live(carried, bounce)
                     alive, carried = chosen[3] < life, carried / ti.max(life, 1.0e-20)
             alive = alive and step < stage.whole(at.BOUNCES) + _CLEAR_LAYERS
