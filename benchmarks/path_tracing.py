@@ -13,6 +13,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import mujoco
+
 from .mitsuba_box import DEPTH
 from .path_box import BOX, CAMERA, PLAIN
 from .results import Result, Table, Verdict
@@ -64,42 +66,48 @@ def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Resul
 
 def _measured(model: str, rounds: int, peer: str | None) -> dict[str, Any]:
     """Return the row of a model."""
-    from ..physics import RigidSolver
+    from .pictures_job import Poses
 
-    mj_model, tracer = _tracer(model)
-    film = tracer.expose(RigidSolver(mj_model, num_envs=1), samples=1)
-    paths, turns = SIZE * SIZE * SAMPLES / 1e6, []
+    source = Poses(_model(model), 1)
+    film = _tracer(model, source.model).expose(source, samples=1)
+    paths = SIZE * SIZE * SAMPLES / 1e6
+    turns: list[Any] = []
     for _ in range(rounds):
         clock, busy = time.perf_counter(), time.process_time()
         film.add(SAMPLES)
         turns.append((paths / (time.process_time() - busy), paths / (time.perf_counter() - clock), _of_mitsuba(peer)))
-    busy, clock, other = (median(column) if column[0] is not None else None for column in zip(*turns, strict=True))
+    own, of_clock, others = zip(*turns, strict=True)
+    other = None if peer is None else median(others)
     return {
         "model": model,
-        "geoms": int(mj_model.mj.ngeom),
-        "million paths/s": busy,
-        "of the clock": clock,
+        "geoms": int(source.model.mj.ngeom),
+        "million paths/s": median(own),
+        "of the clock": median(of_clock),
         "mitsuba": other,
-        "ratio": busy / other if other else None,
+        "ratio": median(own) / other if other else None,
         "mean light": float(film.light.mean()),
     }
 
 
-def _tracer(model: str) -> tuple[Any, Any]:
-    """Return a model and its path tracer."""
+def _model(name: str) -> mujoco.MjModel:
+    """Return a model by its name."""
     from .. import assets
-    from ..physics import Model
+
+    if name == "box":
+        return mujoco.MjModel.from_xml_string(BOX)
+    return mujoco.MjModel.from_xml_path(str(assets.find(_ROBOTS[name][0])))
+
+
+def _tracer(name: str, model: Any) -> Any:
+    """Return the path tracer of a model."""
     from ..physics.rendering import Camera, Look, PathTracer
 
     settings: dict[str, Any] = {"bounces": DEPTH - 1, "denoise": False, "progress": False}
-    if model == "box":
+    if name == "box":
         settings |= {"environment": (0, 0, 0), "clamp": 0.0, "look": Look(**PLAIN), "camera": Camera(**CAMERA)}
-        found = Model.from_mjcf(BOX)
     else:
-        file, camera = _ROBOTS[model]
-        settings |= {"camera": Camera(**camera, fovy=36)}
-        found = Model.from_mjcf(str(assets.find(file)))
-    return found, PathTracer(found, SIZE, SIZE, **settings)
+        settings |= {"camera": Camera(**_ROBOTS[name][1], fovy=36)}
+    return PathTracer(model, SIZE, SIZE, **settings)
 
 
 def _of_mitsuba(python: str | None) -> float | None:
