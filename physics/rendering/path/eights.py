@@ -32,12 +32,12 @@ ROW = 15  # of the render model
 COLUMNS = 16
 
 CLEARLY = 1.00001
-"""How much nearer a later geom must be to be seen: surfaces that coincide would speckle at 1."""
+"""The factor by which a later geom must be nearer to be seen: surfaces that coincide would speckle at 1."""
 _WIDER = 1.0001  # boxes around others than boxes: rounding must not take the edge of a geom off
 
 
 class Eights(NamedTuple):
-    """Where the geoms of a model are among eights.
+    """The places of a model's geoms among eights.
 
     Attributes:
         rows: (8 k,) rows of the render model, -1: none.
