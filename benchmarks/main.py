@@ -113,6 +113,11 @@ BENCHMARKS = {
             "threads": usable_cores(),
         },
     ),
+    "paths": Benchmark(
+        "million paths a second of path tracing beside mitsuba",
+        "path_tracing",
+        {"models": ("box", "arm", "quadruped"), "rounds": 5, "mitsuba": None},
+    ),
     "start": Benchmark(
         "seconds from the shell to the first step, with an empty and with a filled cache of machine code; peak memory",
         "start",
@@ -201,6 +206,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "precisions": {"nargs": "+", "choices": ("32", "64"), "help": "bits of a number"},
     "device": {"choices": ("cuda", "cpu"), "help": "cpu: the GPU driver on the processor, to try the benchmark out"},
     "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "what to measure"},
+    "mitsuba": {"help": "a Python that has mitsuba, if this one has not"},
     "before": {"help": "folder of a checkout of another version of Tumble, to take turns with"},
     "limit": {"type": float, "help": "seconds after which nothing more begins"},
 }

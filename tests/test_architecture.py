@@ -148,12 +148,14 @@ KINDS_NAMED = {
     "PLANE": (  # no solid: it has no centre and no end
         *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
         *("rendering/dress.py", "rendering/render_model.py", "rendering/scene.py", "rendering/surface.py"),
-        *("rendering/path/cast.py", "rendering/path/integrator.py"),
+        *("rendering/path/cast.py", "rendering/path/eights.py", "rendering/path/integrator.py"),
     ),
+    "BOX": ("rendering/path/cast.py", "rendering/path/eights.py"),  # it is its own bounding box
     "MESH": (  # has data of its own
         *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
         *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py"),
         *("rendering/dress.py", "rendering/scene.py", "rendering/path/cast.py", "rendering/path/emitters.py"),
+        "rendering/path/eights.py",
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/scene.py", "collision/convex.py", "rendering/dress.py"),

@@ -1,5 +1,6 @@
 """Compilation of kernels over tensors into machine code, in the compiling process (`loop_programs`)."""
 
+import gc
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +22,7 @@ class LoopCompiler:
     """
 
     def __init__(self, literals: str) -> None:
+        gc.disable()  # a tenth of the time; the process ends after a few kernels
         ask(OPAQUE_POINTERS)
         start_to_compile(literals)
         self._literals = literals

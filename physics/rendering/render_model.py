@@ -147,6 +147,8 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
         tints = 1.0 + 0.5 * (tints - tints.mean())
         row[CELL : CELL + 2] = 0.5 * look.cell(mj.stat.extent)
         first, second = tints[0] * rgba[:3], tints[1] * rgba[:3]
+    if np.array_equal(first, second):
+        row[CELL : CELL + 2] = 0.0  # it cannot be seen
     row[ALBEDO : ALBEDO + 3] = look.to_linear(first)
     row[SECOND : SECOND + 3] = look.to_linear(second)
     return row

@@ -15,7 +15,7 @@ from ..process.waiting import Waiting
 from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
 from .casting import Tables, cast, model_arrays, tiles_of
-from .frustum import Intrinsics, intrinsics_of, pixel_rays, project
+from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
 from .light_poses import placed_lights
 from .lights import lights
 from .look import SHADOWS, Look
@@ -253,6 +253,17 @@ class BatchRenderer:
         wanted = outputs_named(outputs)
         if any(o.before for o in wanted.values()):
             raise ValueError('the output "motion" is of single environments: use draw')
+        poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
+        kinds = {name: any(getattr(o, name) for o in wanted.values()) for name in ("colour", "guided")}
+        found = cast(ensure_runtime(), self._has, tables, poses, self.width, self.height, self.samples, **kinds)
+        depth, row, guides, rgb = found
+        made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
+        return {name: output.make(made)[0] for name, output in wanted.items()}
+
+    def _side_by_side(
+        self, solver: PoseSource, envs_idx: Any, spacing: Any, per_row: Any, center: bool, offsets: Any
+    ) -> tuple[Poses, Tables, Frustum, Crowd]:
+        """Find what `together` draws: the poses and tables of one world, its view, and its rows."""
         self._require_poses(solver)
         envs = environments(envs_idx, solver)
         poses, more = self._poses(solver, envs)
@@ -267,12 +278,7 @@ class BatchRenderer:
             poses = crowd.poses(poses, *framed(frustum, poses.eye, poses.view, crowd.offsets))
         else:
             poses = crowd.poses(poses, poses.eye[0], poses.view[0])
-        tables = crowd.tables(self._tables_on(poses.eye.device), more)
-        kinds = {name: any(getattr(o, name) for o in wanted.values()) for name in ("colour", "guided")}
-        found = cast(ensure_runtime(), self._has, tables, poses, self.width, self.height, self.samples, **kinds)
-        depth, row, guides, rgb = found
-        made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
-        return {name: output.make(made)[0] for name, output in wanted.items()}
+        return poses, crowd.tables(self._tables_on(poses.eye.device), more), frustum, crowd
 
     def _crowd_of(self, offsets: torch.Tensor, device: torch.device) -> Crowd:
         """Return the rows of environments at these places, those of the last picture if they are the same."""

@@ -52,6 +52,9 @@ class Crowd:
         mj: the model.
         drawn: what is drawn of it.
         offsets: where environments are put, (n, 3) m.
+
+    Attributes:
+        of_model: the row of the model that each row is a copy of.
     """
 
     def __init__(self, mj: mujoco.MjModel, drawn: RenderModel, offsets: torch.Tensor) -> None:
@@ -66,7 +69,7 @@ class Crowd:
         kept[np.ix_(again, np.flatnonzero(still))] = False
         index = np.flatnonzero(kept.reshape(-1))
         self._index = torch.as_tensor(index, device=offsets.device)
-        self._row = torch.as_tensor(index % rows, device=offsets.device)
+        self._row, self.of_model = torch.as_tensor(index % rows, device=offsets.device), index % rows
         solid = np.isin(index % rows, drawn.solids)
         self._solids = torch.as_tensor(np.flatnonzero(solid), dtype=torch.int32, device=offsets.device)
         self.rows = len(index)

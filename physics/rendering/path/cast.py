@@ -6,67 +6,63 @@ camera is in, as the ray caster's do. Other geoms are seen from outside; a ray i
 
 import taichi as ti
 
-from ...shapes import HFIELD, MESH, PLANE, SPHERE, sphere
+from ...shapes import BOX, HFIELD, MESH, PLANE, SPHERE, box, sphere
 from ...shapes.by_kind import by_kind
 from ...shapes.ray import MISS
 from .. import render_model as columns
 from ..dress import TREE
 from ..scene import TURNED, Scene
+from .eights import CLEARLY, smallest
 
-_CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: surfaces that coincide would speckle at 1
+_OTHERS = {kind: entry for kind, entry in TURNED.items() if kind != BOX}
 
 
 class World(Scene):
-    """The geoms of an environment, for paths."""
+    """The geoms of an environment, for paths; `placed` has them in eights."""
+
+    def __init__(self, kind, shape, paint, pose, bound, env, dressed, ground, has, placed):
+        super().__init__(kind, shape, paint, kind, pose, bound, env, dressed, ground, has)
+        self.placed = placed
 
     @ti.func
     def meet(self, row, origin, direction, start, limit, inside, looks_out):
-        """Distance (m) between `start` and `limit` to a geom, MISS if there is none, and a mesh's triangle.
+        """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS if there is none.
 
-        `inside` is the row of the geom of glass that the ray is in, -1: none. `looks_out`: it comes from the camera.
+        The second number is a mesh's triangle, else -1. `inside` is the row of the geom of glass that the ray is in,
+        -1: none. `looks_out`: it comes from the camera.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
         kind = self.kind[row]
-        if kind == PLANE:
-            t = self.meet_plane(row, away, direction, start, limit)
-        else:
-            slide = away.dot(direction)
-            nearest = slide * direction - away
-            bound = self.shape[self.own(), row, columns.BOUND]
-            if nearest.dot(nearest) < bound * bound and slide + bound > start and slide - bound < limit:
-                side = ti.select(row == inside, -1.0, 1.0)
-                if kind == SPHERE:
-                    t = sphere.entry(self.size(row), nearest, direction)
-                else:
-                    turn, size = self.turn(row), self.size(row)
-                    o, d = turn @ nearest, turn @ direction
-                    t = by_kind(kind, TURNED, size.x * 0.0 + MISS, size, o, side * d)
-                    if ti.static(self.has.meshes):
-                        if kind == MESH:
-                            t, triangle = self.meet_mesh(row, o, d, start - slide, limit - slide, looks_out)
-                            side = 1.0
-                if t < MISS:
-                    t = slide + side * t
-                if ti.static(self.has.fields):
-                    if kind == HFIELD:
-                        t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
+        slide = away.dot(direction)
+        nearest = slide * direction - away
+        bound = self.shape[self.own(), row, columns.BOUND]
+        if nearest.dot(nearest) < bound * bound and slide + bound > start and slide - bound < limit:
+            side = ti.select(row == inside, -1.0, 1.0)
+            if kind == SPHERE:
+                t = sphere.entry(self.size(row), nearest, direction)
+            else:
+                turn, size = self.turn(row), self.size(row)
+                o, d = turn @ nearest, turn @ direction
+                t = by_kind(kind, _OTHERS, size.x * 0.0 + MISS, size, o, side * d)
+                if ti.static(self.has.meshes):
+                    if kind == MESH:
+                        t, triangle = self.meet_mesh(row, o, d, start - slide, limit - slide, looks_out)
+                        side = 1.0
+            if t < MISS:
+                t = slide + side * t
+            if ti.static(self.has.fields):
+                if kind == HFIELD:
+                    t, triangle = self.ground.entry(row, self.turn(row) @ -away, self.turn(row) @ direction, start)
         return t, triangle
 
     @ti.func
-    def meet_plane(self, row, away, direction, start, limit):
-        """The same for a plane whose middle is `away` from the origin; its sides are looked at where it may be met."""
-        t = ti.f32(MISS)
-        up, size = self.axis(row, 2), self.size(row)
-        fall = up.dot(direction)
-        if fall < -1.0e-15:
-            reach = away.dot(up) / fall
-            if start < reach < limit:
-                place = reach * direction - away
-                if size.x <= 0.0 or ti.abs(place.dot(self.axis(row, 0))) <= size.x:
-                    if size.y <= 0.0 or ti.abs(place.dot(self.axis(row, 1))) <= size.y:
-                        t = reach
-        return t
+    def leave_box(self, row, origin, direction):
+        """Distance (m) at which a ray leaves the box that it is in."""
+        away = self.position(row) - origin
+        slide = away.dot(direction)
+        turn = self.turn(row)
+        return slide - box.entry(self.size(row), turn @ (slide * direction - away), -(turn @ direction))
 
     @ti.func
     def meet_mesh(self, row, origin, direction, start, limit, looks_out):
@@ -79,30 +75,50 @@ class World(Scene):
         return t, triangle
 
     @ti.func
-    def first(self, origin, direction, start, rows, inside, looks_out):
-        """The nearest surface of the first `rows`: distance (m), row and triangle; (MISS, -1, -1) if none."""
-        nearest, hit, hit_triangle = ti.f32(MISS), -1, -1
-        for row in range(rows):
-            t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
-            if t > start and t * _CLEARLY < nearest:
-                nearest, hit, hit_triangle = t, row, triangle
-        return nearest, hit, hit_triangle
+    def facing(self, row, point, triangle):
+        """Outward unit normals as `normals` has them, which of a plane are its axis."""
+        normal = self.axis(row, 2)
+        flat = normal
+        if self.kind[row] != PLANE:
+            normal, flat = self.normals(row, point, triangle)
+        return normal, flat
 
     @ti.func
-    def passing(self, origin, direction, start, limit, rows, target):
-        """Share of light that comes along a ray from `limit` (m) to `start`: 0 in shadow, between if geoms are clear.
+    def trace(self, origin, direction, start, limit, groups, inside, looks_out, to_light, target):
+        """Follow a ray through the first `groups` of eights, to the nearest surface, or to a light.
 
-        It comes from the geom `target` (-1: another light), which is in its own way only if it is a mesh: where a ray
-        touches an edge of a round one, its distance is not sure. Of a clear mesh only the nearest side counts.
+        Returned are the distance (m) of the nearest surface, its row and triangle, and (`limit`, -1, -1) if there is
+        none; and 1. Of a ray to a light at `limit` the last is the share of it that comes: 0 in shadow, between if
+        geoms are clear. The light comes from the geom `target` (-1: another light), which is in its own way only if it
+        is a mesh: where a ray touches an edge of a round one, its distance is not sure. Of a clear mesh only the
+        nearest side counts.
         """
-        light, row = ti.f32(1.0), 0
-        while row < rows and light > 0.0:
-            t = ti.f32(MISS)
-            if row != target or self.kind[row] == MESH:
-                t, _ = self.meet(row, origin, direction, start, limit, -1, False)
-            if start < t < limit:
-                light *= 1.0 - self.paint[row, columns.ALPHA]
-                if self.paint[row, columns.IOR] > 0.0:
-                    light = 0.0
-            row += 1
-        return light
+        nearest, hit, hit_triangle, light, group = limit, -1, -1, ti.f32(1.0), 0
+        while group < groups:
+            reach = self.placed.reach(group, origin, direction, start, nearest)
+            as_it_is = group < self.placed.ends[1]
+            t, k = smallest(reach)
+            while t < nearest:
+                row, triangle = self.placed.row(group, k), -1
+                is_met = not to_light or row != target or self.kind[row] == MESH
+                if is_met and not as_it_is:
+                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
+                if to_light:
+                    if is_met and start < t < limit:
+                        through = 1.0 - self.paint[row, columns.ALPHA]
+                        light *= ti.select(self.paint[row, columns.IOR] > 0.0, 0.0, through)
+                elif t > start and t * CLEARLY < nearest:
+                    nearest, hit, hit_triangle = t, row, triangle
+                if light == 0.0:
+                    t, group = MISS, groups
+                elif as_it_is and not to_light:
+                    t = MISS
+                else:
+                    reach[k] = MISS
+                    t, k = smallest(reach)
+            group += 1
+        if inside >= 0 and self.kind[inside] == BOX:  # of other boxes it is the outside that is met
+            t = self.leave_box(inside, origin, direction)
+            if t > start and t * CLEARLY < nearest:
+                nearest, hit, hit_triangle = t, inside, -1
+        return nearest, hit, hit_triangle, light

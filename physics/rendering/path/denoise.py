@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 
 from ...process.runtime import ensure_runtime
-from .wavelets import MEASURED, shared_filter_kernels
+from .launch import shared_filter_kernels
+from .wavelets import MEASURED
 
 METHODS = ("oidn", "filter")
 """Denoisers by name."""

@@ -45,6 +45,10 @@ class Emitters:
     count: int
     areas: np.ndarray
 
+    def copied(self, rows: np.ndarray) -> "Emitters":
+        """Return those of rows that are copies of these rows."""
+        return _chosen_by(self.table[rows, CHANCE].astype(np.float64), self.table[rows, AREA], self.areas)
+
 
 def emitters(drawn: columns.RenderModel) -> Emitters:
     """Collect the geoms that shine."""
@@ -55,7 +59,13 @@ def emitters(drawn: columns.RenderModel) -> Emitters:
         table[row, AREA] = _area(drawn, int(row), areas)
         colour = drawn.paint[row, columns.ALBEDO : columns.ALBEDO + 3] @ _BRIGHTNESS
         power[row] = table[row, AREA] * drawn.paint[row, columns.EMISSION] * colour
-    shining = np.flatnonzero(power)
+    return _chosen_by(power, table[:, AREA], areas)
+
+
+def _chosen_by(power: np.ndarray, area: np.ndarray, areas: np.ndarray) -> Emitters:
+    """Return the table by which rows of these powers and areas are chosen."""
+    table, shining = np.zeros((len(power), COLUMNS)), np.flatnonzero(power)
+    table[:, AREA] = area
     if len(shining):
         table[:, CHANCE] = power / power.sum()
         table[: len(shining), ROW] = shining

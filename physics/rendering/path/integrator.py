@@ -11,7 +11,7 @@ import taichi as ti
 from ...math import func
 from ...rays.traced import Traced
 from ...shapes import PLANE
-from ...shapes.ray import PI
+from ...shapes.ray import MISS, PI
 from .. import lights as lamps
 from .. import look as rows
 from .. import render_model as columns
@@ -123,10 +123,13 @@ def look_for_light(stage, point, numbers, again: ti.f32):
 
 
 @func
-def light_from_beyond(stage, direction, density: ti.f32, plainly):
-    """Radiance (3,) from beyond all geoms, for a ray whose direction was sampled with a density (0: no other way)."""
+def light_from_beyond(stage, seen, direction, density: ti.f32):
+    """Radiance (3,) from beyond all geoms, for a ray whose direction was sampled with a density (0: no other way).
+
+    Without the sun it is as `seen`, unless it may be found by looking for it, too.
+    """
     share = 1.0 / ti.cast(ti.max(stage.groups(), 1), ti.f32)
-    light, sun = stage.surroundings.seen(direction, plainly), stage.surroundings.sun(direction)
+    light, sun = seen, stage.surroundings.sun(direction)
     if density > 0.0:
         if stage.whole(at.KIND) == MAP:
             light *= preferred(density, share * stage.surroundings.map_chance(direction))
@@ -179,7 +182,7 @@ def arrive(world, row: ti.i32, triangle: ti.i32, point, direction, footprint: ti
 
     Both normals are to the side of the ray.
     """
-    normal, flat = world.normals(row, point, triangle)
+    normal, flat = world.facing(row, point, triangle)
     outside = flat.dot(direction) < 0.0
     if not outside:
         normal, flat = -normal, -flat
@@ -189,30 +192,29 @@ def arrive(world, row: ti.i32, triangle: ti.i32, point, direction, footprint: ti
 
 @func
 def scatter(stage, row: ti.i32, place, out, albedo, chosen, numbers, again: ti.f32, look_around):
-    """Scatter light at an opaque surface: the light that is found (3,), the way on, its density, and what it carries.
+    """Scatter light at an opaque surface: the way on, its density, what it carries (3,), and what a light would add.
 
     `place` has the point, the normals and the gap above the surface; `out` is the way back in the frame of the normal.
+    The light is looked for if `look_around`: what it adds (3,) if nothing is in its way, its direction, the distance
+    (m) up to which something may be, and its row (-1: no geom).
     """
     ground, mirror, edge, coat, coat_edge, width = stage.finish(row, albedo)
-    finish, light = Finish(ground, mirror, edge, coat, coat_edge, width), vec3(0.0, 0.0, 0.0)
+    finish, hoped = Finish(ground, mirror, edge, coat, coat_edge, width), vec3(0.0, 0.0, 0.0)
+    towards, far, target = vec3(0.0, 0.0, 1.0), ti.f32(0.0), -1
     if look_around:
         towards, far, found, chance, target = look_for_light(stage, place.point, numbers, again)
         if found.max() > 0.0 and place.flat.dot(towards) > 0.0:
             scattered, other = finish.scattered(out, to_frame(place.normal, towards))
-            found *= scattered
+            hoped = found * scattered
             if chance > 0.0:
-                found *= preferred(chance, other)
-            if found.max() > 0.0:
-                start, limit = place.point + place.gap * place.flat, far - 3.0 * place.gap
-                rows_ahead = stage.whole(at.SOLID_ROWS)
-                light = found * stage.world.passing(start, towards, place.gap, limit, rows_ahead, target)
+                hoped *= preferred(chance, other)
     way = finish.sample(out, chosen[0], chosen[1], chosen[2])
     scattered, density = finish.scattered(out, way)
     carried = scattered / ti.max(density, 1.0e-20)
     direction = to_world(place.normal, way)
     if place.flat.dot(direction) <= 0.0:
         carried = vec3(0.0, 0.0, 0.0)
-    return light, direction, density, carried
+    return direction, density, carried, hoped, towards, far - 3.0 * place.gap, target
 
 
 @func
@@ -234,20 +236,24 @@ def cross(stage, row: ti.i32, place, out, albedo, chosen, outside):
 def go_on(stage, row: ti.i32, place, direction, albedo, numbers, again: ti.f32, chosen, outside, inside: ti.i32):
     """Scatter light at a surface, and return where it goes on.
 
-    Returned are the light that is found (3,); origin, direction and density of the way on, and what it carries (3,);
-    and the geom of glass that it is then in, -1: none. In glass no light is looked for, so that densities are 0 there.
+    Returned are origin, direction and density of the way on, what it carries (3,), and the geom of glass that it is
+    then in, -1: none; then what a light would add, as `scatter` has it. In glass no light is looked for, so that
+    densities are 0 there.
     """
-    out, light, density = to_frame(place.normal, -direction), vec3(0.0, 0.0, 0.0), ti.f32(0.0)
+    out, density, hoped = to_frame(place.normal, -direction), ti.f32(0.0), vec3(0.0, 0.0, 0.0)
     origin, way, carried, within = place.point + place.gap * place.flat, direction, vec3(0.0, 0.0, 0.0), inside
+    towards, far, target = direction, ti.f32(0.0), -1
     if stage.world.paint[row, columns.IOR] > 0.0:
         way, carried, through = cross(stage, row, place, out, albedo, chosen, outside)
         if through:
             origin, within = place.point - place.gap * place.flat, ti.select(outside, row, -1)
     else:
-        light, way, density, carried = scatter(stage, row, place, out, albedo, chosen, numbers, again, inside < 0)
+        way, density, carried, hoped, towards, far, target = scatter(
+            stage, row, place, out, albedo, chosen, numbers, again, inside < 0
+        )
         if inside >= 0:
             density = 0.0
-    return light, origin, way, density, carried, within
+    return origin, way, density, carried, within, hoped, towards, far, target
 
 
 @func
@@ -257,6 +263,63 @@ def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
     if stage.world.paint[row, columns.IOR] > 0.0:
         colour = vec3(1.0, 1.0, 1.0)
     return colour, normal, depth, ti.f32(1.0)
+
+
+@func
+def sky_ahead(stage, alive, row: ti.i32, direction, plainly, bounce: ti.i32, far: ti.f32):
+    """Share of what a ray meets that is sky, and the radiance (3,) of the sky there.
+
+    It is all if the ray meets nothing (row -1), and a floor that the camera sees ends in its haze at a distance (m).
+    """
+    veil, sky = ti.f32(0.0), vec3(0.0, 0.0, 0.0)
+    if alive:
+        if row < 0:
+            veil = 1.0
+        elif bounce == 0:
+            veil = stage.veil(row, far)
+        if veil > 0.0:
+            sky = stage.surroundings.seen(direction, plainly)
+    return veil, sky
+
+
+@func
+def next_rays(
+    stage,
+    origin,
+    direction,
+    start: ti.f32,
+    inside: ti.i32,
+    is_first,
+    alive,
+    hoped,
+    towards,
+    far: ti.f32,
+    target: ti.i32,
+):
+    """Follow a path's ray to the nearest surface, if it is alive, and before it one to a light that may add something.
+
+    A light would add `hoped` (3,) from a direction `towards`, if nothing is in its way up to a distance `far` (m) but
+    its own row `target`. Returned are distance (m), row and triangle of the surface, and what the light adds (3,).
+    There is one place from which rays are followed, so that the code for it is compiled once.
+    """
+    t, hit, triangle, light = ti.f32(MISS), -1, -1, vec3(0.0, 0.0, 0.0)
+    for turn in range(2):
+        to_light = turn == 0
+        if ti.select(to_light, hoped.max() > 0.0, alive):
+            t, hit, triangle, share = stage.world.trace(
+                origin,
+                ti.select(to_light, towards, direction),
+                start,
+                ti.select(to_light, far, ti.f32(MISS)),
+                ti.select(is_first, stage.world.placed.ends[3], stage.world.placed.ends[2]),
+                inside,
+                is_first,
+                to_light,
+                target,
+            )
+            if to_light:
+                light, hit = share * hoped, -1
+    return t, hit, triangle, light
 
 
 @func
@@ -272,16 +335,21 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
     carried, light, glow = vec3(1.0, 1.0, 1.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
     first_albedo, first_normal, depth, hit = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), ti.f32(0.0), ti.f32(0.0)
     vertex, density, plainly, inside, bounce, step, alive = origin, ti.f32(0.0), True, -1, 0, 0, True
-    while alive:
+    hoped, towards, far, target = vec3(0.0, 0.0, 0.0), direction, ti.f32(0.0), -1
+    while alive or hoped.max() > 0.0:
         step += 1
-        visible = ti.select(bounce == 0, world.kind.shape[0], stage.whole(at.SOLID_ROWS))
-        t, row, triangle = world.first(origin, direction, start, visible, inside, bounce == 0)
-        if row < 0:
-            light += limited(carried * light_from_beyond(stage, direction, density, plainly), bounce, most)
+        t, row, triangle, added = next_rays(
+            stage, origin, direction, start, inside, bounce == 0, alive, hoped, towards, far, target
+        )
+        light, hoped = light + limited(added, bounce, most), vec3(0.0, 0.0, 0.0)
+        veil, sky = sky_ahead(stage, alive, row, direction, plainly, bounce, travelled + t)
+        if not alive:
+            pass
+        elif row < 0:
+            light += limited(carried * light_from_beyond(stage, sky, direction, density), bounce, most)
             glow, alive = ti.select(step == 1, light, glow), False
         else:
-            point = origin + t * direction
-            travelled += t
+            point, travelled = origin + t * direction, travelled + t
             footprint = stage.lens.footprint(travelled * cosine)
             normal, flat, outside, albedo = arrive(world, row, triangle, point, direction, footprint)
             if hit == 0.0 and bounce == 0:
@@ -291,29 +359,24 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 others = draw(seed, pixel, sample, PER_STEP * step + 1)
             chosen = draw(seed, pixel, sample, PER_STEP * step + 2)
             gap, is_glass = ti.max(_GAP, _RELATIVE_GAP * point.norm()), world.paint[row, columns.IOR] > 0.0
-            if bounce == 0:  # a floor ends in the haze of the sky
-                veil = stage.veil(row, travelled)
-                light += carried * veil * stage.surroundings.seen(direction, True)
-                glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
+            light += carried * veil * sky
+            glow, carried = ti.select(step == 1, light, glow), carried * (1.0 - veil)
             if not is_glass and others[1] >= world.paint[row, columns.ALPHA]:  # clear: straight on
                 origin, start = point + gap * direction, gap
             else:
                 if world.paint[row, columns.EMISSION] > 0.0 and outside:
                     own = light_of_surface(stage, row, albedo, point, flat, vertex, density)
                     light += limited(carried * own, bounce, most)
-                    if step == 1:
-                        glow = light
+                    glow = ti.select(step == 1, light, glow)
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
                 else:
                     place, vertex, start = Place(point, normal, flat, gap), point, gap
-                    found, origin, direction, density, share, inside = go_on(
+                    origin, direction, density, share, inside, hoped, towards, far, target = go_on(
                         stage, row, place, direction, albedo, numbers, others[2], chosen, outside, inside
                     )
-                    light += limited(carried * found, bounce + 1, most)
-                    plainly = plainly and is_glass
-                    carried *= share
-                    bounce += 1
+                    plainly, hoped = plainly and is_glass, carried * hoped
+                    carried, bounce = carried * share, bounce + 1
                     life = chance_to_live(carried, bounce)
                     alive, carried = chosen[3] < life, carried / ti.max(life, 1.0e-20)
             alive = alive and step < stage.whole(at.BOUNCES) + _CLEAR_LAYERS

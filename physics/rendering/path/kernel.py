@@ -1,19 +1,19 @@
-"""The kernel that adds samples to films, over (environment, pixel)."""
+"""The kernel that adds samples to films, over (environment, pixel); the process that compiles it does without torch."""
 
 from typing import Any
 
 import taichi as ti
 
-from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ...math import func
-from ...process.runtime import Runtime
 from ...rays.field_walk import Fields
 from ...rays.traverse import Meshes
 from ..dress import Dressed
 from ..ground import Ground
 from ..raycast import D2, F1, F2, F3, I1, I2, U2, Has
 from ..textures import Painter
+from . import settings as at
 from .cast import World
+from .eights import Placed
 from .emitters import Shining
 from .integrator import Stage, follow_path
 from .lens import ThinLens
@@ -63,6 +63,7 @@ def make_trace_paths(*features: bool) -> Any:
         shape: F3,
         paint: F2,
         pose: F3,
+        placed: F1,
         views: F2,
         settings: F1,
         look: F2,
@@ -93,16 +94,11 @@ def make_trace_paths(*features: bool) -> Any:
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
-            world = World(kind, shape, paint, kind, pose, views, env, dressed, ground, has)
+            ends = ti.Vector([ti.cast(settings[at.ENDS + k], ti.i32) for k in ti.static(range(4))])
+            world = World(kind, shape, paint, pose, views, env, dressed, ground, has, Placed(placed, env, ends))
             lens = ThinLens(views, width, height, env, settings)
             surroundings = Surroundings(world, look, settings, around)
             stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
             expose(stage, x, y, first, count, seed, film)
 
     return trace_paths
-
-
-def shared_path_kernel(runtime: Runtime, has: Has) -> Launch:
-    """`trace_paths` for models that have something or not; made once, then shared. It computes in single precision."""
-    (trace,) = shared_kernels(runtime, "f32", (Recipe(make_trace_paths, tuple(has)),), "path tracing")
-    return trace

@@ -2,7 +2,6 @@
 
 import taichi as ti
 
-from ...rays.traverse import beside
 from ...shapes.ray import PI
 from ..shading import vec3
 
@@ -14,12 +13,20 @@ def in_disc(u, v):
     Shirley and Chiu, "A low distortion map between disk and square", Journal of Graphics Tools 2(3), 1997.
     """
     x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
-    radius, angle = ti.f32(0.0), ti.f32(0.0)
-    if ti.abs(x) > ti.abs(y):
-        radius, angle = x, 0.25 * PI * y / x
-    elif ti.abs(y) > 0.0:
-        radius, angle = y, 0.5 * PI - 0.25 * PI * x / y
-    return radius * ti.cos(angle), radius * ti.sin(angle)
+    is_wide = ti.abs(x) > ti.abs(y)
+    radius, other = ti.select(is_wide, x, y), ti.select(is_wide, y, x)
+    # the angle from the nearer axis, at most 45 degrees
+    ahead, aside = sides(0.25 * PI * other / ti.select(radius != 0.0, radius, 1.0))
+    return radius * ti.select(is_wide, ahead, aside), radius * ti.select(is_wide, aside, ahead)
+
+
+@ti.func
+def sides(angle):
+    """Return cosine and sine of an angle up to 45 degrees: Taylor's series, whose next term is 3e-8 at most."""
+    square = angle * angle
+    cosine = 1.0 + square * (-1 / 2 + square * (1 / 24 + square * (-1 / 720 + square * (1 / 40320))))
+    sine = angle * (1.0 + square * (-1 / 6 + square * (1 / 120 + square * (-1 / 5040 + square * (1 / 362880)))))
+    return cosine, sine
 
 
 @ti.func
@@ -41,6 +48,19 @@ def in_cone(axis, spread, u, v):
 def cone_density(spread):
     """Return the density per solid angle of `in_cone`."""
     return 1.0 / (2.0 * PI * ti.max(spread, 1.0e-12))
+
+
+@ti.func
+def beside(normal):
+    """Return two unit vectors that make a right-handed frame with a unit vector: first, second, normal.
+
+    T. Duff et al., "Building an orthonormal basis, revisited", JCGT 6(1), 2017.
+    """
+    sign = ti.select(normal.z < 0.0, -1.0, 1.0)
+    a = -1.0 / (sign + normal.z)
+    b = normal.x * normal.y * a
+    first = vec3(1.0 + sign * normal.x * normal.x * a, sign * b, -sign * normal.x)
+    return first, vec3(b, sign + normal.y * normal.y * a, -normal.y)
 
 
 @ti.func

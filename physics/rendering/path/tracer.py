@@ -20,9 +20,10 @@ from ..reading import environments
 from ..renderer import BatchRenderer
 from . import settings as at
 from .denoise import require_denoiser
-from .emitters import emitters
+from .eights import Eights, eights
+from .emitters import Emitters, emitters
 from .film import Film
-from .kernel import shared_path_kernel
+from .launch import shared_path_kernel
 from .surroundings import EVEN, LAMPLIT, MAP, MAP_COLUMNS, SKY, as_map, map_table
 
 MOST_SAMPLES = 2**20
@@ -107,7 +108,7 @@ class PathTracer(BatchRenderer):
             )
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
-        self._emitters = emitters(self._drawn)
+        self._emitters, self._eights = emitters(self._drawn), eights(self._drawn)
         self._around = (
             None
             if environment is None
@@ -136,15 +137,32 @@ class PathTracer(BatchRenderer):
         """Distance along the optical axis that is sharp, m."""
         return self._view.typical_distance if self._focus is None else self._focus
 
-    def together(self, *arguments: Any, **keywords: Any) -> dict[str, torch.Tensor]:
-        """Refuse to draw several environments side by side in one picture, which the ray caster alone does.
+    def together(
+        self,
+        solver: PoseSource,
+        outputs: Sequence[str] = ("rgb",),
+        envs_idx: Any = None,
+        *,
+        spacing: Sequence[float] = (2.0, 2.0),
+        per_row: int | None = None,
+        center: bool = True,
+        offsets: Any = None,
+    ) -> dict[str, torch.Tensor]:
+        """Several environments side by side in one picture: colour by paths, all else as `BatchRenderer.together`.
 
-        Raises:
-            NotImplementedError: always.
+        The arguments are those of `BatchRenderer.together`, and so are the errors.
         """
-        raise NotImplementedError(
-            "path tracing draws one environment a picture: use draw, or together of BatchRenderer"
-        )
+        wanted = outputs_named(outputs)
+        others, found = [name for name, output in wanted.items() if not output.colour], {}
+        place: dict[str, Any] = {"spacing": spacing, "per_row": per_row, "center": center, "offsets": offsets}
+        if others:
+            found = super().together(solver, others, envs_idx, **place)
+        if len(others) < len(wanted):
+            poses, tables, _, crowd = self._side_by_side(solver, envs_idx, **place)
+            lit, placed = self._emitters.copied(crowd.of_model), self._eights.copied(crowd.of_model)
+            film = self._film(poses, tables, lit, placed).add(self.samples, self.progress)
+            found["rgb"] = film.rgb(self.denoise)[0]
+        return {name: found[name] for name in wanted}
 
     def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
         """Finished pictures, one environment's film at a time."""
@@ -171,18 +189,21 @@ class PathTracer(BatchRenderer):
         self._require_poses(solver)
         return self._film(*self._poses(solver, environments(envs_idx, solver))).add(count, self.progress)
 
-    def _film(self, poses: Poses, more: Tables) -> Film:
+    def _film(self, poses: Poses, more: Tables, lit: Emitters | None = None, placed: Eights | None = None) -> Film:
+        """Begin a film of poses; `more` are tables that differ from the model's, and so do the last two."""
         runtime, device = ensure_runtime(), torch.device(poses.eye.device)
-        tables = self._tables_on(device) | self._tables_for_paths(device)
+        lit, placed = lit or self._emitters, placed or self._eights
+        tables = self._tables_on(device) | {"settings": torch.as_tensor(self._settings(lit, placed), device=device)}
+        tables |= {"emitters": torch.as_tensor(lit.table, device=device)} | self._tables_for_paths(device)
         tables |= {name: table.contiguous() for name, table in more.items()}
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
         count = len(poses.eye)
         around, axes = torch.zeros(count, 4, device=device), poses.view.reshape(count, 9).to(torch.float32)
         views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
-        scene = tables["kind"], tables["shape"], tables["paint"], pose, views
-        lit = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
-        before, after = (*scene, *lit), [tables[name] for name in DRESS_NAMES]
+        scene = tables["kind"], tables["shape"], tables["paint"], pose, placed.table(pose, tables["shape"]), views
+        light = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
+        before, after = (*scene, *light), [tables[name] for name in DRESS_NAMES]
         trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
 
         def launch(sums: torch.Tensor, first: int, count: int) -> None:
@@ -196,25 +217,25 @@ class PathTracer(BatchRenderer):
             around = np.zeros((1, MAP_COLUMNS), np.float32)
             if self._around is not None and self._around[..., 0].size > 1:
                 around = map_table(self._around)
-            found = {"emitters": self._emitters.table, "areas": self._emitters.areas, "around": around}
+            found = {"areas": self._emitters.areas, "around": around}
             self._path_tables[device] = {name: torch.as_tensor(array, device=device) for name, array in found.items()}
-        return self._path_tables[device] | {"settings": torch.as_tensor(self._settings(), device=device)}
+        return self._path_tables[device]
 
-    def _settings(self) -> np.ndarray:
+    def _settings(self, lit: Emitters, placed: Eights) -> np.ndarray:
         """The kernel's numbers, see `settings.py`."""
         found = np.zeros(at.SETTINGS, np.float32)
         found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus
         found[at.BOUNCES], found[at.CLAMP] = self.bounces, self.clamp
-        found[at.SOLID_ROWS] = np.count_nonzero(self._drawn.geom >= 0)
-        lamps, lit = self._lights.table, self._has.lights
-        found[at.LAMPS] = len(lamps) if lit and lamps[:, DIFFUSE : DIFFUSE + 3].any() else 0
-        found[at.EMITTERS] = self._emitters.count
+        found[at.ENDS : at.ENDS + 4] = placed.ends
+        lamps, has_lamps = self._lights.table, self._has.lights
+        found[at.LAMPS] = len(lamps) if has_lamps and lamps[:, DIFFUSE : DIFFUSE + 3].any() else 0
+        found[at.EMITTERS] = lit.count
         if self._around is not None:
             height, width = self._around.shape[:2]
             found[at.KIND] = MAP if height * width > 1 else EVEN
             found[at.COLOUR : at.COLOUR + 3] = self._around[0, 0]
             found[at.MAP_WIDTH], found[at.MAP_HEIGHT] = width, height
-        elif lit:
+        elif has_lamps:
             found[at.KIND] = LAMPLIT
             found[at.AMBIENT : at.AMBIENT + 3] = lamps[:, AMBIENT : AMBIENT + 3].sum(axis=0)
         else:

@@ -9,8 +9,6 @@ from typing import Any
 
 import taichi as ti
 
-from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
-from ...process.runtime import Runtime
 from ..raycast import F4
 from ..shading import vec3
 
@@ -114,9 +112,3 @@ def make_smooth() -> Any:
             found[env, y, x, VARIANCE] = variance / (total * total)
 
     return smooth
-
-
-def shared_filter_kernels(runtime: Runtime) -> tuple[Launch, Launch]:
-    """`measure` and `smooth`, made once, then shared; they compute in single precision."""
-    measure, smooth = shared_kernels(runtime, "f32", (Recipe(make_measure), Recipe(make_smooth)), "denoising")
-    return measure, smooth

@@ -27,7 +27,7 @@ def compare(samples: int, across: int, tolerance: float) -> None:
 
 def test_light_in_a_box_is_mitsubas():
     """Within 2 % in each of 16 regions; within half a percent over all."""
-    compare(256, 4, 0.02)
+    compare(1024, 4, 0.02)
     compare(256, 1, 0.005)
 
 

@@ -244,3 +244,34 @@ def test_noise_falls_as_one_over_the_root_of_samples():
         assert variance == pytest.approx(float(films[0].noise.square().mean()), rel=0.15)
         pairs.append(variance)
     assert pairs[0] / pairs[1] == pytest.approx(4.0, rel=0.2)
+
+
+LIT = '<asset><material name="lamp" rgba="1 0.9 0.7 1" emission="6"/></asset><geom type="plane" size="9 9 1"/>'
+THINGS = (
+    '<geom type="box" size="0.3 0.2 0.1"/>',
+    '<geom size="0.1" material="lamp"/>',
+    '<geom type="capsule" size="0.1 0.2"/>',
+)
+
+
+def body(position, thing, rest):
+    return f'<body pos="{" ".join(map(str, position))}" {rest}{thing}</body>'
+
+
+def test_environments_side_by_side_are_lit_as_one_world():
+    """Three with two bodies and a lamp each, against one model of them all: the same paths, but for rounding."""
+    bodies = [body((x, 0, 0.6), thing, "><freejoint/>") for x, thing in zip((-0.5, 0, 0.5), THINGS, strict=True)]
+    source = source_of(LIT + "".join(bodies), 3).scatter(seed=1)
+    places = np.array([(0.0, 0.0, 0.0), (0.0, 1.2, 0.0), (1.5, 1.2, 0.0)])
+    view = {"camera": Camera(distance=5, azimuth=120, elevation=-25, lookat=(0.5, 0.5, 0.3)), "samples": 16}
+    found = tracer(source, 32, **view).together(source, ("rgb", "depth"), offsets=places)
+    copies = [
+        body(pose[:3] + place, thing, f'quat="{" ".join(map(str, pose[3:]))}">')
+        for place, data in zip(places, source.data, strict=True)
+        for thing, pose in zip(THINGS, data.qpos.reshape(3, 7), strict=True)
+    ]
+    world = source_of(LIT + "".join(copies))
+    expected = tracer(world, 32, **view).draw(world, ("rgb", "depth"))
+    unlike = (found["rgb"].int() - expected["rgb"][0].int()).abs().amax(dim=-1) > 2
+    assert unlike.double().mean() < 0.02 and found["rgb"].double().std() > 20
+    assert torch.allclose(found["depth"], expected["depth"][0], rtol=1e-4)

@@ -52,8 +52,6 @@ def test_renderers_go_by_name():
         make_renderer("raster", source.model, 16, 16)
     with pytest.raises(ValueError, match=r"path tracing has no option 'sample'; nearest: samples"):
         make_renderer({"sample": 7}, source.model, 16, 16)
-    with pytest.raises(NotImplementedError, match="one environment a picture"):
-        made.together(source)
 
 
 def test_environments_and_scenes_are_path_traced():
