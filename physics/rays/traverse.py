@@ -11,11 +11,10 @@ rounds only one of the two products of an area, so that there both triangles tak
 from typing import Any
 
 import taichi as ti
-from taichi.lang import impl
 
 from ..shapes.ray import MISS, slope, unit
 from .mesh_tree import DEPTH, FIRST_NODE, FIRST_TRIANGLE, TRIANGLES
-from .traced import Traced
+from .traced import Traced, for_gpu
 
 
 @ti.func
@@ -30,7 +29,7 @@ def beside(direction):
 
 def fuses_products() -> bool:
     """Return True if the kernel being traced is for a device that adds a product without rounding it first."""
-    return impl.current_cfg().arch == ti.cuda
+    return for_gpu()
 
 
 def is_false(flag: Any) -> bool:

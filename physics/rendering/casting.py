@@ -74,7 +74,7 @@ def cast(
     tiles = torch.empty((n, tiles_of(width, height), pose.shape[1] + 1), dtype=torch.int32, device=device)
     scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, views)
     if n:
-        cull, follow = shared_ray_kernels(runtime, has)
+        cull, follow = shared_ray_kernels(runtime, has._replace(colours=colour))
         dressed = [tables[name] for name in (*DRESS_NAMES, "openness")]
         cull((tables["shape"], pose, views, width, height, tiles))
         for side in (0, samples) if colour else (0,):

@@ -1,4 +1,4 @@
-"""The ray caster: two kernels over (environment, pixel).
+"""The ray caster: two kernels.
 
 `cull_tiles` lists, for each square tile of a picture, the geoms whose bounding sphere its pixels may see.
 `cast_rays` follows one ray a pixel through the tile's list, and gives depth, geom and colour; called again to refine,
@@ -14,6 +14,7 @@ import taichi as ti
 
 from ..math import func
 from ..rays.field_walk import Fields
+from ..rays.traced import for_gpu
 from ..rays.traverse import Meshes
 from ..shapes.ray import MISS
 from . import look as rows
@@ -49,6 +50,7 @@ class Has(NamedTuple):
     fields: bool = False
     textures: bool = False  # on geoms, or the sky
     lights: bool = False  # of the file, in place of the sun and the sky
+    colours: bool = True  # of the picture: what asks for none follows a ray to its first surface alone
 
 
 @ti.kernel
@@ -173,6 +175,22 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
     return depth, first_row, colour, plain, first_normal, first_albedo
 
 
+@func
+def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
+    """Return what `follow` does without colours: depth (m), row, and normal and albedo where guides are wanted."""
+    origin, direction = lens.ray(x, y)
+    cosine = -direction.dot(lens.axis(2))
+    t, row, triangle = first_hit(scene, tiles, tile, False, origin, direction, limits[0] / cosine)
+    flat, albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    if row >= 0 and limits[3] > 0.5:
+        point = origin + t * direction
+        _, flat = scene.normals(row, point, triangle)
+        if scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0:
+            flat = -flat
+        albedo, _ = scene.albedo(row, point, triangle, flat, direction, lens.footprint(t * cosine))
+    return t * cosine, row, flat, albedo
+
+
 @ti.func
 def stands_out(notes: ti.template(), env, y, x):
     """Return True if the plain colours of a pixel and its neighbours differ visibly."""
@@ -193,11 +211,42 @@ def spot(ray, side):
 
 
 @func
-def cast_pixel(scene, lens, look, lights, tiles, y: ti.i32, x: ti.i32, limits, side: ti.i32, depth, seen, notes, image):
+def note_guides(notes, env: ti.i32, y: ti.i32, x: ti.i32, normal, albedo):
+    """Write the guides of a pixel."""
+    first = notes.shape[3] - GUIDES
+    for c in ti.static(range(3)):
+        notes[env, y, x, first + c], notes[env, y, x, first + 3 + c] = normal[c], albedo[c]
+
+
+@func
+def measure_pixel(scene, lens, tiles, tile: ti.i32, y: ti.i32, x: ti.i32, limits, depth, seen, notes):
+    """Follow the ray of a pixel of environment `scene.env` whose colour is not asked for; see `make_cast_rays`."""
+    at_x, at_y = ti.cast(x, ti.f32) + 0.5, ti.cast(y, ti.f32) + 0.5
+    far, row, normal, albedo = look_once(scene, lens, tiles, tile, at_x, at_y, limits)
+    depth[scene.env, y, x], seen[scene.env, y, x] = far, row
+    if limits[3] > 0.5:
+        note_guides(notes, scene.env, y, x, normal, albedo)
+
+
+@func
+def colour_pixel(
+    scene,
+    lens,
+    look,
+    lights,
+    tiles,
+    tile: ti.i32,
+    y: ti.i32,
+    x: ti.i32,
+    limits,
+    side: ti.i32,
+    depth,
+    seen,
+    notes,
+    image,
+):
     """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
-    env = scene.env
-    tile = y // TILE * ((lens.width + TILE - 1) // TILE) + x // TILE
-    n_rays = 1
+    env, n_rays = scene.env, 1
     if side > 0:
         n_rays = side * side if stands_out(notes, env, y, x) else 0
     mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
@@ -211,9 +260,7 @@ def cast_pixel(scene, lens, look, lights, tiles, y: ti.i32, x: ti.i32, limits, s
             depth[env, y, x] = far
             seen[env, y, x] = row
             if limits[3] > 0.5:
-                first = notes.shape[3] - GUIDES
-                for c in ti.static(range(3)):
-                    notes[env, y, x, first + c], notes[env, y, x, first + 3 + c] = normal[c], albedo[c]
+                note_guides(notes, env, y, x, normal, albedo)
     if side > 0:
         shown = displayed(look, mean)
         for c in ti.static(range(3)):
@@ -276,13 +323,25 @@ def make_cast_rays(*features: bool) -> Any:
         limits = ti.Vector(
             [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
         )
-        for env, y, x in ti.ndrange(seen.shape[0], height, width):
+        across, down = (width + TILE - 1) // TILE, (height + TILE - 1) // TILE
+        # a core has the pixels of a tile one after another, with the numbers of their environment at its side
+        shares = ti.static(TILE * TILE if for_gpu() else 1)
+        for env, tile, share in ti.ndrange(seen.shape[0], across * down, shares):
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = Dressed(meshes, skin, dressed_rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
             scene = Scene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
             lens = Lens(views, width, height, env)
-            cast_pixel(scene, lens, look, lights, tiles, y, x, limits, side, depth, seen, notes, image)
+            for k in range(TILE * TILE // shares):
+                pixel = share + k
+                y, x = tile // across * TILE + pixel // TILE, tile % across * TILE + pixel % TILE
+                if y < height and x < width:
+                    if ti.static(has.colours):
+                        colour_pixel(
+                            scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image
+                        )
+                    else:
+                        measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
 
     return cast_rays
 
