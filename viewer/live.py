@@ -46,7 +46,7 @@ class Viewer:
         host: address to listen at; "0.0.0.0" lets other machines connect.
         play: False: paused at first.
         title: of the page.
-        shadows: False spares browsers without a graphics card.
+        shadows: False spares browsers without a graphics card; None: of up to 4 environments.
         seed: of resets and random actions.
         driven: True: a program moves the batch, and calls `sync` after each step; there is no loop.
         places: where environments stand side by side, (num_envs, 3) m; None: in a grid.
@@ -70,7 +70,7 @@ class Viewer:
         host: str = "127.0.0.1",
         play: bool = True,
         title: str = "Tumble",
-        shadows: bool = True,
+        shadows: bool | None = None,
         seed: int | None = 0,
         driven: bool = False,
         places: np.ndarray | None = None,

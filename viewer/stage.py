@@ -8,16 +8,50 @@ import mujoco
 import numpy as np
 
 from .drawn import drawn, followed, start_camera
+from .floor import Floor, Light
 from .surfaces import PRIMITIVES, ROUND
 
 Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
 FIELD_OF_VIEW = np.radians(42)
 HORIZON = 222, 232, 240
-SUN = -36.0, -48.0, 80.0  # m
 ROUND_GEOMS = [int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")) for kind in PRIMITIVES if kind != "box"]
-FIELDS = 40
-"""Fields of a floor's checker to each side."""
+MOST_WITH_SHADOWS = 4
+"""Environments that throw shadows, unless that is asked for."""
+FEW_ROUND, MANY_ROUND = 60, 200
+"""Round geoms up to which circles have `ROUND` corners, and from which on they have the fewest."""
+
+
+@dataclass(frozen=True)
+class Air:
+    """The light and the color around a stage.
+
+    Attributes:
+        background: red, green and blue behind all, 0 to 1; None: a sky.
+        ambient: red, green and blue of light from all sides, 0 to 1, in place of the sky's; None: the sky's.
+    """
+
+    background: tuple[float, ...] | None = None
+    ambient: tuple[float, ...] | None = None
+
+    @property
+    def haze(self) -> tuple[int, int, int]:
+        """The color of what is far away."""
+        if self.background is None:
+            return HORIZON
+        red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in self.background)
+        return red, green, blue
+
+    def picture(self) -> np.ndarray:
+        """Return a picture of what is behind all: blue above, nearly white at the horizon, or one color."""
+        if self.background is not None:
+            return np.full((2, 2, 3), self.haze, np.uint8)
+        share = np.minimum(np.linspace(0, 4, 256)[:, None, None], 1.0) ** 0.7
+        top, bottom = np.array([104, 152, 206.0]), np.array(HORIZON, float)
+        return np.broadcast_to((1 - share) * top + share * bottom, (256, 8, 3)).astype(np.uint8)
+
+
+_SKY = Air()
 
 
 @dataclass
@@ -38,12 +72,16 @@ class Stage:
         shown: numbers of the environments.
         offsets: (len(shown), 3) where each of them is put, m.
         follows: True while the scene is shifted so that the body that goes places stays where it is.
-        shadows: True while the sun throws shadows, which cost the browser the most.
+        shadows: True while the sun throws shadows, which cost a browser without a graphics card the most.
         walker: the geom that is followed, -1 for none.
     """
 
-    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True, envs: int = 1) -> None:
-        self._server, self._mj, self._grab, self.shadows = server, mj, grab, shadows
+    def __init__(
+        self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool | None = None, envs: int = 1, air: Air = _SKY
+    ) -> None:
+        """Make the stage; shadows: None throws them if few environments are shown."""
+        self._server, self._mj, self._grab, self._air = server, mj, grab, air
+        self.shadows = envs <= MOST_WITH_SHADOWS if shadows is None else shadows
         self._drawn = drawn(mj, collision=True, corners=_corners(mj, envs))
         self._parts = self._make_parts()
         self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
@@ -52,7 +90,7 @@ class Stage:
         row = followed(mj, self._drawn)
         self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
         self.follows = self.walker >= 0
-        self._floors: list[tuple[int, Any]] = []
+        self._floor, self._light = Floor(server, self._drawn), Light(air.ambient)
 
     def _make_parts(self) -> list[_Part]:
         kinds: dict[tuple[int, bool, float], list[int]] = {}
@@ -64,30 +102,15 @@ class Stage:
     def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
         scene = self._server.scene
-        scene.set_background_image(_sky(), format="png")
+        scene.set_background_image(self._air.picture(), format="png")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
-        # It shines from where it is to the origin, whatever its rotation: at the origin it would shine nowhere.
-        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, position=SUN)
-        self._sun.cast_shadow = self.shadows
-        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=1.5)
+        self._sun = self._light.shine(scene, self.shadows)
         camera = self._first = start_camera(self._mj, pos)
         reach = camera.distance
-        scene.configure_fog(5 * reach, 16 * reach, color=HORIZON)
-        for number, g in enumerate(self._drawn.planes):
-            for kind, color in enumerate(self._drawn.plane_colors[number]):
-                vertices, faces = _fields(self._drawn.cell, kind)
-                handle = scene.add_mesh_simple(
-                    f"/floor/{number}/{kind}",
-                    vertices,
-                    faces,
-                    color=tuple(int(255 * c) for c in 0.93 * color),
-                    position=pos[g],
-                    wxyz=quat[g],
-                    side="double",
-                    cast_shadow=False,
-                )
-                self._floors.append((int(g), handle))
+        scene.configure_fog(5 * reach, 16 * reach, color=self._air.haze)
+        self._laid = pos, quat
+        self._floor.lay(pos, quat, self.shadows, self._light)
         self._start = pos[self.walker] if self.walker >= 0 else None
 
     def _look_at_all(self, places: np.ndarray) -> None:
@@ -156,7 +179,9 @@ class Stage:
 
     def set_shadows(self, on: bool) -> None:
         """Let the sun throw shadows, or not."""
-        self.shadows = self._sun.cast_shadow = on
+        if on != self.shadows:
+            self.shadows = self._sun.cast_shadow = on
+            self._floor.lay(*self._laid, on, self._light)
 
     def set_visible(self, collision: bool, visible: bool) -> None:
         """Show or hide the geoms that are there for contacts, or the others."""
@@ -186,11 +211,8 @@ class Stage:
             self._start = here if self._start is None else self._start
             shift[:2] = (self._start - here)[:2]
         self.offsets = self._places + shift
-        step = 2 * self._drawn.cell
-        for g, floor in self._floors:
-            place = pos[self.shown[0], g] + shift - step * np.round(shift / step)
-            if not np.allclose(floor.position, place, atol=1e-6):
-                floor.position = place
+        if self.shown:
+            self._floor.move(pos[self.shown[0]], shift)
 
     def update(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Move all bodies to poses (num_envs, ngeom, ...)."""
@@ -204,23 +226,5 @@ class Stage:
 
 def _corners(mj: mujoco.MjModel, envs: int) -> int:
     """Return the corners of circles: fewer where many round geoms are drawn, each of them small."""
-    round_geoms = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
-    return ROUND if round_geoms <= 60 else 16 if round_geoms <= 200 else 12
-
-
-def _sky() -> np.ndarray:
-    """A picture of the sky: blue above, nearly white at the horizon."""
-    share = np.minimum(np.linspace(0, 4, 256)[:, None, None], 1.0) ** 0.7
-    top, bottom = np.array([104, 152, 206.0]), np.array(HORIZON, float)
-    return np.broadcast_to((1 - share) * top + share * bottom, (256, 8, 3)).astype(np.uint8)
-
-
-def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return every second field of a checker about the origin, as vertices and faces; `kind` 0 or 1 says which."""
-    column, row = np.meshgrid(np.arange(-FIELDS, FIELDS), np.arange(-FIELDS, FIELDS))
-    corner = np.stack([column, row], axis=-1)[(column + row) % 2 == kind]
-    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    flat = (cell * (corner[:, None] + square)).reshape(-1, 2)
-    first = 4 * np.arange(len(corner))[:, None]
-    faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
-    return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
+    shown = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
+    return ROUND if shown <= FEW_ROUND else 16 if shown <= MANY_ROUND else 8

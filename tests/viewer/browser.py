@@ -139,6 +139,15 @@ class Browser:
         data = self.call("Page.captureScreenshot", format="png")["data"]
         return np.asarray(imageio.imread(base64.b64decode(data)))[..., :3]
 
+    def save(self, path: Path) -> None:
+        """Write a picture of the page to a PNG file."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    @property
+    def pid(self) -> int:
+        """The number of the browser's first process."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the browser."""
         self._open.close()
