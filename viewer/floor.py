@@ -15,7 +15,7 @@ from .glb import painted_glb
 SUN_COLOR, SUN_STRENGTH, SUN = (255, 244, 226), 2.2, (-36.0, -48.0, 80.0)  # m
 SKY_COLOR, GROUND_COLOR, SKY_STRENGTH = (214, 232, 255), (150, 146, 140), 1.5
 FIELDS = 40
-"""Fields of a floor's checker to each side."""
+"""Fields of a floor's checker to each side; half as many, each twice as wide, of a crowd, which is seen from afar."""
 
 
 class Floor:
@@ -25,8 +25,9 @@ class Floor:
         cell: side of a field of the checkers, m.
     """
 
-    def __init__(self, server: Any, drawn: Drawn) -> None:
-        self._server, self._drawn, self.cell = server, drawn, drawn.cell
+    def __init__(self, server: Any, drawn: Drawn, crowd: bool = False) -> None:
+        self._server, self._drawn = server, drawn
+        self.cell, self._count = (2 * drawn.cell, FIELDS // 2) if crowd else (drawn.cell, FIELDS)
         self._handles: list[list[Any]] = []
 
     def lay(self, pos: np.ndarray, quat: np.ndarray, lit: bool, light: "Light") -> None:
@@ -37,7 +38,7 @@ class Floor:
         for number, g in enumerate(self._drawn.planes):
             colors = 0.93 * self._drawn.plane_colors[number]
             pose = {"position": pos[g], "wxyz": quat[g], "cast_shadow": False}
-            parts = [_fields(self.cell, kind) for kind in (0, 1)]
+            parts = [_fields(self.cell, self._count, kind) for kind in (0, 1)]
             if lit:
                 self._handles.append([self._mesh(f"/floor/{number}/{k}", *parts[k], colors[k], pose) for k in (0, 1)])
                 continue
@@ -74,12 +75,13 @@ class Light:
 
     def shine(self, scene: Any, shadows: bool) -> Any:
         """Add the lights to a scene of viser; return the sun."""
-        # It shines from where it is to the origin, whatever its rotation: at the origin it would shine nowhere.
+        # Both shine from where they are to the origin, whatever their rotation.
         sun = scene.add_light_directional("/light/sun", color=SUN_COLOR, intensity=SUN_STRENGTH, position=SUN)
         sun.cast_shadow = shadows
         above, below = (SKY_COLOR, GROUND_COLOR) if self.ambient is None else (_bytes(self.ambient),) * 2
         strength = SKY_STRENGTH if self.ambient is None else np.pi
-        scene.add_light_hemisphere("/light/sky", sky_color=above, ground_color=below, intensity=strength)
+        sky = {"sky_color": above, "ground_color": below, "intensity": strength}
+        scene.add_light_hemisphere("/light/sky", **sky, position=(0.0, 0.0, 1.0))
         return sun
 
     def on(self, normal: np.ndarray) -> np.ndarray:
@@ -104,9 +106,9 @@ def _bytes(color: np.ndarray) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
+def _fields(cell: float, count: int, kind: int) -> tuple[np.ndarray, np.ndarray]:
     """Return every second field of a checker about the origin, as vertices and faces; `kind` 0 or 1 says which."""
-    column, row = np.meshgrid(np.arange(-FIELDS, FIELDS), np.arange(-FIELDS, FIELDS))
+    column, row = np.meshgrid(np.arange(-count, count), np.arange(-count, count))
     corner = np.stack([column, row], axis=-1)[(column + row) % 2 == kind]
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     flat = (cell * (corner[:, None] + square)).reshape(-1, 2)

@@ -42,13 +42,15 @@ class Air:
         red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in self.background)
         return red, green, blue
 
-    def picture(self) -> np.ndarray:
-        """Return a picture of what is behind all: blue above, nearly white at the horizon, or one color."""
-        if self.background is not None:
-            return np.full((2, 2, 3), self.haze, np.uint8)
-        share = np.minimum(np.linspace(0, 4, 256)[:, None, None], 1.0) ** 0.7
-        top, bottom = np.array([104, 152, 206.0]), np.array(HORIZON, float)
-        return np.broadcast_to((1 - share) * top + share * bottom, (256, 8, 3)).astype(np.uint8)
+    @property
+    def sky(self) -> str:
+        """What is behind all, in the words of CSS: blue above, nearly white at the horizon, or one color.
+
+        A background picture of viser is drawn in every pixel, behind bodies too; this one the browser has for nothing.
+        """
+        haze = "rgb({}, {}, {})".format(*self.haze)
+        blue = "rgb(104, 152, 206), rgb(166, 194, 224) 10%, "
+        return haze if self.background is not None else f"linear-gradient({blue}{haze} 25%)"
 
 
 _SKY = Air()
@@ -90,7 +92,7 @@ class Stage:
         row = followed(mj, self._drawn)
         self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
         self.follows = self.walker >= 0
-        self._floor, self._light = Floor(server, self._drawn), Light(air.ambient)
+        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), Light(air.ambient)
 
     def _make_parts(self) -> list[_Part]:
         kinds: dict[tuple[int, bool, float], list[int]] = {}
@@ -102,7 +104,7 @@ class Stage:
     def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
         scene = self._server.scene
-        scene.set_background_image(self._air.picture(), format="png")
+        self._server.gui.add_html(f"<style>canvas[data-engine] {{ background: {self._air.sky} }}</style>")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
         self._sun = self._light.shine(scene, self.shadows)

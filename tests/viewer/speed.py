@@ -1,6 +1,7 @@
 """The cost of the live view's page in a headless Chromium without a graphics card: frames a second, CPU time a frame.
 
     python -m tests.viewer.speed --envs 20 --seconds 20 --picture ants.png
+    python -m tests.viewer.speed --flag=--disable-gpu-compositing --pixels 0.6
 
 A frame is one that the page has drawn. CPU times are those of the browser's processes, which a busy machine changes
 little; frames a second are those of a quiet one only. SwiftShader draws in the process "gpu".
@@ -80,15 +81,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--size", type=int, nargs=2, default=(800, 450))
     parser.add_argument("--shadows", action="store_true")
+    parser.add_argument("--pixels", type=float, help="of the canvas for one of the page, along a side; viser adapts it")
+    parser.add_argument("--flag", action="append", default=[], help="of Chromium; may be repeated")
     parser.add_argument("--picture", type=Path, help="a PNG of the page at the end")
     asked = parser.parse_args()
     envs = tumble.make_vec(asked.task, num_envs=asked.envs)
     viewer = envs.view(envs=range(asked.envs), block=False, shadows=asked.shadows)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        browser = Browser(Path(folder), OFFLINE + ", EXCLUDE localhost", size=tuple(asked.size))
+        browser = Browser(Path(folder), OFFLINE + ", EXCLUDE localhost", *asked.flag, size=tuple(asked.size))
         try:
             browser.call("Page.addScriptToEvaluateOnNewDocument", source=COUNTER)
-            browser.open(viewer.url)
+            browser.open(viewer.url + (f"?fixedDpr={asked.pixels}" if asked.pixels else ""))
             told = measured(browser, asked.seconds)
             if asked.picture:
                 browser.save(asked.picture)
