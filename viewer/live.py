@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .drawings import Drawings
 from .errors import ViewerError
 from .layout import grid, room
 from .overlays import Overlays
@@ -24,7 +25,7 @@ from .pictures import CameraPictures
 from .plots import Plots
 from .serving import free_port, import_viser
 from .session import Session
-from .sources import environments, geom_poses
+from .sources import environments, geom_poses, own_sizes
 from .stage import Stage
 
 FRAMES, READINGS = 30.0, 4.0
@@ -94,6 +95,7 @@ class Viewer:
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
+        self._drawings = Drawings(self._server, source)
         self._overlays = Overlays(self._server, session.solver, session.mj)
         self._plots = Plots(self._server.gui, self.panel.plots_place)
         with self.panel.show_tab:
@@ -260,10 +262,20 @@ class Viewer:
 
     def _draw(self) -> None:
         pos, quat = self._poses()
+        sizes = own_sizes(self.session.solver, self._envs)
         with self._server.atomic():
+            if not self._stage.has_sizes(sizes):
+                self._stage.resize(sizes, pos, quat)
             self._stage.update(pos, quat)
+            self._draw_besides()
             self._overlays.update(self._stage, self._spring)
         self.frames += 1
+
+    def _draw_besides(self) -> None:
+        """Show what a program draws: in the one world of environments whose places it gave, else in each of them."""
+        stage = self._stage
+        several = len(stage.shown) > 1 and self._all_places is not None
+        self._drawings.update(np.zeros((1, 3)) if several else stage.offsets)
 
     def _read(self) -> None:
         session, env = self.session, self.panel.env
@@ -296,7 +308,8 @@ class Viewer:
         elif len(shown) > 1:
             places = grid(len(shown), room(pos_quat[0][shown], self.session.mj))
         with self._server.atomic():
-            self._stage.show(shown, places, *pos_quat)
+            self._stage.show(shown, places, *pos_quat, own_sizes(self.session.solver, shown))
+            self._draw_besides()
         self._plots.clear()
 
     def _dragged(self, event: Any, place: int, body: int) -> None:

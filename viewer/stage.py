@@ -7,9 +7,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .drawn import drawn, followed, start_camera
+from .drawn import drawn, followed, sized, start_camera
 from .floor import Floor, Light
-from .surfaces import PRIMITIVES, ROUND
+from .surfaces import PRIMITIVES, ROUND, Surface
 
 Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
@@ -58,12 +58,13 @@ _SKY = Air()
 
 @dataclass
 class _Part:
-    """Geoms of one surface that are shown or hidden together."""
+    """Geoms of one surface that are shown or hidden together; n instances of them."""
 
-    surface: int
+    surface: Surface
     collision: bool
     opacity: float
-    geoms: np.ndarray  # (k,) rows of `Drawn`
+    places: np.ndarray  # (n,) of `Stage.shown`
+    rows: np.ndarray  # (n,) of `Drawn`
     handle: Any = field(default=None, repr=False)
 
 
@@ -84,8 +85,10 @@ class Stage:
         """Make the stage; shadows: None throws them if few environments are shown."""
         self._server, self._mj, self._grab, self._air = server, mj, grab, air
         self.shadows = envs <= MOST_WITH_SHADOWS if shadows is None else shadows
-        self._drawn = drawn(mj, collision=True, corners=_corners(mj, envs))
-        self._parts = self._make_parts()
+        self._corners = _corners(mj, envs)
+        self._drawn = drawn(mj, collision=True, corners=self._corners)
+        self._parts: list[_Part] = []
+        self._sizes: np.ndarray | None = None
         self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
         self.shown: list[int] = []
         self.offsets = self._places = np.zeros((0, 3))
@@ -95,11 +98,24 @@ class Stage:
         self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), Light(air.ambient)
 
     def _make_parts(self) -> list[_Part]:
-        kinds: dict[tuple[int, bool, float], list[int]] = {}
-        for row in range(len(self._drawn.geom)):
-            key = int(self._drawn.surface[row]), bool(self._drawn.collision[row]), float(self._drawn.color[row, 3])
-            kinds.setdefault(key, []).append(row)
-        return [_Part(*key, np.array(rows)) for key, rows in kinds.items()]
+        """Collect what is shown by surface, opacity and purpose; sizes of an environment's own make a surface, too."""
+        drawn, sizes = self._drawn, self._sizes
+        kinds: dict[tuple, list[tuple[int, int]]] = {}
+        surfaces: dict[tuple, Surface] = {}
+        for place in range(len(self.shown)):
+            for row, g in enumerate(drawn.geom.tolist()):
+                which: tuple = (int(drawn.surface[row]),)
+                if sizes is not None and not np.array_equal(sizes[place, g], self._mj.geom_size[g]):
+                    which = int(self._mj.geom_type[g]), *sizes[place, g].tolist()
+                if which not in surfaces:
+                    own = sized(self._mj, g, np.array(which[1:]), self._corners) if len(which) > 1 else None
+                    surfaces[which] = drawn.surfaces[drawn.surface[row]] if own is None else own
+                key = which, bool(drawn.collision[row]), float(drawn.color[row, 3])
+                kinds.setdefault(key, []).append((place, row))
+        return [
+            _Part(surfaces[which], hidden, opacity, *np.array(pairs).T)
+            for (which, hidden, opacity), pairs in kinds.items()
+        ]
 
     def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
@@ -135,29 +151,51 @@ class Stage:
         for client in self._server.get_clients().values():
             client.camera.position, client.camera.look_at, client.camera.fov = tuple(eye), tuple(target), fov
 
-    def show(self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray) -> None:
-        """Show environments at places (k, 3) m; poses are those of all environments."""
+    def show(
+        self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray, sizes: np.ndarray | None = None
+    ) -> None:
+        """Show environments at places (k, 3) m; poses are those of all environments.
+
+        Args:
+            shown: k numbers of environments.
+            places: where they are put.
+            pos: (num_envs, ngeom, 3) m.
+            quat: (num_envs, ngeom, 4).
+            sizes: geom_size (k, ngeom, 3) m, if environments have their own.
+        """
         if len(shown) != len(self.shown):
             self._look_at_all(places)
         self.shown = shown
         self.offsets = self._places = places
         self._follow(pos)
-        for number, part in enumerate(self._parts):
+        self.resize(sizes, pos, quat)
+
+    def resize(self, sizes: np.ndarray | None, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Make all bodies anew, of sizes (k, ngeom, 3) m, or of those of the model."""
+        self._sizes = sizes
+        for part in self._parts:
             if part.handle is not None:
                 part.handle.remove()
+        self._parts = self._make_parts()
+        for number, part in enumerate(self._parts):
             part.handle = self._make(number, part, pos, quat)
 
+    def has_sizes(self, sizes: np.ndarray | None) -> bool:
+        """Return True if bodies are shown with these sizes (k, ngeom, 3) m, or those of the model for None."""
+        if sizes is None or self._sizes is None:
+            return sizes is None and self._sizes is None
+        return np.array_equal(sizes, self._sizes)
+
     def _make(self, number: int, part: _Part, pos: np.ndarray, quat: np.ndarray) -> Any:
-        surface = self._drawn.surfaces[part.surface]
         place, turn = self._instances(part, pos, quat)
-        colors = np.round(255 * self._drawn.color[part.geoms, :3] ** 2.2).astype(np.uint8)  # viser takes them as linear
+        colors = np.round(255 * self._drawn.color[part.rows, :3] ** 2.2).astype(np.uint8)  # viser takes them as linear
         handle = self._server.scene.add_batched_meshes_simple(
             f"/bodies/{number}",
-            surface.vertices,
-            surface.faces,
+            part.surface.vertices,
+            part.surface.faces,
             batched_wxyzs=turn,
             batched_positions=place,
-            batched_colors=np.tile(colors, (len(self.shown), 1)),
+            batched_colors=colors,
             opacity=part.opacity if part.opacity < 1 else None,
             lod="off",
             visible=self._visible[part.collision],
@@ -165,19 +203,16 @@ class Stage:
 
         async def dragged(event: Any) -> None:
             instance = event.instance_index or 0
-            env, row = divmod(instance, len(part.geoms))
-            if env < len(self.shown):
-                self._grab(event, env, int(self._drawn.body[part.geoms[row]]))
+            if part.places[instance] < len(self.shown):
+                self._grab(event, int(part.places[instance]), int(self._drawn.body[part.rows[instance]]))
 
         handle.on_drag("left")(dragged)
         return handle
 
     def _instances(self, part: _Part, pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        geoms = self._drawn.geom[part.geoms]
-        place = pos[np.ix_(self.shown, geoms)] + self.offsets[:, None]
-        return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(
-            np.float32
-        )
+        envs, geoms = np.array(self.shown)[part.places], self._drawn.geom[part.rows]
+        place = pos[envs, geoms] + self.offsets[part.places]
+        return place.astype(np.float32), quat[envs, geoms].astype(np.float32)
 
     def set_shadows(self, on: bool) -> None:
         """Let the sun throw shadows, or not."""
