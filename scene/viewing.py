@@ -114,9 +114,9 @@ class Viewing(Life):
         """
         self._built("view")
         from ..viewer import view
-        from .window import places_of
+        from .window import page_options
 
-        return view(self, act, **places_of(self) | options)
+        return view(self, act, **page_options(self) | options)
 
     @property
     def visualizer(self) -> Visualizer:

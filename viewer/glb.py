@@ -1,4 +1,4 @@
-"""GLB files (binary glTF 2.0) of surfaces in plain colors, which no light falls on: viser has no other such material."""
+"""GLB files (binary glTF 2.0) of surfaces in plain colors, which no light falls on: the one way to have such in viser."""
 
 import json
 import struct
@@ -17,7 +17,10 @@ def painted_glb(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> bytes
     views: list[dict[str, Any]] = []
     numbers: list[dict[str, Any]] = []
     for vertices, faces, _ in parts:
-        for array, kind, shape in ((vertices.astype("<f4"), _FLOAT32, "VEC3"), (faces.astype("<u4"), _UINT32, "SCALAR")):
+        for array, kind, shape in (
+            (vertices.astype("<f4"), _FLOAT32, "VEC3"),
+            (faces.astype("<u4"), _UINT32, "SCALAR"),
+        ):
             first, block = sum(map(len, blocks)), array.tobytes()
             views.append({"buffer": 0, "byteOffset": first, "byteLength": len(block)})
             about = {"bufferView": len(views) - 1, "componentType": kind, "type": shape}
@@ -33,9 +36,7 @@ def painted_glb(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> bytes
         }
         for *_, color in parts
     ]
-    primitives = [
-        {"attributes": {"POSITION": 2 * k}, "indices": 2 * k + 1, "material": k} for k in range(len(parts))
-    ]
+    primitives = [{"attributes": {"POSITION": 2 * k}, "indices": 2 * k + 1, "material": k} for k in range(len(parts))]
     about = {
         "asset": {"version": "2.0"},
         "extensionsUsed": [UNLIT],

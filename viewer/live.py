@@ -26,7 +26,7 @@ from .plots import Plots
 from .serving import free_port, import_viser
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
-from .stage import Stage
+from .stage import Air, Stage
 
 FRAMES, READINGS = 30.0, 4.0
 """Times a second that bodies are drawn, and that numbers, curves and pictures are."""
@@ -51,6 +51,8 @@ class Viewer:
         seed: of resets and random actions.
         driven: True: a program moves the batch, and calls `sync` after each step; there is no loop.
         places: where environments stand side by side, (num_envs, 3) m; None: in a grid.
+        background: red, green and blue behind all, 0 to 1; None: a sky.
+        ambient: red, green and blue of light from all sides, 0 to 1; None: that of a sky.
 
     Attributes:
         url: where a browser finds it.
@@ -75,6 +77,8 @@ class Viewer:
         seed: int | None = 0,
         driven: bool = False,
         places: np.ndarray | None = None,
+        background: Sequence[float] | None = None,
+        ambient: Sequence[float] | None = None,
     ) -> None:
         viser = import_viser()
         session = self.session = Session(source, act, seed, driven)
@@ -91,7 +95,8 @@ class Viewer:
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
-        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs))
+        air = Air(background, ambient)
+        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs), air)
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
@@ -107,20 +112,25 @@ class Viewer:
     def _choices(self) -> None:
         gui, stage, overlays = self._server.gui, self._stage, self._overlays
 
-        def toggle(label: str, start: bool, act: Callable[[bool], None]) -> None:
+        def toggle(label: str, start: bool, act: Callable[[bool], None]) -> Any:
             box = gui.add_checkbox(label, start)
             box.on_update(lambda event: self._jobs.put(lambda: act(event.target.value)))
+            return box
 
         if stage.walker >= 0:
             toggle("follow", stage.follows, lambda on: setattr(stage, "follows", on))
         toggle("shadows", stage.shadows, stage.set_shadows)
         toggle("contacts", False, lambda on: setattr(overlays, "contacts", on))
         toggle("contact forces", False, lambda on: setattr(overlays, "forces", on))
-        toggle("frames of bodies", False, lambda on: setattr(overlays, "frames", on))
+        self._frames_box = toggle("frames of bodies", False, lambda on: setattr(overlays, "frames", on))
         if stage.has_collision_geoms:
             toggle("collision shapes", False, lambda on: stage.set_visible(True, on))
             toggle("visual shapes", True, lambda on: stage.set_visible(False, on))
         self._pictures = CameraPictures(gui, self.session.solver, self.session.mj)
+
+    def show_frames(self, on: bool) -> None:
+        """Show the frames of bodies, or not."""
+        self._overlays.frames = self._frames_box.value = on
 
     # -- The loop -----------------------------------------------------------------------------------------------------
 

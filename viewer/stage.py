@@ -1,6 +1,6 @@
 """The bodies of a batch in a scene of viser: every surface once, its geoms in all environments as instances."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +31,8 @@ class Air:
         ambient: red, green and blue of light from all sides, 0 to 1, in place of the sky's; None: the sky's.
     """
 
-    background: tuple[float, ...] | None = None
-    ambient: tuple[float, ...] | None = None
+    background: Sequence[float] | None = None
+    ambient: Sequence[float] | None = None
 
     @property
     def haze(self) -> tuple[int, int, int]:

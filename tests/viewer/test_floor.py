@@ -70,7 +70,7 @@ def test_a_painted_floor_is_as_bright_as_a_lit_one(slider, tmp_path):
         viewer.do(lambda: stage._floor.lay(*pose, False, stage._light))
         wait(lambda: floor().std() > 5 and (floor() != lit).any())
         dark = floor()
-        print(lit.reshape(-1,3)[::500], dark.reshape(-1,3)[::500])
+        print(lit.reshape(-1, 3)[::500], dark.reshape(-1, 3)[::500])
         assert np.abs(dark - lit).max() <= ALIKE
     finally:
         browser.close()
