@@ -1,4 +1,4 @@
-"""GLB files (binary glTF 2.0) of surfaces in plain colors, which no light falls on: viser has no such material itself."""
+"""GLB files (binary glTF 2.0) of surfaces in plain colors that no light falls on: viser has no such material itself."""
 
 import json
 import struct
