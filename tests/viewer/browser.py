@@ -122,7 +122,8 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
     def click(self, element: str) -> None:
-        """Click with the mouse on the middle of an element, given as an expression."""
+        """Click with the mouse on the middle of an element, given as an expression, when it is there."""
+        self.until(f"Boolean({element})")
         box = f"(r => [r.x + r.width / 2, r.y + r.height / 2])(({element}).getBoundingClientRect())"
         before, at = None, self.ask(box)
         while before != at:  # panels slide in
