@@ -44,7 +44,7 @@ class Air:
 
     @property
     def sky(self) -> str:
-        """What is behind all, in the words of CSS: blue above, nearly white at the horizon, or one color.
+        """The background, in the words of CSS: blue above, nearly white at the horizon, or one color.
 
         A background picture of viser is drawn in every pixel, behind bodies too; this one the browser has for nothing.
         """
