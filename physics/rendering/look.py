@@ -23,6 +23,8 @@ SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light, 1 + t
 LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m), share by which the haze below is darker
 LIT_HORIZON_RGB, LIT_ZENITH_RGB = 8, 9  # the sky as it lights surfaces, which may be another than the one that is seen
 LIGHTS = ("sun", "file")
+CURVE = 0.29, 0.383, 0.223
+"""The numbers a, b, c of the curve that shows light, see `shading.shown`."""
 HAZE = 0.35
 BRIGHTEST = 0.985
 """Picture value of a background at most: a light that is shown as white would be endless."""
@@ -111,8 +113,6 @@ class Look:
 
     def _light_of(self, value: np.ndarray) -> np.ndarray:
         """Return the linear light that is shown as picture values (3,): the inverse of `shading.shown`."""
-        from .shading import CURVE
-
         a, b, c = CURVE
         g = np.clip(value, 0.0, BRIGHTEST) ** 2
         half = (a - b * g) / (2 * (1 - g))

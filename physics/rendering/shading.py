@@ -5,11 +5,10 @@ import taichi as ti
 from ..math import func
 from ..shapes.ray import unit
 from . import look as rows
+from .look import CURVE
 
 vec3 = ti.types.vector(3, ti.f32)
 
-CURVE = 0.29, 0.383, 0.223
-"""The numbers a, b, c of the curve that shows light, see `shown`."""
 LEAST_FACING = 0.02  # cosine to the eye that a blended normal has at least
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import tumble.scene as gs
 from tumble.physics.process.runtime import init
-from tumble.physics.rendering.shading import CURVE
+from tumble.physics.rendering.look import CURVE
 from tumble.scene.seen import look_of
 
 ONE_STEP = 1.0 / 255
