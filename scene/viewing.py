@@ -73,7 +73,8 @@ class Viewing(Life):
         """
         scene: Any = self
         vis, known = scene.vis_options, self._besides if self._besides is not None else {}
-        self._besides = found = {}
+        found: dict[Any, DebugObject] = {}
+        self._besides = found
         if vis.show_world_frame:
             size = vis.world_frame_size
             found["world"] = known.get("world") or debug.frame(np.eye(4), size, 0.03 * size, 0.015 * size)

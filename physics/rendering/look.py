@@ -102,11 +102,14 @@ class Look:
             raise ValueError(f"Look.sun must be a direction towards the sun, not {self.sun}")
         settings = (self.fade * max(extent, distance), self.occlusion, self.exposure)
         shadows = (np.radians(self.sun_radius), max(1, self.soft_shadows) if self.shadows else 0, 0.0)
-        haze, seen, lit, ground = HAZE, (self.horizon_rgb, self.zenith_rgb), (self.horizon_rgb, self.zenith_rgb), None
+        haze, ground = HAZE, None
+        seen: tuple[Any, Any] = (self.horizon_rgb, self.zenith_rgb)
+        lit: tuple[Any, Any] = seen
         if self.background_rgb is not None:
-            haze, seen = 0.0, (tuple(self._light_of(np.asarray(self.background_rgb, float))),) * 2
+            light = tuple(self._light_of(np.asarray(self.background_rgb, float)))
+            haze, seen = 0.0, (light, light)
         if self.ambient_rgb is not None:
-            lit, ground = (self.ambient_rgb,) * 2, self.ambient_rgb
+            lit, ground = (self.ambient_rgb, self.ambient_rgb), self.ambient_rgb
         colours = self.sun_rgb, *seen, ground or self.ground_rgb
         rows = (sun / length, *colours, settings, shadows, (near, reach, haze), *lit)
         return np.array(rows, dtype=np.float32)
