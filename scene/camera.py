@@ -18,7 +18,7 @@ from .checks import number
 from .debug import DebugObject
 from .debug_pictures import lay_over
 from .renderers import RayTracer
-from .seen import PresentPoses, are_together, rendered, show_of
+from .seen import PresentPoses, are_together, look_of, rendered, show_of
 from .segmentation import Segmentation
 
 MODELS = ("pinhole", "thinlens")
@@ -55,7 +55,7 @@ class Camera(CameraPose):
         super().__init__(options["pos"], options["lookat"], options["up"])
         self._posed = PosedCamera(self.fov, self._distance, self._poses)
         self._renderer: BatchRenderer | None = None
-        self._made_for: tuple[int, Any] = 0, None
+        self._made_for: tuple[int, Any, Any] = 0, None, None
         self._film: list[np.ndarray] | None = None
         self._paused = False
         self._target: tuple[Any, float | None] = None, None
@@ -134,11 +134,12 @@ class Camera(CameraPose):
             if self._renderer is None:
                 self._renderer = self._tracer(self._scene.renderer)
             return self._renderer
-        made_for = samples, show_of(self._scene)
+        made_for = samples, show_of(self._scene), look_of(self._scene)
         if self._renderer is None or self._made_for != made_for:
             self._made_for, model = made_for, self._built().model
-            show = made_for[1]
-            self._renderer = BatchRenderer(model, *self.res, self._posed, samples=samples, show=show, near=self.near)
+            self._renderer = BatchRenderer(
+                model, *self.res, self._posed, samples=samples, show=made_for[1], look=made_for[2], near=self.near
+            )
         return self._renderer
 
     def _tracer(self, settings: RayTracer) -> BatchRenderer:
@@ -151,6 +152,7 @@ class Camera(CameraPose):
             *self.res,
             self._posed,
             self.spp,
+            look=look_of(self._scene),
             near=self.near,
             bounces=settings.tracing_depth,
             aperture=focal / (2 * self.aperture) if self.model == "thinlens" else 0.0,

@@ -87,6 +87,17 @@ def box(bounds: Any, rgba: Any, wireframe: bool, wireframe_radius: float) -> Deb
     return capsules(corners[first], corners[second], wireframe_radius, rgba)
 
 
+def frustum(camera: Any, rgba: Any) -> DebugObject:
+    """Return the edges of what a camera of a scene sees, up to a metre away."""
+    high = np.tan(np.radians(camera.fov) / 2)
+    wide = high * camera.aspect_ratio
+    corners = np.array([[x * wide, y * high, -1.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    start = np.vstack([np.zeros((4, 3)), corners])
+    found = capsules(start, np.vstack([corners, np.roll(corners, -1, axis=0)]), 0.005, rgba)
+    found.pose = camera.transform
+    return found
+
+
 def chain(points: Any, radius: float, rgba: Any) -> DebugObject:
     """Return a line through points (k, 3) m."""
     points = _points("poss", points)

@@ -134,13 +134,7 @@ class Drawing:
 
     def draw_debug_frustum(self, camera: Any, color: Any = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
         """Draw what a camera of the scene sees, up to a metre away, as edges."""
-        high = np.tan(np.radians(camera.fov) / 2)
-        wide = high * camera.aspect_ratio
-        corners = np.array([[x * wide, y * high, -1.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
-        start = np.vstack([np.zeros((4, 3)), corners])
-        drawn = debug.capsules(start, np.vstack([corners, np.roll(corners, -1, axis=0)]), 0.005, color)
-        drawn.pose = camera.transform
-        return self._draw(drawn)
+        return self._draw(debug.frustum(camera, color))
 
     def update_debug_objects(self, objs: Sequence[DebugObject], poses: Any) -> None:
         """Move what was drawn to poses (n, 4, 4), which replace those it had."""

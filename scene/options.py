@@ -162,24 +162,26 @@ class VisOptions:
 
     Attributes:
         segmentation_level: "link", "entity" or "geom": what the numbers of a segmented picture stand for.
-        background_color, ambient_light: red, green and blue of the sky and of its light, from 0 to 1; None: the
-            renderer's own.
+        background_color: red, green and blue of what is behind all, from 0 to 1; None: a sky.
+        ambient_light: red, green and blue of light from all sides, from 0 to 1; None: that of a sky.
         shadow: whether there are shadows.
-        plane_reflection: whether planes mirror.
+        plane_reflection: whether planes mirror, on a page none do; None: as their surfaces say, faintly if they say
+            nothing.
         show_world_frame, world_frame_size: whether the world's axes are drawn, and how long, m.
         show_link_frame, link_frame_size: whether the axes of all links are drawn, and how long, m.
         contact_force_scale: m of an arrow for each newton of the contacts that `visualize_contact` shows.
         split_envs: whether cameras have a picture of each environment, also where `build` was given an `env_spacing`;
             else these stand side by side in one picture.
         rendered_envs_idx: the environments that stand there; None: all.
-        show_cameras, lights: for viewers.
+        show_cameras: whether a page shows what the cameras see, as edges.
+        lights: none: `Scene.add_light` adds them.
     """
 
     segmentation_level: str = "link"
     background_color: Any = None
     ambient_light: Any = None
     shadow: bool = True
-    plane_reflection: bool = False
+    plane_reflection: bool | None = None
     show_world_frame: bool = False
     world_frame_size: float = 1.0
     show_link_frame: bool = False
@@ -203,6 +205,14 @@ class VisOptions:
         for name in ("background_color", "ambient_light"):
             if getattr(self, name) is not None:
                 put(self, **{name: numbers("VisOptions", name, getattr(self, name), 3)})
+                if not all(0 <= part <= 1 for part in getattr(self, name)):
+                    raise ValueError(f"VisOptions: {name}={getattr(self, name)!r}: red, green and blue are from 0 to 1")
+        for name in ("shadow", "show_cameras", "show_world_frame", "show_link_frame"):
+            put(self, **{name: as_flag(f"VisOptions: {name}", getattr(self, name))})
+        if self.plane_reflection is not None:
+            put(self, plane_reflection=as_flag("VisOptions: plane_reflection", self.plane_reflection))
+        if len(self.lights):
+            raise ValueError("VisOptions: lights: lights are added by scene.add_light, a call for each")
         for name in ("world_frame_size", "link_frame_size", "contact_force_scale"):
             put(self, **{name: number("VisOptions", name, getattr(self, name), above=0.0)})
 

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..physics.rendering.look import Look
 from ..physics.rendering.overlays import Show
-from .renderers import BatchRenderer
+from .renderers import BatchRenderer, RayTracer
 from .world import World
+
+MIRROR = 0.5
+"""Reflectance of planes that are to mirror."""
 
 
 class PresentPoses:
@@ -47,6 +51,30 @@ def show_of(scene: Any) -> Show:
         contact_forces=bool(geoms),
         contact_geoms=tuple(geoms),
         force_scale=vis.contact_force_scale,
+    )
+
+
+def look_of(scene: Any) -> Look:
+    """Return light and colours of pictures, by the scene's options.
+
+    Raises:
+        ValueError: options that path tracing has others for.
+    """
+    vis = scene.vis_options
+    given = {"background_color": vis.background_color, "ambient_light": vis.ambient_light}
+    if isinstance(scene.renderer, RayTracer):
+        for name, value in {**given, "shadow": None if vis.shadow else False}.items():
+            if value is not None:
+                raise ValueError(
+                    f"VisOptions: {name}={value!r}: paths of light have no such option; RayTracer(env_surface="
+                    "gs.surfaces.Emission(...)) is what is all around"
+                )
+    mirror = None if vis.plane_reflection is None else MIRROR if vis.plane_reflection else 0.0
+    return Look(
+        background_rgb=vis.background_color,
+        ambient_rgb=vis.ambient_light,
+        shadows=vis.shadow,
+        floor_mirror=mirror,
     )
 
 

@@ -4,11 +4,17 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from . import debug
+from .debug import DebugObject
 from .life import Life
 
 if TYPE_CHECKING:
     from ..viewer import Viewer
     from .window import Window
+
+CAMERA = (0.1, 0.1, 0.1, 1.0)
 
 
 class NoWindow:
@@ -58,6 +64,25 @@ class Viewing(Life):
     """
 
     viewer: "Window | NoWindow | None" = None
+    _besides: dict[Any, DebugObject] | None = None
+
+    def page_objects(self) -> list[DebugObject]:
+        """Return what its page shows beside the bodies: what `draw_debug_*` drew, and by `VisOptions` cameras and axes.
+
+        An object that is shown again is the same one.
+        """
+        scene: Any = self
+        vis, known = scene.vis_options, self._besides if self._besides is not None else {}
+        found: dict[Any, DebugObject] = {}
+        self._besides = found
+        if vis.show_world_frame:
+            size = vis.world_frame_size
+            found["world"] = known.get("world") or debug.frame(np.eye(4), size, 0.03 * size, 0.015 * size)
+        for camera in scene.cameras if vis.show_cameras else ():
+            key = camera.idx, camera.fov
+            found[key] = known.get(key) or debug.frustum(camera, CAMERA)
+            found[key].pose = camera.transform
+        return [*scene.debug_objects, *found.values()]
 
     def _show_viewer(self, asked: bool) -> None:
         if asked:
@@ -90,9 +115,9 @@ class Viewing(Life):
         """
         self._built("view")
         from ..viewer import view
-        from .window import places_of
+        from .window import page_options
 
-        return view(self, act, **places_of(self) | options)
+        return view(self, act, **page_options(self) | options)
 
     @property
     def visualizer(self) -> Visualizer:

@@ -18,7 +18,8 @@ class Window(Viewer):
 
     def __init__(self, scene: Any) -> None:
         options = scene.viewer_options
-        super().__init__(scene, driven=True, title="Tumble scene", **places_of(scene))
+        super().__init__(scene, driven=True, title="Tumble scene", **page_options(scene))
+        self.show_frames(scene.vis_options.show_link_frame)
         given = getattr(options, "given", {})
         if "camera_pos" in given or "camera_lookat" in given or "camera_fov" in given:
             self._stage.look(options.camera_pos, options.camera_lookat, np.radians(options.camera_fov))
@@ -59,7 +60,9 @@ class Window(Viewer):
     setup_camera = update_following = register_keybinds = add_plugin = remove_keybinds = _nothing
 
 
-def places_of(scene: Any) -> dict[str, Any]:
-    """Return the argument `places` of `Viewer`: where `env_spacing` puts environments, if it was given."""
-    offsets = scene.world.offsets.double().cpu().numpy()
-    return {"places": offsets} if np.ptp(offsets, axis=0).any() else {}
+def page_options(scene: Any) -> dict[str, Any]:
+    """Return arguments of `Viewer`: where `env_spacing` puts environments, if it was given, and light and shadows."""
+    vis, offsets = scene.vis_options, scene.world.offsets.double().cpu().numpy()
+    places = {"places": offsets} if np.ptp(offsets, axis=0).any() else {}
+    shadows = {} if vis.shadow else {"shadows": False}
+    return {"background": vis.background_color, "ambient": vis.ambient_light, **shadows, **places}

@@ -3,15 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from ..viewer import Recorder, Replay, record
-from .evaluate import FIRST_SEED, make_envs, twin_of
-from .policy import Policy, newest_policy
+from .evaluate import FIRST_SEED
+from .playing import Playing
 from .runs import Run
 from .tasks import make_vec, short_name
-from .video import copy_state, explained
+from .video import explained
 
 
 def replay_policy(
@@ -32,29 +31,12 @@ def replay_policy(
         TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
     """
-    config, checkpoint = run.config, checkpoint or newest_policy(run)
-    config = config.replace(env=config.env | (options or {}))
-    twin = twin_of(config, simulator)
-    canvas = make_envs(config, "tumble" if twin else simulator, num_envs)
-    stage = make_envs(config, simulator, num_envs) if twin else canvas
-    policy = Policy(config, checkpoint, stage.single_observation_space, stage.single_action_space)
-    canvas.reset(seed=seed)
-    observations, _ = stage.reset(seed=seed)
-    recorder = Recorder(canvas, range(num_envs), f"{short_name(config.task)}, {config.algo}, step {policy.step:,}")
-    playing = starts = np.ones(num_envs, dtype=bool)
-    told: tuple[Any, Any] = None, None
-    fps = float(canvas.metadata["render_fps"])
-    for step in range(1 + round(seconds * fps)):
-        if stage is not canvas:
-            copy_state(stage, canvas)
-        recorder.add(*told, time=step / fps if stage is not canvas else None)
-        observations, reward, terminated, truncated, infos = stage.step(policy.act(observations, starts=starts))
-        told, starts = (reward, infos), terminated | truncated
-        playing = playing & ~starts
-        if not playing.any():
-            break
-    for envs in {stage, canvas}:
-        envs.close()
+    played = Playing(run, simulator, checkpoint, num_envs, options)
+    config, canvas = run.config, played.canvas
+    title = f"{short_name(config.task)}, {config.algo}, step {played.policy.step:,}"
+    recorder, fps = Recorder(canvas, range(num_envs), title), float(canvas.metadata["render_fps"])
+    for step, moment in enumerate(played.moments(1 + round(seconds * fps), seed)):
+        recorder.add(moment.rewards, moment.infos, time=step / fps if played.is_twin else None)
     return recorder.replay()
 
 

@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..viewer.errors import ViewerError
 from .errors import TumbleUserError
-from .evaluate import FIRST_SEED, make_envs, twin_of
+from .evaluate import FIRST_SEED
 from .film_style import FilmStyle, Scoreboard
-from .policy import Policy, newest_policy
+from .playing import Playing
 from .runs import Run
 from .task_errors import is_the_tasks
 from .tasks import make_vec
@@ -53,37 +53,23 @@ def film_policy(
         TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
     """
-    config, checkpoint = run.config, checkpoint or newest_policy(run)
-    config = config.replace(env=config.env | (options or {}))
-    twin, drawn = twin_of(config, simulator), {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
-    canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
-    stage = make_envs(config, simulator, num_envs) if twin else canvas
-    policy = Policy(config, checkpoint, stage.single_observation_space, stage.single_action_space)
+    drawn = {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
+    played = Playing(run, simulator, checkpoint, num_envs, options, **drawn)
+    canvas = played.canvas
     fps, style = _frames_per_second(canvas), style or FilmStyle()
     dressed(canvas, style)
 
     def frames() -> Iterator[np.ndarray]:
         board = Scoreboard(style, num_envs)
-        canvas.reset(seed=seed)
-        observations, _ = stage.reset(seed=seed)
-        playing = starts = np.ones(num_envs, dtype=bool)
         pictures = None
-        for _ in range(round(seconds * fps)):
-            if stage is not canvas:
-                copy_state(stage, canvas)
+        for moment in played.moments(round(seconds * fps), seed):
+            if moment.infos is not None:
+                board.add(1.0 / fps, moment.rewards, moment.infos, ended=moment.begun)
             now = shoot(canvas, style, board)
             if style.spacing is None:
-                now = now if pictures is None else np.where(playing[:, None, None, None], now, pictures)
+                now = now if pictures is None else np.where(moment.playing[:, None, None, None], now, pictures)
             pictures = now
             yield laid_out(pictures, style)
-            observations, rewards, terminated, truncated, infos = stage.step(policy.act(observations, starts=starts))
-            board.add(1.0 / fps, rewards, infos, ended=starts)
-            starts = terminated | truncated
-            playing = playing & ~starts
-            if not playing.any():
-                break
-        stage.close()
-        canvas.close()
 
     return Film(frames(), style.fps(fps))
 
@@ -182,17 +168,6 @@ def explained(what: str) -> Iterator[None]:
         if is_the_tasks(error) or isinstance(error, TumbleUserError):
             raise
         raise FilmError(f"{what}: {error}") from error
-
-
-def copy_state(source: VectorEnv, target: VectorEnv) -> None:
-    """Put the positions and velocities of Gymnasium's MuJoCo environments into Tumble's."""
-    import torch
-
-    data = [env.unwrapped.data for env in source.envs]  # type: ignore[attr-defined]
-    solver = target.unwrapped.solver  # type: ignore[attr-defined]
-    rows = {name: np.stack([getattr(one, name) for one in data]) for name in ("qpos", "qvel")}
-    solver.set_state(**{name: torch.as_tensor(row, dtype=solver.dtype) for name, row in rows.items()})
-    solver.forward()
 
 
 def _frames_per_second(envs: VectorEnv) -> float:

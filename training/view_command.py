@@ -28,7 +28,9 @@ def view(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines connect.")] = "127.0.0.1",
     paused: Annotated[bool, typer.Option("--paused", help="Begin paused.")] = False,
-    shadows: Annotated[bool, typer.Option(help="Without, browsers that draw in software are twice as fast.")] = True,
+    shadows: Annotated[
+        bool | None, typer.Option(help="Slow where a browser draws in software. Default: of up to 4 environments.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     option: Annotated[
         list[str] | None,

@@ -90,6 +90,12 @@ def drawn(mj: mujoco.MjModel, collision: bool = False, corners: int = ROUND) -> 
     )
 
 
+def sized(mj: mujoco.MjModel, g: int, size: np.ndarray, corners: int = ROUND) -> Surface | None:
+    """Return the surface of a geom of another size (3,), m; None for one whose size says nothing of its surface."""
+    shape = _PRIMITIVES.get(int(mj.geom_type[g]))
+    return None if shape is None else shape(size, corners)
+
+
 def _key(mj: mujoco.MjModel, g: int) -> tuple:
     """Return all that the surface of a geom follows from."""
     kind, data = int(mj.geom_type[g]), int(mj.geom_dataid[g])

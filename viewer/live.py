@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .drawings import Drawings
 from .errors import ViewerError
 from .layout import grid, room
 from .overlays import Overlays
@@ -24,8 +25,8 @@ from .pictures import CameraPictures
 from .plots import Plots
 from .serving import free_port, import_viser
 from .session import Session
-from .sources import environments, geom_poses
-from .stage import Stage
+from .sources import environments, geom_poses, own_sizes
+from .stage import Air, Stage
 
 FRAMES, READINGS = 30.0, 4.0
 """Times a second that bodies are drawn, and that numbers, curves and pictures are."""
@@ -46,10 +47,12 @@ class Viewer:
         host: address to listen at; "0.0.0.0" lets other machines connect.
         play: False: paused at first.
         title: of the page.
-        shadows: False spares browsers without a graphics card.
+        shadows: False spares browsers without a graphics card; None: of up to 4 environments.
         seed: of resets and random actions.
         driven: True: a program moves the batch, and calls `sync` after each step; there is no loop.
         places: where environments stand side by side, (num_envs, 3) m; None: in a grid.
+        background: red, green and blue behind all, 0 to 1; None: a sky.
+        ambient: red, green and blue of light from all sides, 0 to 1; None: that of a sky.
 
     Attributes:
         url: where a browser finds it.
@@ -70,10 +73,12 @@ class Viewer:
         host: str = "127.0.0.1",
         play: bool = True,
         title: str = "Tumble",
-        shadows: bool = True,
+        shadows: bool | None = None,
         seed: int | None = 0,
         driven: bool = False,
         places: np.ndarray | None = None,
+        background: Sequence[float] | None = None,
+        ambient: Sequence[float] | None = None,
     ) -> None:
         viser = import_viser()
         session = self.session = Session(source, act, seed, driven)
@@ -90,10 +95,12 @@ class Viewer:
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
-        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs))
+        air = Air(background, ambient)
+        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs), air)
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
+        self._drawings = Drawings(self._server, source)
         self._overlays = Overlays(self._server, session.solver, session.mj)
         self._plots = Plots(self._server.gui, self.panel.plots_place)
         with self.panel.show_tab:
@@ -105,20 +112,25 @@ class Viewer:
     def _choices(self) -> None:
         gui, stage, overlays = self._server.gui, self._stage, self._overlays
 
-        def toggle(label: str, start: bool, act: Callable[[bool], None]) -> None:
+        def toggle(label: str, start: bool, act: Callable[[bool], None]) -> Any:
             box = gui.add_checkbox(label, start)
             box.on_update(lambda event: self._jobs.put(lambda: act(event.target.value)))
+            return box
 
         if stage.walker >= 0:
             toggle("follow", stage.follows, lambda on: setattr(stage, "follows", on))
         toggle("shadows", stage.shadows, stage.set_shadows)
         toggle("contacts", False, lambda on: setattr(overlays, "contacts", on))
         toggle("contact forces", False, lambda on: setattr(overlays, "forces", on))
-        toggle("frames of bodies", False, lambda on: setattr(overlays, "frames", on))
+        self._frames_box = toggle("frames of bodies", False, lambda on: setattr(overlays, "frames", on))
         if stage.has_collision_geoms:
             toggle("collision shapes", False, lambda on: stage.set_visible(True, on))
             toggle("visual shapes", True, lambda on: stage.set_visible(False, on))
         self._pictures = CameraPictures(gui, self.session.solver, self.session.mj)
+
+    def show_frames(self, on: bool) -> None:
+        """Show the frames of bodies, or not."""
+        self._overlays.frames = self._frames_box.value = on
 
     # -- The loop -----------------------------------------------------------------------------------------------------
 
@@ -260,10 +272,20 @@ class Viewer:
 
     def _draw(self) -> None:
         pos, quat = self._poses()
+        sizes = own_sizes(self.session.solver, self._envs)
         with self._server.atomic():
+            if not self._stage.has_sizes(sizes):
+                self._stage.resize(sizes, pos, quat)
             self._stage.update(pos, quat)
+            self._draw_besides()
             self._overlays.update(self._stage, self._spring)
         self.frames += 1
+
+    def _draw_besides(self) -> None:
+        """Show what a program draws: in the one world of environments whose places it gave, else in each of them."""
+        stage = self._stage
+        several = len(stage.shown) > 1 and self._all_places is not None
+        self._drawings.update(np.zeros((1, 3)) if several else stage.offsets)
 
     def _read(self) -> None:
         session, env = self.session, self.panel.env
@@ -296,7 +318,8 @@ class Viewer:
         elif len(shown) > 1:
             places = grid(len(shown), room(pos_quat[0][shown], self.session.mj))
         with self._server.atomic():
-            self._stage.show(shown, places, *pos_quat)
+            self._stage.show(shown, places, *pos_quat, own_sizes(self.session.solver, shown))
+            self._draw_besides()
         self._plots.clear()
 
     def _dragged(self, event: Any, place: int, body: int) -> None:

@@ -115,6 +115,12 @@ def geom_poses(solver: Any, envs: Sequence[int]) -> tuple[np.ndarray, np.ndarray
     return found["geom_xpos"].double().cpu().numpy(), quaternions(turns.reshape(*turns.shape[:2], 3, 3))
 
 
+def own_sizes(solver: Any, envs: Sequence[int]) -> np.ndarray | None:
+    """Return geom_size (n, ngeom, 3), m, of environments, if a solver's environments have sizes of their own."""
+    parameters = solver.parameters
+    return parameters.get("geom_size", list(envs)).cpu().numpy() if "geom_size" in parameters.own else None
+
+
 def quaternions(turns: np.ndarray) -> np.ndarray:
     """Return the unit quaternions (..., 4) of rotations (..., 3, 3), w first and not below 0."""
     m = turns

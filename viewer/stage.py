@@ -1,33 +1,70 @@
 """The bodies of a batch in a scene of viser: every surface once, its geoms in all environments as instances."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from .drawn import drawn, followed, start_camera
-from .surfaces import PRIMITIVES, ROUND
+from .drawn import drawn, followed, sized, start_camera
+from .floor import Floor, Light
+from .surfaces import PRIMITIVES, ROUND, Surface
 
 Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
 FIELD_OF_VIEW = np.radians(42)
 HORIZON = 222, 232, 240
-SUN = -36.0, -48.0, 80.0  # m
 ROUND_GEOMS = [int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind.upper()}")) for kind in PRIMITIVES if kind != "box"]
-FIELDS = 40
-"""Fields of a floor's checker to each side."""
+MOST_WITH_SHADOWS = 4
+"""Environments that throw shadows, unless that is asked for."""
+FEW_ROUND, MANY_ROUND = 60, 200
+"""Round geoms up to which circles have `ROUND` corners, and from which on they have the fewest."""
+
+
+@dataclass(frozen=True)
+class Air:
+    """The light and the color around a stage.
+
+    Attributes:
+        background: red, green and blue behind all, 0 to 1; None: a sky.
+        ambient: red, green and blue of light from all sides, 0 to 1, in place of the sky's; None: the sky's.
+    """
+
+    background: Sequence[float] | None = None
+    ambient: Sequence[float] | None = None
+
+    @property
+    def haze(self) -> tuple[int, int, int]:
+        """The color of what is far away."""
+        if self.background is None:
+            return HORIZON
+        red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in self.background)
+        return red, green, blue
+
+    @property
+    def sky(self) -> str:
+        """The background, in the words of CSS: blue above, nearly white at the horizon, or one color.
+
+        A background picture of viser is drawn in every pixel, behind bodies too; this one the browser has for nothing.
+        """
+        haze = "rgb({}, {}, {})".format(*self.haze)
+        blue = "rgb(104, 152, 206), rgb(166, 194, 224) 10%, "
+        return haze if self.background is not None else f"linear-gradient({blue}{haze} 25%)"
+
+
+_SKY = Air()
 
 
 @dataclass
 class _Part:
-    """Geoms of one surface that are shown or hidden together."""
+    """Geoms of one surface that are shown or hidden together; n instances of them."""
 
-    surface: int
+    surface: Surface
     collision: bool
     opacity: float
-    geoms: np.ndarray  # (k,) rows of `Drawn`
+    places: np.ndarray  # (n,) of `Stage.shown`
+    rows: np.ndarray  # (n,) of `Drawn`
     handle: Any = field(default=None, repr=False)
 
 
@@ -38,56 +75,60 @@ class Stage:
         shown: numbers of the environments.
         offsets: (len(shown), 3) where each of them is put, m.
         follows: True while the scene is shifted so that the body that goes places stays where it is.
-        shadows: True while the sun throws shadows, which cost the browser the most.
+        shadows: True while the sun throws shadows, which cost a browser without a graphics card the most.
         walker: the geom that is followed, -1 for none.
     """
 
-    def __init__(self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool = True, envs: int = 1) -> None:
-        self._server, self._mj, self._grab, self.shadows = server, mj, grab, shadows
-        self._drawn = drawn(mj, collision=True, corners=_corners(mj, envs))
-        self._parts = self._make_parts()
+    def __init__(
+        self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool | None = None, envs: int = 1, air: Air = _SKY
+    ) -> None:
+        """Make the stage; shadows: None throws them if few environments are shown."""
+        self._server, self._mj, self._grab, self._air = server, mj, grab, air
+        self.shadows = envs <= MOST_WITH_SHADOWS if shadows is None else shadows
+        self._corners = _corners(mj, envs)
+        self._drawn = drawn(mj, collision=True, corners=self._corners)
+        self._parts: list[_Part] = []
+        self._sizes: np.ndarray | None = None
         self._visible = {False: True, True: False}  # parts that are there for contacts: hidden at first
         self.shown: list[int] = []
         self.offsets = self._places = np.zeros((0, 3))
         row = followed(mj, self._drawn)
         self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
         self.follows = self.walker >= 0
-        self._floors: list[tuple[int, Any]] = []
+        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), Light(air.ambient)
 
     def _make_parts(self) -> list[_Part]:
-        kinds: dict[tuple[int, bool, float], list[int]] = {}
-        for row in range(len(self._drawn.geom)):
-            key = int(self._drawn.surface[row]), bool(self._drawn.collision[row]), float(self._drawn.color[row, 3])
-            kinds.setdefault(key, []).append(row)
-        return [_Part(*key, np.array(rows)) for key, rows in kinds.items()]
+        """Collect what is shown by surface, opacity and purpose; sizes of an environment's own make a surface, too."""
+        drawn, sizes = self._drawn, self._sizes
+        kinds: dict[tuple, list[tuple[int, int]]] = {}
+        surfaces: dict[tuple, Surface] = {}
+        for place in range(len(self.shown)):
+            for row, g in enumerate(drawn.geom.tolist()):
+                which: tuple = (int(drawn.surface[row]),)
+                if sizes is not None and not np.array_equal(sizes[place, g], self._mj.geom_size[g]):
+                    which = int(self._mj.geom_type[g]), *sizes[place, g].tolist()
+                if which not in surfaces:
+                    own = sized(self._mj, g, np.array(which[1:]), self._corners) if len(which) > 1 else None
+                    surfaces[which] = drawn.surfaces[drawn.surface[row]] if own is None else own
+                key = which, bool(drawn.collision[row]), float(drawn.color[row, 3])
+                kinds.setdefault(key, []).append((place, row))
+        return [
+            _Part(surfaces[which], hidden, opacity, *np.array(pairs).T)
+            for (which, hidden, opacity), pairs in kinds.items()
+        ]
 
     def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
         scene = self._server.scene
-        scene.set_background_image(_sky(), format="png")
+        self._server.gui.add_html(f"<style>canvas[data-engine] {{ background: {self._air.sky} }}</style>")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
-        # It shines from where it is to the origin, whatever its rotation: at the origin it would shine nowhere.
-        self._sun = scene.add_light_directional("/light/sun", color=(255, 244, 226), intensity=2.2, position=SUN)
-        self._sun.cast_shadow = self.shadows
-        scene.add_light_hemisphere("/light/sky", sky_color=(214, 232, 255), ground_color=(150, 146, 140), intensity=1.5)
+        self._sun = self._light.shine(scene, self.shadows)
         camera = self._first = start_camera(self._mj, pos)
         reach = camera.distance
-        scene.configure_fog(5 * reach, 16 * reach, color=HORIZON)
-        for number, g in enumerate(self._drawn.planes):
-            for kind, color in enumerate(self._drawn.plane_colors[number]):
-                vertices, faces = _fields(self._drawn.cell, kind)
-                handle = scene.add_mesh_simple(
-                    f"/floor/{number}/{kind}",
-                    vertices,
-                    faces,
-                    color=tuple(int(255 * c) for c in 0.93 * color),
-                    position=pos[g],
-                    wxyz=quat[g],
-                    side="double",
-                    cast_shadow=False,
-                )
-                self._floors.append((int(g), handle))
+        scene.configure_fog(5 * reach, 16 * reach, color=self._air.haze)
+        self._laid = pos, quat
+        self._floor.lay(pos, quat, self.shadows, self._light)
         self._start = pos[self.walker] if self.walker >= 0 else None
 
     def _look_at_all(self, places: np.ndarray) -> None:
@@ -110,29 +151,51 @@ class Stage:
         for client in self._server.get_clients().values():
             client.camera.position, client.camera.look_at, client.camera.fov = tuple(eye), tuple(target), fov
 
-    def show(self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray) -> None:
-        """Show environments at places (k, 3) m; poses are those of all environments."""
+    def show(
+        self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray, sizes: np.ndarray | None = None
+    ) -> None:
+        """Show environments at places (k, 3) m; poses are those of all environments.
+
+        Args:
+            shown: k numbers of environments.
+            places: where they are put.
+            pos: (num_envs, ngeom, 3) m.
+            quat: (num_envs, ngeom, 4).
+            sizes: geom_size (k, ngeom, 3) m, if environments have their own.
+        """
         if len(shown) != len(self.shown):
             self._look_at_all(places)
         self.shown = shown
         self.offsets = self._places = places
         self._follow(pos)
-        for number, part in enumerate(self._parts):
+        self.resize(sizes, pos, quat)
+
+    def resize(self, sizes: np.ndarray | None, pos: np.ndarray, quat: np.ndarray) -> None:
+        """Make all bodies anew, of sizes (k, ngeom, 3) m, or of those of the model."""
+        self._sizes = sizes
+        for part in self._parts:
             if part.handle is not None:
                 part.handle.remove()
+        self._parts = self._make_parts()
+        for number, part in enumerate(self._parts):
             part.handle = self._make(number, part, pos, quat)
 
+    def has_sizes(self, sizes: np.ndarray | None) -> bool:
+        """Return True if bodies are shown with these sizes (k, ngeom, 3) m, or those of the model for None."""
+        if sizes is None or self._sizes is None:
+            return sizes is None and self._sizes is None
+        return np.array_equal(sizes, self._sizes)
+
     def _make(self, number: int, part: _Part, pos: np.ndarray, quat: np.ndarray) -> Any:
-        surface = self._drawn.surfaces[part.surface]
         place, turn = self._instances(part, pos, quat)
-        colors = np.round(255 * self._drawn.color[part.geoms, :3] ** 2.2).astype(np.uint8)  # viser takes them as linear
+        colors = np.round(255 * self._drawn.color[part.rows, :3] ** 2.2).astype(np.uint8)  # viser takes them as linear
         handle = self._server.scene.add_batched_meshes_simple(
             f"/bodies/{number}",
-            surface.vertices,
-            surface.faces,
+            part.surface.vertices,
+            part.surface.faces,
             batched_wxyzs=turn,
             batched_positions=place,
-            batched_colors=np.tile(colors, (len(self.shown), 1)),
+            batched_colors=colors,
             opacity=part.opacity if part.opacity < 1 else None,
             lod="off",
             visible=self._visible[part.collision],
@@ -140,23 +203,22 @@ class Stage:
 
         async def dragged(event: Any) -> None:
             instance = event.instance_index or 0
-            env, row = divmod(instance, len(part.geoms))
-            if env < len(self.shown):
-                self._grab(event, env, int(self._drawn.body[part.geoms[row]]))
+            if part.places[instance] < len(self.shown):
+                self._grab(event, int(part.places[instance]), int(self._drawn.body[part.rows[instance]]))
 
         handle.on_drag("left")(dragged)
         return handle
 
     def _instances(self, part: _Part, pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        geoms = self._drawn.geom[part.geoms]
-        place = pos[np.ix_(self.shown, geoms)] + self.offsets[:, None]
-        return place.reshape(-1, 3).astype(np.float32), quat[np.ix_(self.shown, geoms)].reshape(-1, 4).astype(
-            np.float32
-        )
+        envs, geoms = np.array(self.shown)[part.places], self._drawn.geom[part.rows]
+        place = pos[envs, geoms] + self.offsets[part.places]
+        return place.astype(np.float32), quat[envs, geoms].astype(np.float32)
 
     def set_shadows(self, on: bool) -> None:
         """Let the sun throw shadows, or not."""
-        self.shadows = self._sun.cast_shadow = on
+        if on != self.shadows:
+            self.shadows = self._sun.cast_shadow = on
+            self._floor.lay(*self._laid, on, self._light)
 
     def set_visible(self, collision: bool, visible: bool) -> None:
         """Show or hide the geoms that are there for contacts, or the others."""
@@ -186,11 +248,8 @@ class Stage:
             self._start = here if self._start is None else self._start
             shift[:2] = (self._start - here)[:2]
         self.offsets = self._places + shift
-        step = 2 * self._drawn.cell
-        for g, floor in self._floors:
-            place = pos[self.shown[0], g] + shift - step * np.round(shift / step)
-            if not np.allclose(floor.position, place, atol=1e-6):
-                floor.position = place
+        if self.shown:
+            self._floor.move(pos[self.shown[0]], shift)
 
     def update(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Move all bodies to poses (num_envs, ngeom, ...)."""
@@ -204,23 +263,5 @@ class Stage:
 
 def _corners(mj: mujoco.MjModel, envs: int) -> int:
     """Return the corners of circles: fewer where many round geoms are drawn, each of them small."""
-    round_geoms = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
-    return ROUND if round_geoms <= 60 else 16 if round_geoms <= 200 else 12
-
-
-def _sky() -> np.ndarray:
-    """A picture of the sky: blue above, nearly white at the horizon."""
-    share = np.minimum(np.linspace(0, 4, 256)[:, None, None], 1.0) ** 0.7
-    top, bottom = np.array([104, 152, 206.0]), np.array(HORIZON, float)
-    return np.broadcast_to((1 - share) * top + share * bottom, (256, 8, 3)).astype(np.uint8)
-
-
-def _fields(cell: float, kind: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return every second field of a checker about the origin, as vertices and faces; `kind` 0 or 1 says which."""
-    column, row = np.meshgrid(np.arange(-FIELDS, FIELDS), np.arange(-FIELDS, FIELDS))
-    corner = np.stack([column, row], axis=-1)[(column + row) % 2 == kind]
-    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    flat = (cell * (corner[:, None] + square)).reshape(-1, 2)
-    first = 4 * np.arange(len(corner))[:, None]
-    faces = np.concatenate([first + np.array(corners) for corners in ((0, 1, 2), (0, 2, 3))])
-    return np.column_stack([flat, np.zeros(len(flat))]).astype(np.float32), faces.astype(np.uint32)
+    shown = envs * int(np.isin(mj.geom_type, ROUND_GEOMS).sum())
+    return ROUND if shown <= FEW_ROUND else 16 if shown <= MANY_ROUND else 8

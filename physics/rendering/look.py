@@ -20,8 +20,14 @@ ZENITH_RGB = 3
 GROUND_RGB = 4  # light that comes up from below
 SETTINGS = 5  # distance at which the floor fades into the sky (m), strength of ambient occlusion, exposure
 SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light, 1 + the skybox's row of textures
-LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m)
+LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m), share by which the haze below is darker
+LIT_HORIZON_RGB, LIT_ZENITH_RGB = 8, 9  # the sky as it lights surfaces, which may be another than the one that is seen
 LIGHTS = ("sun", "file")
+CURVE = 0.29, 0.383, 0.223
+"""The numbers a, b, c of the curve that shows light, see `shading.shown`."""
+HAZE = 0.35
+BRIGHTEST = 0.985
+"""Picture value of a background at most: a light that is shown as white would be endless."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +46,14 @@ class Look:
     floor_paleness: float = 0.3  # share by which those colours are moved towards light grey: 0 as in the file
     plain_floor: tuple[float, float] = (0.84, 0.74)  # tints of the checker given to a plane without texture
     plain_reflectance: float = 0.3  # of a plane without material
+    floor_mirror: float | None = None  # reflectance of all planes, 0 to 1; None: that of their materials
     endless_planes: bool = False  # draw planes without end (as physics sees them), not as the rectangle in the file
     lights: str = "sun"  # "file": its headlight and lights, in place of the sun and the light of the sky
     skybox: bool = False  # show the file's skybox, if it has one, in place of the sky
     soft_shadows: int = 0  # rays to a light; 0: one, and shadows with sharp edges
+    shadows: bool = True  # False: lights shine through all that is in their way
+    background_rgb: tuple[float, ...] | None = None  # behind all, as shown, 0 to 1, in place of the sky that is seen
+    ambient_rgb: tuple[float, ...] | None = None  # light from all sides, in place of that of the sky and the ground
     sun_radius: float = 1.5  # degrees, for soft shadows; lights of the file have `bulbradius`
 
     @classmethod
@@ -64,6 +74,10 @@ class Look:
         if self.lights not in LIGHTS:
             raise ValueError(f"Look.lights={self.lights!r}: there are {' and '.join(map(repr, LIGHTS))}")
         as_count("Look.soft_shadows", self.soft_shadows, least=0, most=256)
+        for name in ("background_rgb", "ambient_rgb"):
+            given = getattr(self, name)
+            if given is not None and not (np.shape(given) == (3,) and np.isfinite(given).all() and min(given) >= 0):
+                raise ValueError(f"Look.{name}={given!r}: expected red, green and blue from 0 on")
 
     def to_linear(self, rgb: np.ndarray) -> np.ndarray:
         """Displayed colour in [0, 1] -> linear light (gamma 2)."""
@@ -74,7 +88,7 @@ class Look:
         return float(2.0 ** np.round(np.log2(max(extent, 1e-6) / 10)))
 
     def table(self, extent: float, distance: float, near: float = 0.0, reach: float = 0.0) -> np.ndarray:
-        """The kernel's view of this record, (8, 3) float32.
+        """The kernel's view of this record, (10, 3) float32.
 
         Args:
             extent: of the model, m.
@@ -87,7 +101,22 @@ class Look:
         if not length > 0:
             raise ValueError(f"Look.sun must be a direction towards the sun, not {self.sun}")
         settings = (self.fade * max(extent, distance), self.occlusion, self.exposure)
-        shadows = (np.radians(self.sun_radius), max(1, self.soft_shadows), 0.0)
-        colours = self.sun_rgb, self.horizon_rgb, self.zenith_rgb, self.ground_rgb
-        rows = (sun / length, *colours, settings, shadows, (near, reach, 0.0))
+        shadows = (np.radians(self.sun_radius), max(1, self.soft_shadows) if self.shadows else 0, 0.0)
+        haze, ground = HAZE, None
+        seen: tuple[Any, Any] = (self.horizon_rgb, self.zenith_rgb)
+        lit: tuple[Any, Any] = seen
+        if self.background_rgb is not None:
+            light = tuple(self._light_of(np.asarray(self.background_rgb, float)))
+            haze, seen = 0.0, (light, light)
+        if self.ambient_rgb is not None:
+            lit, ground = (self.ambient_rgb, self.ambient_rgb), self.ambient_rgb
+        colours = self.sun_rgb, *seen, ground or self.ground_rgb
+        rows = (sun / length, *colours, settings, shadows, (near, reach, haze), *lit)
         return np.array(rows, dtype=np.float32)
+
+    def _light_of(self, value: np.ndarray) -> np.ndarray:
+        """Return the linear light that is shown as picture values (3,): the inverse of `shading.shown`."""
+        a, b, c = CURVE
+        g = np.clip(value, 0.0, BRIGHTEST) ** 2
+        half = (a - b * g) / (2 * (1 - g))
+        return (np.sqrt(half**2 + c * g / (1 - g)) - half) / self.exposure

@@ -138,6 +138,7 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
     first = second = rgba[:3]
     if mj.geom_type[g] == PLANE:
         row[REFLECTANCE] = mj.mat_reflectance[material] if material >= 0 else look.plain_reflectance
+        row[REFLECTANCE] = row[REFLECTANCE] if look.floor_mirror is None else look.floor_mirror
         if checker is not None:
             first, second, row[CELL : CELL + 2] = checker
             tint = rgba[:3] + (rgba[:3].mean() - rgba[:3]) * look.floor_paleness

@@ -193,9 +193,10 @@ class Scene(Traced):
     def unshaded(self, point, sun, far, spread, rays, turn):
         """The same for a light of some size: the mean over rays to a disc whose radius is `spread` from afar (rad).
 
-        They lie on a spiral, `turn` (rad) from pixel to pixel, after Vogel (Mathematical Biosciences 44, 1979).
+        They lie on a spiral, `turn` (rad) from pixel to pixel, after Vogel (Mathematical Biosciences 44, 1979). Without
+        rays there are no shadows.
         """
-        light, first, second = ti.f32(0.0), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+        light, first, second = ti.select(rays > 0, ti.f32(0.0), ti.f32(1.0)), vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
         if rays > 1:
             first, second = beside(sun)
         for k in range(rays):
@@ -205,7 +206,7 @@ class Scene(Traced):
                 angle = turn + GOLDEN_ANGLE * ti.cast(k, ti.f32)
                 towards = unit(sun + radius * (ti.cos(angle) * first + ti.sin(angle) * second))
             light += self.sunlight(point, towards, far)
-        return light / ti.cast(rays, ti.f32)
+        return light / ti.cast(ti.max(rays, 1), ti.f32)
 
     @ti.func
     def openness(self, own_row, triangle, point, normal, strength, reach):

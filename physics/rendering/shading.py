@@ -5,11 +5,10 @@ import taichi as ti
 from ..math import func
 from ..shapes.ray import unit
 from . import look as rows
+from .look import CURVE
 
 vec3 = ti.types.vector(3, ti.f32)
 
-CURVE = 0.29, 0.383, 0.223
-"""The numbers a, b, c of the curve that shows light, see `shown`."""
 LEAST_FACING = 0.02  # cosine to the eye that a blended normal has at least
 
 
@@ -32,13 +31,13 @@ def sky(look: ti.template(), direction):
     down = ti.max(-direction.z, 0.0)
     horizon = look_row(look, rows.HORIZON_RGB)
     above = mix(horizon, look_row(look, rows.ZENITH_RGB), 1.0 - (1.0 - up) * (1.0 - up) * (1.0 - up))
-    return above * (1.0 - 0.35 * ti.min(1.0, 2.0 * down))
+    return above * (1.0 - look[rows.LIMITS, 2] * ti.min(1.0, 2.0 * down))
 
 
 @ti.func
 def sky_light(look: ti.template(), normal):
     """Soft light on a surface: from the sky above and from the ground below, by how much of each it faces."""
-    from_above = mix(look_row(look, rows.HORIZON_RGB), look_row(look, rows.ZENITH_RGB), 0.35)
+    from_above = mix(look_row(look, rows.LIT_HORIZON_RGB), look_row(look, rows.LIT_ZENITH_RGB), 0.35)
     return mix(look_row(look, rows.GROUND_RGB), from_above, 0.5 + 0.5 * normal.z)
 
 

@@ -122,7 +122,8 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **pressed)
 
     def click(self, element: str) -> None:
-        """Click with the mouse on the middle of an element, given as an expression."""
+        """Click with the mouse on the middle of an element, given as an expression, when it is there."""
+        self.until(f"Boolean({element})")
         box = f"(r => [r.x + r.width / 2, r.y + r.height / 2])(({element}).getBoundingClientRect())"
         before, at = None, self.ask(box)
         while before != at:  # panels slide in
@@ -138,6 +139,15 @@ class Browser:
 
         data = self.call("Page.captureScreenshot", format="png")["data"]
         return np.asarray(imageio.imread(base64.b64decode(data)))[..., :3]
+
+    def save(self, path: Path) -> None:
+        """Write a picture of the page to a PNG file."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    @property
+    def pid(self) -> int:
+        """The number of the browser's first process."""
+        return self._process.pid
 
     def close(self) -> None:
         """End the browser."""

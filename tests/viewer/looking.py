@@ -68,3 +68,22 @@ def drag(browser: Browser, start: np.ndarray, end: np.ndarray) -> None:
     for share in np.linspace(0.1, 1, 10):
         browser.mouse("mouseMoved", *(start + share * (end - start)))
         time.sleep(0.1)
+
+
+def scene_of(browser):
+    """The picture without the panel."""
+    return browser.picture().astype(int)[:, : int(SCALE * (WIDTH - 340))]
+
+
+def unlike(one, other):
+    """Return the number of pixels that differ clearly."""
+    return int((np.abs(one - other).max(axis=2) > 40).sum())
+
+
+def still(browser):
+    """The picture, when all is drawn and nothing changes any more."""
+    one, other = scene_of(browser), None
+    while other is None or unlike(one, other):
+        time.sleep(3)
+        one, other = scene_of(browser), one
+    return one

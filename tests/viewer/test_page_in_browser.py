@@ -1,7 +1,5 @@
 """Each control of the live view's page, pressed in a real browser, and what is seen of it."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import tumble
 from tumble.viewer import Viewer
 
 from .browser import needs_chromium
-from .looking import NEAR, SCALE, WIDTH, button, drag, opened, projected, red, tab, wait
+from .looking import NEAR, button, drag, opened, projected, red, scene_of, still, tab, unlike, wait
 
 pytest.importorskip("viser")
 pytestmark = [needs_chromium, pytest.mark.slow]
@@ -34,25 +32,6 @@ def shown(stage, tmp_path_factory):
 
 def seconds(viewer):
     return viewer.do(lambda: float(viewer.session.solver.time[0]))
-
-
-def scene_of(browser):
-    """The picture without the panel."""
-    return browser.picture().astype(int)[:, : int(SCALE * (WIDTH - 340))]
-
-
-def unlike(one, other):
-    """Return the number of pixels that differ clearly."""
-    return int((np.abs(one - other).max(axis=2) > 40).sum())
-
-
-def still(browser):
-    """The picture, when all is drawn and nothing changes any more."""
-    one, other = scene_of(browser), None
-    while other is None or unlike(one, other):
-        time.sleep(3)
-        one, other = scene_of(browser), one
-    return one
 
 
 def test_play_pause_step_and_reset(shown):

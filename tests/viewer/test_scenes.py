@@ -145,6 +145,59 @@ def test_a_replay_of_a_scene_has_the_poses_of_its_entities(scene):
     assert replay._repr_html_().startswith("<iframe srcdoc=") and "http" not in replay.html()
 
 
+def test_what_scripts_draw_is_on_the_page_where_it_is_in_pictures(scene):
+    """A sphere, an arrow that moves, a box: their corners are where the shapes have their surface."""
+    window = scene.viewer
+    ball = scene.draw_debug_sphere((0.5, 0, 1), radius=0.2, color=(0, 1, 0, 0.5))
+    arrow = scene.draw_debug_arrow((0, 0, 1), (0, 0, 2), radius=0.1, color=(1, 0, 0, 1))
+    scene.draw_debug_box([[1, 1, 1], [2, 3, 4]], wireframe=False, color=(0, 0, 1, 1))
+    try:
+        window._draw()
+        shown = [(handle, handle.vertices) for _, handles in window._drawings._shown.values() for handle in handles]
+        (green, sphere), (red, pin), (_, block) = shown
+        np.testing.assert_allclose(np.linalg.norm(sphere - [0.5, 0, 1], axis=1), 0.2, rtol=SINGLE)
+        assert green.opacity == 0.5 and red.opacity is None and red.batched_colors.tolist() == [255, 0, 0]
+        assert pin[:, 2].max() == pytest.approx(3.01) and np.abs(pin[:, 0]).max() == pytest.approx(0.25)  # its head
+        np.testing.assert_allclose([block.min(axis=0), block.max(axis=0)], [[1, 1, 1], [2, 3, 4]])
+        assert len(green.batched_positions) == 1  # the environments stand in one world
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]], (1, 2, 3)
+        scene.update_debug_objects([arrow], [pose])
+        scene.clear_debug_object(ball)
+        window._draw()
+        np.testing.assert_allclose(red.batched_positions, [[1, 2, 3]])
+        np.testing.assert_allclose(red.batched_wxyzs, [np.sqrt([0.5, 0, 0, 0.5])], rtol=SINGLE)
+        assert len(window._drawings._shown) == 2
+    finally:
+        scene.clear_debug_objects()
+    window._draw()
+    assert not window._drawings._shown
+
+
+def test_bodies_have_the_sizes_of_their_environments(scene):
+    """The box of the second environment is larger, which is seen with the next frame."""
+    window = scene.viewer
+    geom = scene.get_entity("box").geoms[0].idx
+    solver = scene.rigid_solver
+    sizes = solver.get_parameters("geom_size")
+    before = sizes.clone()
+    sizes[1, geom] = sizes.new_tensor([0.3, 0.2, 0.4])
+    window._draw()
+    count = len(window._stage._parts)
+    try:
+        solver.update_parameters({"geom_size": sizes})
+        window._draw()
+        parts = [part for part in window._stage._parts if geom in window._stage._drawn.geom[part.rows]]
+        assert len(window._stage._parts) == count + 1 and [part.places.tolist() for part in parts] == [[0], [1]]
+        wide = [np.abs(part.surface.vertices).max(axis=0) for part in parts]
+        np.testing.assert_allclose(wide, [[0.1, 0.1, 0.1], [0.3, 0.2, 0.4]], rtol=SINGLE)
+        assert [len(part.handle.batched_positions) for part in parts] == [1, 1]
+    finally:
+        solver.update_parameters({"geom_size": before})
+    window._draw()
+    assert len(window._stage._parts) == count
+
+
 def test_without_viser_a_script_runs_on_with_one_warning(tmp_path_factory, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.warns(UserWarning, match=r'show_viewer=True: the live view needs viser .*pip install "\.\[viewer\]"'):
