@@ -10,6 +10,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from . import solids
 from .starts import run_in_columns, run_with
 
@@ -205,7 +206,7 @@ def test_they_lie_on_rough_ground(precision, seconds):
     spec = on_rough_ground()
     run_with(precision)
     model = Model.from_mjspec(spec)
-    solver, data = RigidSolver(model, 1), mujoco.MjData(model.mj)
+    solver, data = RigidSolver(model, 1, lanes=WIDTH), mujoco.MjData(model.mj)
     solver.step(round(seconds / spec.option.timestep))
     assert not solver.any_fault and solver.qvel.abs().max() < 0.05
     data.qpos[:] = solver.qpos[0].double().numpy()
