@@ -138,6 +138,7 @@ def test_a_ring_falls_over_a_peg(precision, seconds):
     no_energy_from_nowhere(energy, mass_of(spec))
 
 
+@pytest.mark.slow  # `test_a_chain_hangs_by_contact_alone` is quicker
 @times("64", 2.0)
 def test_a_mug_hangs_on_a_hook(precision, seconds):
     """It swings, and the bar stays in its handle, whose middle is 52 mm from the mug's own."""

@@ -296,6 +296,7 @@ def test_time_passes_while_all_sleep():
     assert solver.asleep.all() and data.ntree_awake == 0
 
 
+@pytest.mark.slow
 def test_single_precision_is_as_near_as_its_state():
     """Of all readings of a rollout half are within 1e-7, and nine tenths within 1e-6."""
     run_with("32")
