@@ -8,7 +8,6 @@ from tumble.physics.fields import layout
 from tumble.physics.state.fields import INDICES
 
 from ..test_architecture import ROOT
-from ..widths import WIDTH
 
 ENVS = 16
 
@@ -88,7 +87,7 @@ def passing(posts):
     xml = f"""<mujoco><option timestep=".02" gravity="0 0 0"/><worldbody>
       <body><joint type='slide' axis='1 0 0'/><geom size='.05' mass='1000'/></body>
       {"".join(post.format(0.2 * k) for k in range(posts))}</worldbody></mujoco>"""
-    solver = RigidSolver(Model.from_mjcf(xml), 1, lanes=WIDTH)
+    solver = RigidSolver(Model.from_mjcf(xml), 1)
     solver.set_state(qvel=np.eye(1, posts + 1) * 10)
     return solver
 
