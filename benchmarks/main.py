@@ -39,6 +39,10 @@ SCENES = (
     *("arm-hulls", "quadruped-boxes", "hand-tendons", "biped-closed", "arm-welded", "pyramid-55"),
     *("humanoids-3", "humanoids-10", "chain-100", "quadruped-rough", "quadruped-rough-2000", "humanoid-rough"),
 )
+SINGLE = (
+    *("Hopper", "Walker2d", "Ant", "Humanoid", "HalfCheetah", "Swimmer", "HumanoidStandup"),
+    *("Pusher", "Reacher", "InvertedPendulum", "InvertedDoublePendulum"),
+)
 TASKS = (
     *("QuadrupedFlat", "QuadrupedRough", "QuadrupedStairs", "QuadrupedGetUp", "BipedFlat", "BipedRough"),
     *("ArmReach", "ArmPush", "ArmPickCube", "ArmStackCubes", "ArmOpenDrawer", "ArmPegInHole"),
@@ -84,7 +88,7 @@ BENCHMARKS = {
         "one environment against Gymnasium's own",
         "single",
         {
-            "models": ("Hopper", "Walker2d", "Ant", "Humanoid", "HalfCheetah", "InvertedPendulum"),
+            "models": SINGLE,
             "steps": 500,
             "rounds": 5,
         },

@@ -22,6 +22,7 @@ Array = Any  # np.ndarray or torch.Tensor; no static type says what both can do
 # π/2 in two pieces: the first has 8 bits, so that its product with a small whole number is exact in float32 too.
 _HALF_PI_HIGH = 1.5703125
 _HALF_PI_LOW = 0.00048382679489661923132169163975144
+_TYPES = (np.float64, np.float32)
 _FEW = 8  # numbers that are computed sooner one by one
 _SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9)]
 _COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(9)]
@@ -157,8 +158,9 @@ def sin_cos(x: Array) -> tuple[Array, Array]:
     The angle is brought into ±π/4 by whole quarter turns; there Taylor's series needs nine terms, in float32 five.
     A few numbers in numpy are computed one by one, by the same operations: a call of numpy takes as long as ten.
     """
-    if isinstance(x, np.ndarray) and x.size <= _FEW and x.dtype == np.float64 and np.isfinite(x).all():
-        pairs = np.array([_sin_cos_of_number(angle) for angle in x.ravel().tolist()]).reshape(*x.shape, 2)
+    if isinstance(x, np.ndarray) and x.size <= _FEW and x.dtype in _TYPES and np.isfinite(x).all():
+        angles = x.ravel().tolist() if x.dtype == np.float64 else [*x.ravel()]  # float, or numpy's float32
+        pairs = np.array([_sin_cos_of_number(angle) for angle in angles]).reshape(*x.shape, 2)
         return pairs[..., 0], pairs[..., 1]
     xp = namespace(x)
     quarters = xp.round(x * (2 / math.pi))
@@ -172,13 +174,15 @@ def sin_cos(x: Array) -> tuple[Array, Array]:
     return xp.where(quarter >= 2, -sine, sine), xp.where((quarter == 1) | (quarter == 2), -cosine, cosine)
 
 
-def _sin_cos_of_number(x: float) -> tuple[float, float]:
-    """Return (sin x, cos x) with the bits of `sin_cos`."""
-    quarters = math.copysign(round(x * (2 / math.pi)), x)
+def _sin_cos_of_number(x: Any) -> tuple[Any, Any]:
+    """Return (sin x, cos x) of a float or a float32, in its precision, with the bits of `sin_cos`."""
+    number = type(x)
+    quarters = number(math.copysign(round(float(x * (2 / math.pi))), x))
     small = (x - quarters * _HALF_PI_HIGH) - quarters * _HALF_PI_LOW
     square = small * small
-    sine, cosine = _SINE[8], _COSINE[8]
-    for k in range(7, -1, -1):
+    highest = 8 if number is float else 4
+    sine, cosine = number(_SINE[highest]), number(_COSINE[highest])
+    for k in range(highest - 1, -1, -1):
         sine, cosine = sine * square + _SINE[k], cosine * square + _COSINE[k]
     sine *= small
     quarter = quarters % 4

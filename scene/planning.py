@@ -136,7 +136,7 @@ class Planning(EntityAccess):
         world, envs = self._place(envs_idx)
         for link in links:
             if not isinstance(link, RigidLink) or link.entity.scene is not self.scene:
-                raise TypeError(f"link={link!r}: expected a link of the scene")
+                raise TypeError(f"link={link!r}: expected a link of the scene: entity.get_link(name)")
         points = [(0.0, 0.0, 0.0) if point is None else point for point in given["local_points"]]
         targets = [Target(body=link.body, point=point) for link, point in zip(links, points, strict=True)]
         found = inverse_kinematics(

@@ -52,6 +52,7 @@ class BipedFlat(VelocityTask):
       and y in the frame of the heading
     - `reward_tracking_ang_vel`: `tracking_ang_vel` x the same of the rate of turning
     - `reward_alive`: `alive`
+    - `reward_termination`: -`termination` in the step in which the robot falls; IsaacLab's G1 has 200
     - `reward_lin_vel_z`, `reward_ang_vel_xy`, `reward_orientation`: minus the weight x the square of the
       vertical velocity, of rolling and pitching, and of the horizontal part of the pelvis' z axis
     - `reward_torques`, `reward_action_rate`: minus the weight x the sum of the squares of torques, of the
@@ -83,6 +84,7 @@ class BipedFlat(VelocityTask):
     tracking_ang_vel: float = 0.75
     tracking_sigma: float = 0.25
     alive: float = 0.25
+    termination: float = 0.0
     lin_vel_z: float = 0.2
     ang_vel_xy: float = 0.1
     orientation: float = 2.0
@@ -104,6 +106,7 @@ class BipedFlat(VelocityTask):
             "reward_tracking_lin_vel": self.tracking_lin_vel * terms.tracking(lin, self.tracking_sigma),
             "reward_tracking_ang_vel": self.tracking_ang_vel * terms.tracking(ang, self.tracking_sigma),
             "reward_alive": 0 * lin + self.alive,
+            "reward_termination": -self.termination * self.xp.astype(self.fallen(now), lin.dtype),
             "reward_lin_vel_z": -self.lin_vel_z * terms.lin_vel_z(now),
             "reward_ang_vel_xy": -self.ang_vel_xy * terms.ang_vel_xy(now),
             "reward_orientation": -self.orientation * terms.orientation(now),

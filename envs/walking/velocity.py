@@ -76,6 +76,10 @@ class VelocityTask(Task):
         """Return the height of the ground under the body and under the feet, (n, 1 + feet) m; 0 on flat ground."""
         return 0.0
 
+    def fallen(self, now: Motion) -> Array:
+        """Return True where a robot lies or leans too far, (n,) bool: its episode ends."""
+        return (now.height < self.fall_height) | (now.up[:, 2] < math.cos(self.fall_tilt))
+
     # -- what all have ------------------------------------------------------------------------------------------------
 
     @property
@@ -188,7 +192,7 @@ class VelocityTask(Task):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for following the command in a good manner; it ends in a fall."""
         now = self.reader.read(state, action, self.under(state))
-        fell = (now.height < self.fall_height) | (now.up[:, 2] < math.cos(self.fall_tilt))
+        fell = self.fallen(now)
         rates = self.terms(now, state)
         rewards = {name: self.dt * rate for name, rate in rates.items()}
         lin_vel_error = self.xp.sqrt(terms.lin_vel_error(now))

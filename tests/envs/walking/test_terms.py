@@ -7,14 +7,14 @@ import pytest
 from .states import bound, evaluated, noise, nothing_before, random_states
 
 N = 24
-TASKS = ("QuadrupedFlat", "BipedFlat", "QuadrupedRough")
+TASKS = {"QuadrupedFlat": {}, "BipedFlat": {"termination": 200.0}, "QuadrupedRough": {}}
 
 
 @pytest.fixture(scope="module", params=TASKS)
 def case(request):
     """A task with random states and what its step says of them."""
-    task = bound(request.param)
-    found = random_states(task, N)
+    task = bound(request.param, **TASKS[request.param])
+    found = random_states(task, N, fall=0.7)
     return task, found, task.step(found.state, found.action)
 
 
@@ -87,6 +87,7 @@ def of_biped(task, robot: Robot) -> dict[str, float]:
     middle, half = (low + high) / 2, 0.95 * (high - low) / 2
     return {
         "alive": task.alive,
+        "termination": -task.termination * (robot.height < 0.5 or np.arccos(robot.rotation[2, 2]) > 0.8),
         "hips": -task.hips * ((robot.q - robot.q0)[hips] ** 2).sum(),
         "feet_phase": task.feet_phase * np.exp(-((robot.foot_z - target) ** 2).sum() / 0.01),
         "dof_pos_limits": -task.dof_pos_limits * np.maximum(np.abs(robot.q - middle) - half, 0).sum(),
