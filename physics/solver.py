@@ -38,6 +38,11 @@ _MOST_STEPS = 2**31 - 1
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
+def lanes_by_default(num_envs: int, runtime: Runtime) -> int:
+    """Return the lanes of a batch whose maker does not say how many: one for a single environment."""
+    return 1 if num_envs == 1 else runtime.lanes
+
+
 class RigidSolver(Shorthand):
     """Steps `num_envs` copies of one model at once.
 
@@ -85,7 +90,7 @@ class RigidSolver(Shorthand):
         self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = runtime
         self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
-        width = lane_width(lanes) if lanes is not None else 1 if num_envs == 1 else runtime.lanes
+        width = lane_width(lanes) if lanes is not None else lanes_by_default(num_envs, runtime)
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]
         arrangement = (

@@ -1,6 +1,7 @@
 """What holds for the whole repository: imports run one way, importing is light, files keep to the house's sizes."""
 
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -70,6 +71,18 @@ def sources():
             yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
+@functools.cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """All nodes of a file, the module first; they are kept for the tests of this file."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_nodes():
+    yield
+    nodes_of.cache_clear()
+
+
 def room_of(module: str) -> str:
     """The longest ranked prefix of a dotted name, such as "physics.model" of "physics.model.loading"."""
     parts = module.split(".")
@@ -80,7 +93,7 @@ def room_of(module: str) -> str:
 def imports(path: Path, module: str):
     """Modules inside the package that a file imports relatively, anywhere in it, as (dotted name, line)."""
     is_package = path.name == "__init__.py"
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if not isinstance(node, ast.ImportFrom) or not node.level:
             continue
         parts = module.split(".") if module else []
@@ -182,7 +195,7 @@ def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
             continue
         text = path.read_text(encoding="utf-8")
         named = {*re.findall(r"mjGEOM_(\w+)", text)}
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == "shapes":
                 named |= {alias.name for alias in node.names}
         wrong += [f"{name} names {kind}" for kind in named & {*kinds} if name not in KINDS_NAMED.get(kind, ())]
@@ -224,7 +237,7 @@ LANE_LOOPS = ("physics.math", "physics.drivers")
 
 def loops_over_lanes(path: Path):
     """Lines of a file with range(...) up to a number that is named `width` of something that is named `lanes`."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
             bounds = [n.value for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr == "width"]
             if any(ast.unparse(of).split(".")[-1].endswith("lanes") for of in bounds):
@@ -282,7 +295,7 @@ def test_inside_the_package_imports_are_relative():
     """Neither the bare names of the rooms nor `tumble`: both would be second copies or circles."""
     wrong = []
     for _, path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -334,12 +347,12 @@ def test_files_keep_to_one_idea():
     wrong = []
     for _, path in sources():
         text = path.read_text(encoding="utf-8")
-        tree, name = ast.parse(text), path.relative_to(ROOT)
+        (tree, *_), name = nodes_of(path), path.relative_to(ROOT)
         if len(text.splitlines()) >= 400:
             wrong.append(f"{name} has {len(text.splitlines())} lines")
         if len(ast.get_docstring(tree) or "") <= 10:
             wrong.append(f"{name}: the module docstring says what the file is about")
-        for node in ast.walk(tree):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length >= 60:

@@ -20,16 +20,17 @@ _MARK = 0x7A11 << 48
 
 
 def emit_call(number: int) -> None:
-    """Emit, into the kernel that is being traced, a call of function `number` of the context's table."""
+    """Emit, into the kernel that is being traced, a call of function `number` of the context's table.
+
+    The number is an argument too: by arguments, not by addresses, Taichi tells kernels that it has compiled before.
+    """
     from taichi._lib import core
     from taichi.lang import impl
-    from taichi.lang.expr import make_expr_group
+    from taichi.lang.expr import Expr, make_expr_group
 
-    runtime, nothing = impl.get_runtime(), make_expr_group([])
+    runtime, nothing, told = impl.get_runtime(), make_expr_group([]), make_expr_group(Expr(number))
     place = core.DebugInfo(runtime.get_current_src_info())
-    runtime.compiling_callable.ast_builder().insert_external_func_call(
-        _MARK + number, "", "", "", nothing, nothing, place
-    )
+    runtime.compiling_callable.ast_builder().insert_external_func_call(_MARK + number, "", "", "", told, nothing, place)
 
 
 def stand_alone(text: str) -> str:
@@ -62,7 +63,7 @@ def _through_table(text: str, context: str) -> str:
             f"  call void {function}(ptr {context})"
         )
 
-    return re.sub(r"(?:tail )?call void inttoptr \(i64 (\d+) to ptr\)\(\)(?: #\d+)?", through_table, text)
+    return re.sub(r"(?:tail )?call void inttoptr \(i64 (\d+) to ptr\)\([^)]*\)(?: #\d+)?", through_table, text)
 
 
 def machine_code(text: str) -> bytes:

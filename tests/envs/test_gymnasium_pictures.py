@@ -20,7 +20,7 @@ from .own_tasks import Pointer
 
 W = gymnasium.wrappers.vector
 LIMIT, WIDTH, HEIGHT = 4, 16, 12
-OUTPUTS = pytest.mark.parametrize("output", ["torch", "numpy"])
+OUTPUTS = pytest.mark.parametrize("output", ["torch", pytest.param("numpy", marks=pytest.mark.slow)])
 MODES = pytest.mark.parametrize("mode", [mode.name for mode in AutoresetMode])
 
 
@@ -154,7 +154,7 @@ def test_a_window_of_any_size(make, window, opencv, num_envs, size):
         shown.step(np.full(num_envs, 8 * (step % 2)))
 
 
-@OUTPUTS
+@pytest.mark.parametrize("output", ["torch", "numpy"])
 @MODES
 def test_a_window_in_every_mode(make, window, opencv, mode, output):
     """After every reset and step, whatever those return."""

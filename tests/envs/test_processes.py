@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
+from ..widths import WIDTH
+
 pytestmark = pytest.mark.long
 SECONDS = 240  # a child may have to compile the kernel
 
-HEAD = """
+HEAD = f"""
 import multiprocessing, os, sys
 import numpy as np
 import gymnasium, torch, tumble
+from tumble.physics.process import runtime
+runtime.default_lanes = lambda precision: {WIDTH}  # a batch has the kernels that the tests have
 
 def play(env, steps=5):
     env.reset(seed=3)
@@ -74,14 +78,20 @@ def test_a_child_makes_environments_of_its_own(precision, tmp_path):
     """After its parent has made and stepped some, vector ones among them; with the parent's settings. Twice."""
     run(
         f"""
-        tumble.init(precision="{precision}", lanes=4)
-        here, batch = play_own(), tumble.make_vec("Hopper", 40)
+        def play_two(queue=None):
+            observation = play(tumble.make_vec("Hopper", 2, output="numpy"))
+            if queue is not None:
+                queue.put(observation)
+            return observation
+
+        tumble.init(precision="{precision}", lanes={WIDTH})
+        here, batch = play_two(), tumble.make_vec("Hopper", 40)
         batch.reset(seed=3)
         batch.step(torch.zeros(40, 3))
         context = multiprocessing.get_context("fork")
         for _ in range(2):
             queue = context.Queue()
-            child = context.Process(target=play_own, args=(queue,))
+            child = context.Process(target=play_two, args=(queue,))
             child.start()
             there = queue.get(timeout=200)
             child.join()

@@ -78,7 +78,7 @@ def test_precision_chosen_in_a_thread(tmp_path):
     in_threads(
         """
 elsewhere(lambda: tumble.init(precision="64"))
-env = gymnasium.make("tumble/Hopper-v0")
+env = tumble.make_vec("Hopper", 2, output="numpy")
 assert play(env).dtype == np.float64
 tumble.init(precision="32")
 try:

@@ -81,7 +81,7 @@ def test_dqn_says_what_it_wants():
     ("name", "policy", "task", "options"),
     [
         ("ARS", "LinearPolicy", InvertedPendulum, {"n_delta": 2, "steps": 400}),
-        ("CrossQ", "MlpPolicy", InvertedPendulum, OFF_POLICY),
+        pytest.param("CrossQ", "MlpPolicy", InvertedPendulum, OFF_POLICY, marks=pytest.mark.slow),
         ("QRDQN", "MlpPolicy", PushOrPull, OFF_POLICY | {"train_freq": 4}),
         ("RecurrentPPO", "MlpLstmPolicy", InvertedPendulum, {"n_steps": 32, "batch_size": 64, "n_epochs": 2}),
         ("TQC", "MlpPolicy", InvertedPendulum, OFF_POLICY),

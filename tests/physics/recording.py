@@ -86,10 +86,15 @@ class Recorder:
             kernel._primal.ensure_compiled(*sample_arguments(self._lanes), 0, 0)
         return Seen(seen.reads - NOT_OF_STAGES, seen.writes - NOT_OF_STAGES)
 
-    def seen_with(self, name: str, sets: Iterable[Features]) -> Seen:
-        """The same in kernels with any of several sets of features."""
-        each = [self.seen(name, has) for has in sets]
-        return Seen(set().union(*(seen.reads for seen in each)), set().union(*(seen.writes for seen in each)))
+    def seen_with(self, name: str, sets: Iterable[Features], enough: Seen | None = None) -> Seen:
+        """The same in kernels with any of several sets of features, or of as many as show enough."""
+        found = Seen(set(), set())
+        for has in sets:
+            seen = self.seen(name, has)
+            found = Seen(found.reads | seen.reads, found.writes | seen.writes)
+            if enough and found.reads >= enough.reads and found.writes >= enough.writes:
+                break
+        return found
 
 
 @contextmanager

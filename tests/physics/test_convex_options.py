@@ -9,6 +9,7 @@ from scipy.spatial import ConvexHull
 from tumble.physics import Model, RigidSolver
 from tumble.physics.collision.tilts import ANGLE, SAME
 
+from ..widths import WIDTH
 from .starts import run_with
 from .test_convex_pairs import NAMES, REACH, gap_along, geoms, listed, poses, side_by_side
 
@@ -145,7 +146,7 @@ def on_a_box(double) -> RigidSolver:
       <body pos="0 0 {THIN}" euler="0 0 30"><freejoint/><geom type="ellipsoid" size="{LONG} {THIN} {THIN}"/></body>
       <body pos="0 -2 {THIN - 2e-4}" euler="0 0 30"><freejoint/>
         <geom type="cylinder" size="{THIN} .15" euler="0 90 0"/></body></worldbody></mujoco>"""
-    return RigidSolver(Model.from_mjcf(xml, **BOTH), 1)
+    return RigidSolver(Model.from_mjcf(xml, **BOTH), 1, lanes=WIDTH)
 
 
 def points(solver: RigidSolver, geom: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from .parity.catalogue import load
 from .parity.reference import put as put_in
 from .parity.states import random_ctrl, sample
@@ -136,7 +137,7 @@ def test_a_reset_forgets_in_its_environments_alone(mjm, states, controls, solver
     solver.rollout(controls[:, :20])
     before = solver.mj_state(WHOLE)
     solver.reset([1])
-    after, fresh = solver.mj_state(WHOLE), RigidSolver(solver.model, 1).mj_state(WHOLE)[0]
+    after, fresh = solver.mj_state(WHOLE), RigidSolver(solver.model, 1, lanes=WIDTH).mj_state(WHOLE)[0]
     assert torch.equal(after[1], fresh) and torch.equal(after[[0, 2, 3]], before[[0, 2, 3]])
     assert np.array_equal(solver.mj_state(HISTORY)[1].numpy(), in_order(mjm, mujoco.MjData(mjm).history))
 

@@ -24,7 +24,7 @@ from . import solids
 from .geometry.exact_distance import exact_distance
 
 G = mujoco.mjtGeom
-POSES = 5
+POSES = 3
 APART = 3.0
 """Metres between pairs, which touch nothing else."""
 SIZES = {

@@ -10,6 +10,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from . import solids
 from .starts import run_in_columns, run_with
 
@@ -137,6 +138,7 @@ def test_a_ring_falls_over_a_peg(precision, seconds):
     no_energy_from_nowhere(energy, mass_of(spec))
 
 
+@pytest.mark.slow  # `test_a_chain_hangs_by_contact_alone` is quicker
 @times("64", 2.0)
 def test_a_mug_hangs_on_a_hook(precision, seconds):
     """It swings, and the bar stays in its handle, whose middle is 52 mm from the mug's own."""
@@ -205,7 +207,7 @@ def test_they_lie_on_rough_ground(precision, seconds):
     spec = on_rough_ground()
     run_with(precision)
     model = Model.from_mjspec(spec)
-    solver, data = RigidSolver(model, 1), mujoco.MjData(model.mj)
+    solver, data = RigidSolver(model, 1, lanes=WIDTH), mujoco.MjData(model.mj)
     solver.step(round(seconds / spec.option.timestep))
     assert not solver.any_fault and solver.qvel.abs().max() < 0.05
     data.qpos[:] = solver.qpos[0].double().numpy()

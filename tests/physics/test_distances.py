@@ -8,6 +8,7 @@ import torch
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.features import Features
 
+from ..widths import WIDTH
 from .starts import run_with
 
 ROUNDINGS = 1e-7
@@ -106,7 +107,7 @@ def test_double_positions_do_not_depend_on_neighbours():
     qpos = torch.from_numpy(np.random.default_rng(0).standard_normal((64, model.sizes["nq"])))
 
     def after(envs: list[int]) -> torch.Tensor:
-        solver = RigidSolver(model, len(envs))
+        solver = RigidSolver(model, len(envs), lanes=WIDTH)
         solver.set_state(qpos=qpos[envs])
         for _ in range(100):
             solver.step()

@@ -71,7 +71,7 @@ def close(found, wanted, tolerance=SOLUTION):
     return np.abs(np.reshape(found, wanted.shape) - wanted).max(initial=0.0) <= tolerance * scale
 
 
-@pytest.mark.parametrize("which", ["newton", "cg"])
+@pytest.mark.parametrize("which", ["newton", pytest.param("cg", marks=pytest.mark.slow)])
 def test_every_environment_switches_its_own(which):
     """All quantities that equalities decide are MuJoCo's with any set of them, by both solvers."""
     mjm = reference_model(load("equalities"), **SETTINGS)

@@ -112,7 +112,7 @@ def in_mujoco(mj: mujoco.MjModel, given: dict[str, np.ndarray]) -> tuple[dict[st
     return found | {f"{name} after": np.array(getattr(data, name)) for name in ("qacc", "cfrc_ext")}, touching
 
 
-@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize("columns", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_inputs_are_before_and_after(columns):
     start(columns, "64")
     model = made()

@@ -115,7 +115,9 @@ def test_a_job_that_has_not_begun_never_does():
 LAUNCHES = {"apart": (programs._Bound, "__call__"), "columns": (gpu_launch.ColumnKernel, "_launch")}
 
 
-@pytest.mark.parametrize("driver", [pytest.param("apart", marks=apart), "columns"])
+@pytest.mark.parametrize(
+    "driver", [pytest.param("apart", marks=apart), pytest.param("columns", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("outputs", [(), ("xpos",)])
 def test_as_a_launch_ends(driver, outputs, monkeypatch):
     """The step or the rollout was taken, with all that follows from it: nothing of the state before is handed out."""

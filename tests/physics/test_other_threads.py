@@ -13,10 +13,11 @@ import pytest
 from tumble.physics.drivers.programs import can_compile_apart
 
 PROGRAM = Path(__file__).with_name("at_work.py")
-APART = ("apart", 40)
+APART = ("apart", 15)
+LONGER = pytest.param("apart", 40, marks=pytest.mark.slow)
 COLUMNS = ("columns", 3)
 FUSED = pytest.param("fused", 3, marks=pytest.mark.slow)  # a minute of compilation, if the cache does not have it
-KINDS = [APART, pytest.param(*COLUMNS, marks=pytest.mark.slow), FUSED]
+KINDS = [APART, LONGER, pytest.param(*COLUMNS, marks=pytest.mark.slow), FUSED]
 """Kernels with which a solver is taken away; by default those in columns only where it is closed."""
 
 
@@ -37,7 +38,7 @@ def test_other_settings_are_taken(kind, rounds):
     at_work("init", kind, rounds)
 
 
-@pytest.mark.parametrize(("kind", "rounds"), [APART, COLUMNS, FUSED])
+@pytest.mark.parametrize(("kind", "rounds"), [("apart", 40), COLUMNS, FUSED])
 @pytest.mark.slow
 def test_the_solver_is_closed(kind, rounds):
     at_work("close", kind, 2 * rounds)

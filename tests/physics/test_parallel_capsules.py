@@ -50,18 +50,19 @@ def wrench(places: np.ndarray, frames: np.ndarray, depths: np.ndarray) -> np.nda
     return total
 
 
-@pytest.fixture(scope="module", params=["64", "32"])
-def precision(request) -> str:
-    """Taichi is started once for each."""
-    run_with(request.param)
-    return request.param
-
-
 @pytest.mark.parametrize("tree", [FIXED, JOINTED], ids=["fixed", "jointed"])
-@pytest.mark.parametrize("axis", ["yaw", "roll", "both"])
+@pytest.mark.parametrize(
+    ("precision", "axis"),
+    [
+        *(("64", axis) for axis in ("yaw", "roll", "both")),
+        ("32", "both"),
+        *(pytest.param("32", axis, marks=pytest.mark.slow) for axis in ("yaw", "roll")),
+    ],
+)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_contacts_of_capsules_at_any_small_angle_are_mujocos(precision, shape, axis, tree):
     """As many, and their wrench; in double precision their places and depths too."""
+    run_with(precision)
     mjm = mujoco.MjModel.from_xml_string(tree.format(*SHAPES[shape]))
     data, qpos = mujoco.MjData(mjm), np.tile(mjm.qpos0, (len(ANGLES), 1))
     qpos[:, -4:] = turned(axis, ANGLES)

@@ -8,6 +8,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from .own_numbers import XML, compiled, random_numbers
 from .parity import run
 from .parity.compare import Tally
@@ -154,13 +155,14 @@ def test_a_saved_state_carries_them(model, solver, models):
     assert torch.equal(other.qpos, fresh.qpos)
 
 
-def test_an_environment_has_the_same_bits_alone(model, solver, numbers, models):
+@pytest.mark.parametrize("lanes", [WIDTH, pytest.param(1, marks=pytest.mark.slow)])
+def test_an_environment_has_the_same_bits_alone(model, solver, numbers, models, lanes):
     """Whatever its neighbours' numbers are, and however wide the lanes."""
     states = states_near(models, np.random.default_rng(4))
     Own(solver).load(states)
     solver.step(10)
     for env in (0, 21):
-        alone = RigidSolver(model, 1)
+        alone = RigidSolver(model, 1, ("xpos",), lanes)
         alone.reset(parameters={name: values[[env]] for name, values in numbers.items()})
         Own(alone).load(states[[env]])
         alone.step(10)

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from .starts import run_in_columns, run_with
 
 BALL = np.random.default_rng(7).normal(size=(24, 3))
@@ -218,7 +219,7 @@ CLOSED_FORMS = {
 
 def test_closed_forms(precise):
     """Centres and axes that fall together, faces that touch: there GJK and EPA have the least to hold."""
-    solver = RigidSolver(Model.from_mjcf(BALLS, ccd_tolerance=1e-12, ccd_iterations=500), 1)
+    solver = RigidSolver(Model.from_mjcf(BALLS, ccd_tolerance=1e-12, ccd_iterations=500), 1, lanes=WIDTH)
     found = solver.distance(*zip(*CLOSED_FORMS, strict=True))
     np.testing.assert_allclose(found.dist[0], list(CLOSED_FORMS.values()), atol=EXACT)
     between = (found.fromto[0, :, 3:] - found.fromto[0, :, :3]).norm(dim=-1)

@@ -9,6 +9,7 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.rays import query
 from tumble.physics.rays.field_tables import FIRST_BLOCK, LEVELS, field_tables, pyramid
 
+from ..widths import WIDTH
 from .starts import run_in_columns
 from .test_ray import BESIDE, EDGE, MOVES, NORMAL, ON_EDGE
 
@@ -184,7 +185,7 @@ def test_no_ray_slips_through_an_edge(precision, shape, size, kind):
     rng, n = np.random.default_rng(3), 20_000
     made = {"flat": np.zeros(shape), "steps": rng.integers(0, 3, shape) / 2, "rough": rng.uniform(size=shape)}[kind]
     mjm, z = one_field(shape, size, made)
-    solver = RigidSolver(Model.from_mjmodel(mjm), 1)
+    solver = RigidSolver(Model.from_mjmodel(mjm), 1, lanes=WIDTH)
     solver.forward()
     x, y = (np.linspace(-half, half, count) for half, count in zip(size, shape[::-1], strict=False))
     j, i, edge = rng.integers(shape[0] - 1, size=n), rng.integers(shape[1] - 1, size=n), rng.integers(3, size=n)
@@ -215,7 +216,7 @@ def test_a_large_field_is_as_exact_as_a_plane():
     tumble.init(precision="32")
     rng, size, shape = np.random.default_rng(0), (50.0, 50.0, 1.0, 0.5), (1001, 1001)
     mjm, z = one_field(shape, size, rng.uniform(size=shape))
-    solver = RigidSolver(Model.from_mjmodel(mjm), 1)
+    solver = RigidSolver(Model.from_mjmodel(mjm), 1, lanes=WIDTH)
     solver.forward()
     pnt = np.float32(rng.uniform(40, 49, (20_000, 3)) * rng.choice([-1, 1], (20_000, 3))).astype(float)
     pnt[:, 2] = np.float32(surface(z, size, pnt) + 0.5)
@@ -241,7 +242,7 @@ def test_rays_that_begin_on_the_surface(precision):
     mjm, z = one_field(made.shape, size, made)
     data = mujoco.MjData(mjm)
     mujoco.mj_forward(mjm, data)
-    solver = RigidSolver(Model.from_mjmodel(mjm), 1)
+    solver = RigidSolver(Model.from_mjmodel(mjm), 1, lanes=WIDTH)
     solver.forward()
     u, v = np.meshgrid(np.arange(-1.25, 1.5, 0.25), np.arange(-0.75, 1.0, 0.25))
     at = np.stack([u.ravel(), v.ravel(), np.zeros(u.size)], 1)
@@ -283,7 +284,7 @@ def test_models_without_fields_have_a_kernel_without_them(monkeypatch):
     for geom in ("", '<geom type="hfield" hfield="h" contype="0" conaffinity="0"/>'):
         xml = f"""<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>
         <worldbody>{geom}<geom size="0.1" pos="0 0 3"/></worldbody></mujoco>"""
-        solver = RigidSolver(Model.from_mjcf(xml), 1)
+        solver = RigidSolver(Model.from_mjcf(xml), 1, lanes=WIDTH)
         solver.forward()
         assert solver.ray([0, 0, 2.5], [0, 0, -1]).geom.tolist() == [[0 if geom else -1]]
     assert asked == [("f32", False, False), ("f32", False, True)]
@@ -335,6 +336,6 @@ def test_sizes_of_others():
 def test_a_field_has_no_distance():
     """Distances are of convex shapes, and a field is none."""
     mjm, _ = one_field((3, 3), (1, 1, 1, 1), np.eye(3))
-    solver = RigidSolver(Model.from_mjmodel(mjm), 1)
+    solver = RigidSolver(Model.from_mjmodel(mjm), 1, lanes=WIDTH)
     with pytest.raises(ValueError, match="has no distance: distances are of planes and convex shapes"):
         solver.distance(0, 1)

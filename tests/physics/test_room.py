@@ -80,7 +80,9 @@ def test_results_do_not_depend_on_the_room(build, num_envs, monkeypatch):
     assert all(map(torch.equal, ample, tight))
 
 
-@pytest.mark.parametrize(("build", "num_envs"), [(humanoids, NUM_ENVS), (spheres, 1)])
+@pytest.mark.parametrize(
+    ("build", "num_envs"), [(humanoids, NUM_ENVS), pytest.param(spheres, 1, marks=pytest.mark.slow)]
+)
 def test_with_numbers_of_environments_own(build, num_envs, monkeypatch):
     found = []
     tumble.init(precision="32", threads=2)

@@ -8,6 +8,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..widths import WIDTH
 from .starts import run_in_columns, run_with
 from .test_delays import in_order
 
@@ -137,7 +138,7 @@ def test_the_model_has_every_way_of_being_late():
     assert set(mjm.sensor_history[delayed & ticking, 1]) == {0, 1, 2}
     model = Model.from_mjmodel(mjm)
     assert not any("not computed" in line for line in model.unused)
-    assert mujoco.mj_stateSize(mjm, HISTORY) == RigidSolver(model, 1).mj_state(HISTORY).shape[1]
+    assert mujoco.mj_stateSize(mjm, HISTORY) == RigidSolver(model, 1, lanes=WIDTH).mj_state(HISTORY).shape[1]
 
 
 @pytest.mark.parametrize("integrator", ["EULER", "IMPLICITFAST", "RK4"])
@@ -295,6 +296,7 @@ def test_time_passes_while_all_sleep():
     assert solver.asleep.all() and data.ntree_awake == 0
 
 
+@pytest.mark.slow
 def test_single_precision_is_as_near_as_its_state():
     """Of all readings of a rollout half are within 1e-7, and nine tenths within 1e-6."""
     run_with("32")
@@ -326,7 +328,7 @@ def test_an_interval_of_tenths_of_a_step_stays_on_its_grid():
     xml = f"""<mujoco><option timestep="{STEP!r}"/>
     <worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
     <sensor><clock name="c" nsample="1" interval="{2.7 * STEP!r}"/></sensor></mujoco>"""
-    solver = RigidSolver(Model.from_mjcf(xml), 1)
+    solver = RigidSolver(Model.from_mjcf(xml), 1, lanes=WIDTH)
     steps = 2_701  # the last evaluation is at a tick
     solver.step(steps)
     ticks = np.ceil(np.arange(steps) * 2.7 - 1e-6).astype(int)

@@ -12,6 +12,7 @@ from tumble.physics.readout.fields_table import fields_markdown
 from tumble.physics.state.fields import QUANTITIES
 
 from ..test_architecture import ROOT
+from ..widths import WIDTH
 
 HOPPER = str(ROOT / "assets" / "hopper.xml")
 
@@ -107,7 +108,7 @@ def test_a_bad_number_stays_in_its_environment(model, bad, where):
         assert torch.equal(hurt.qpos[17], before[17])
     hurt.reset([17])
     hurt.ctrl = control
-    fresh = RigidSolver(model, 1)
+    fresh = RigidSolver(model, 1, lanes=WIDTH)
     fresh.ctrl = control[:1]
     for solver in (hurt, fresh):
         solver.step(10)

@@ -11,6 +11,7 @@ from tumble.physics.drivers import growing
 from tumble.physics.model import broad_phase
 from tumble.physics.state.room import Room
 
+from ..widths import WIDTH
 from .starts import run_in_columns, run_with
 from .test_clutter import mujoco_at
 
@@ -222,7 +223,7 @@ def expected_alone(solver: RigidSolver, states: tuple, numbers: list[torch.Tenso
 @pytest.fixture(scope="module")
 def among_others() -> tuple:
     """The model of the stairs, the starts of three environments, and their ends; a neighbour of theirs is stopped."""
-    run_with("32")
+    run_with("64")
     model, chosen = Model.from_mjspec(stairs(), broad_phase="grid"), [0, 5, 16]
     many = RigidSolver(model, NUM_ENVS)
     climb(many)
@@ -233,17 +234,18 @@ def among_others() -> tuple:
     return model, states, shown(many, chosen)
 
 
-def test_neighbours_and_lanes_do_not_matter(among_others):
+@pytest.mark.parametrize("lanes", [WIDTH, pytest.param(1, marks=pytest.mark.slow)])
+def test_neighbours_and_lanes_do_not_matter(among_others, lanes):
     model, states, ends = among_others
-    run_with("32")
-    expected_alone(RigidSolver(model, 3, lanes=1), states, ends)
+    run_with("64")
+    expected_alone(RigidSolver(model, 3, lanes=lanes), states, ends)
 
 
 @pytest.mark.slow
 def test_drivers_do_not_matter(among_others):
     """One thread an environment, as on a GPU."""
     model, states, ends = among_others
-    run_in_columns("32")
+    run_in_columns("64")
     expected_alone(RigidSolver(model, 3), states, ends)
 
 

@@ -87,7 +87,7 @@ def test_an_error_of_the_task_while_it_is_evaluated_loses_nothing(tmp_path, monk
     assert steps == [512, 1024, 2048], "the one that failed is not repeated"
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac"])
+@pytest.mark.parametrize("algo", ["ppo", pytest.param("sac", marks=pytest.mark.slow)])
 def test_training_does_not_notice(tmp_path, evaluated, algo):
     with_it = evaluated if algo == "ppo" else train(configuration(algo), tmp_path / "with", progress=False).run
     without = train(configuration(algo, every=0), tmp_path / "without", progress=False).run

@@ -28,7 +28,7 @@ CASES = [
     pytest.param("ppo", "one array", "onnx", marks=needs_onnx),
     pytest.param("sac", "parts", "onnx", marks=[needs_onnx, pytest.mark.slow]),
     pytest.param("td3", "told apart", "onnx", marks=needs_onnx),
-    pytest.param("recurrent_ppo", "told apart", "onnx", marks=[needs_onnx, needs_sb3_contrib]),
+    pytest.param("recurrent_ppo", "told apart", "onnx", marks=[needs_onnx, needs_sb3_contrib, pytest.mark.slow]),
 ]
 
 

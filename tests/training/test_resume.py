@@ -96,8 +96,23 @@ def stop_at(monkeypatch, step: int) -> None:
     monkeypatch.setattr(CheckpointCallback, "_on_rollout_start", patched)
 
 
-@pytest.mark.parametrize("observations", ["box", "dict", "told apart"])
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3", pytest.param("recurrent_ppo", marks=needs_sb3_contrib)])
+RESUMED = [("ppo", "box"), ("ppo", "dict"), ("ppo", "told apart"), ("sac", "told apart"), ("td3", "box")]
+ALSO_RESUMED = [("sac", "box"), ("sac", "dict"), ("td3", "dict"), ("td3", "told apart")]
+"""Algorithms and observations; those of the second list are put together from what the first one proves."""
+
+
+@pytest.mark.parametrize(
+    ("algo", "observations"),
+    [
+        *RESUMED,
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ALSO_RESUMED),
+        pytest.param("recurrent_ppo", "box", marks=needs_sb3_contrib),
+        *(
+            pytest.param("recurrent_ppo", seen, marks=[needs_sb3_contrib, pytest.mark.slow])
+            for seen in ("dict", "told apart")
+        ),
+    ],
+)
 def test_stopped_and_resumed_equals_uninterrupted(
     tmp_path, monkeypatch, pendulums, seen_pendulums, told_apart_pendulums, configs, algo, observations
 ):
@@ -190,7 +205,7 @@ def saves(monkeypatch) -> list[tuple[int, bool]]:
     return written
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("algo", ["ppo", "sac", pytest.param("td3", marks=pytest.mark.slow)])
 def test_saving_by_the_clock_does_not_disturb_training(
     tmp_path, monkeypatch, saves, pendulums, small_ppo, small_sac, small_td3, algo
 ):
@@ -300,7 +315,7 @@ def test_a_configuration_of_the_users_is_not_replaced(tmp_path, pendulums, small
     assert (tmp_path / "config.toml").read_text() == text
 
 
-@pytest.mark.parametrize("algo", ["ppo", "sac", "td3"])
+@pytest.mark.parametrize("algo", ["ppo", "sac", pytest.param("td3", marks=pytest.mark.slow)])
 def test_after_an_error_in_the_tasks_code_nothing_learnt_is_lost(
     tmp_path, pendulums, small_ppo, small_sac, small_td3, algo
 ):

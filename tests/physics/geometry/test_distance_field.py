@@ -38,7 +38,7 @@ BROKEN = {
     "bolt without 1 % of its faces": (solids.without_faces(solids.bolt()), "bolt"),
     "star inside out": ((solids.star()[0], solids.star()[1][:, ::-1]), "star"),
 }
-LONG = ("nut", "bolt without 1 % of its faces")
+LONG = ("nut", "bolt", "bolt without 1 % of its faces")
 
 
 @pytest.mark.parametrize(

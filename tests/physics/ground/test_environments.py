@@ -7,6 +7,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ...widths import WIDTH
 from ..starts import run_in_columns, run_with
 from .fields import SOLIDS, add_solid, random_poses, rough, with_field
 
@@ -31,8 +32,10 @@ def starts(mjm: mujoco.MjModel, count: int = ENVS) -> torch.Tensor:
     return torch.from_numpy(np.concatenate([random_poses(rng, count, 0.7, 0.1, 0.2) for _ in SOLIDS], axis=1))
 
 
-def moved(mjm: mujoco.MjModel, qpos: torch.Tensor, steps: int = STEPS, **numbers: object) -> RigidSolver:
-    solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos))
+def moved(
+    mjm: mujoco.MjModel, qpos: torch.Tensor, steps: int = STEPS, lanes: int | None = None, **numbers: object
+) -> RigidSolver:
+    solver = RigidSolver(Model.from_mjmodel(mjm), len(qpos), lanes=lanes)
     for name, values in numbers.items():
         solver.set_parameters(name, values)
     solver.set_state(qpos=qpos)
@@ -40,15 +43,18 @@ def moved(mjm: mujoco.MjModel, qpos: torch.Tensor, steps: int = STEPS, **numbers
     return solver
 
 
-@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
-def test_neighbours_do_not_matter(precision):
+@pytest.mark.parametrize(
+    ("precision", "lanes"),
+    [("32", WIDTH), *(pytest.param(precision, 1, marks=pytest.mark.slow) for precision in ("32", "64"))],
+)
+def test_neighbours_do_not_matter(precision, lanes):
     """Each environment alone, or with one that is not a number, has the same bits."""
     run_with(precision)
     mjm = scene()
     qpos = starts(mjm)
     together = moved(mjm, qpos)
     for env in (0, 4, 8):
-        alone = moved(mjm, qpos[env : env + 1])
+        alone = moved(mjm, qpos[env : env + 1], lanes=lanes)
         for name in READ:
             assert torch.equal(together.get(name)[env], alone.get(name)[0]), (env, name)
     broken = qpos.clone()
@@ -104,7 +110,7 @@ def test_a_moved_field_moves_its_contacts():
             mujoco.mju_rotVecQuat(at, pose[:3], turn)
             mujoco.mju_mulQuat(quat, turn, pose[3:])
             pose = np.concatenate([place + at, quat])
-        solver = RigidSolver(Model.from_mjmodel(mjm), 1)
+        solver = RigidSolver(Model.from_mjmodel(mjm), 1, lanes=WIDTH)
         solver.set_state(qpos=torch.from_numpy(pose[None]))
         solver.forward()
         found = solver.get("qacc")[0].numpy()

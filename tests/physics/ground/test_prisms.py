@@ -12,6 +12,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ...widths import WIDTH
 from ..starts import run_with
 from .fields import SOLIDS, add_solid, random_poses, rough, with_field
 
@@ -100,7 +101,7 @@ def test_the_first_fifty_count():
         geom.margin = MARGIN / 2
     spec.option.ccd_tolerance, spec.option.ccd_iterations = 1e-12, 500
     mjm = spec.compile()
-    solver = RigidSolver(Model.from_mjmodel(mjm, hfield="mujoco", max_contacts=100), 1)
+    solver = RigidSolver(Model.from_mjmodel(mjm, hfield="mujoco", max_contacts=100), 1, lanes=WIDTH)
     solver.forward()
     data = mujoco.MjData(mjm)
     mujoco.mj_forward(mjm, data)

@@ -7,6 +7,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ...widths import WIDTH
 from ..starts import run_with
 from .fields import SQRT_HALF, add_solid, with_field
 
@@ -53,7 +54,7 @@ def turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 def rests(cell: float, seconds: float) -> None:
     run_with("64")
-    solver = RigidSolver(Model.from_mjmodel(row_of_solids(flat(cell))), 1)
+    solver = RigidSolver(Model.from_mjmodel(row_of_solids(flat(cell))), 1, lanes=WIDTH)
     solver.step(SETTLED)
     start = poses(solver)
     solver.step(round(seconds / solver.model.mj.opt.timestep) - SETTLED)
@@ -114,7 +115,7 @@ def test_a_box_holds_up_to_the_friction_angle_of_a_plane(degrees):
         spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 1e4
         for geom in spec.geoms:
             geom.friction[0], geom.condim = factor * np.tan(slope), 3
-        solver = RigidSolver(Model.from_mjmodel(spec.compile()), 1)
+        solver = RigidSolver(Model.from_mjmodel(spec.compile()), 1, lanes=WIDTH)
         solver.step(1000)
         before = poses(solver)
         solver.step(500)

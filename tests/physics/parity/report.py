@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...compilers_kept import keep_compilers
 from .catalogue import everything, integrators_of, is_among_few, load, shows
 from .compare import stage_of
 from .rollout import STEPS, WITHIN, rollout
@@ -144,6 +145,7 @@ def _run_one_precision(arguments: argparse.Namespace) -> list[dict]:
 
     import tumble
 
+    keep_compilers()
     torch.set_num_threads(1)  # thousands of small operations: waking threads costs more than they save
     if arguments.subject == "tumble":
         tumble.init(device="cpu", precision=arguments.precision, lanes=arguments.lanes)
