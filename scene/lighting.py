@@ -15,6 +15,11 @@ class Lighting(Life):
 
     _lights: list[Light]
 
+    @property
+    def has_lights(self) -> bool:
+        """Whether the scene has lights of its own, in place of the sun."""
+        return bool(self._lights)
+
     def add_light(
         self,
         pos: Any,
@@ -26,7 +31,9 @@ class Lighting(Life):
         cutoff: float = 45.0,
         attenuation: float = 0.0,
     ) -> None:
-        """Add a light, which becomes one of the model's.
+        """Add a light, which becomes one of the model's; pictures then have no sun, and no light of the sky.
+
+        The model's headlight stays. A page for browsers keeps its sun.
 
         Args:
             pos: where it stands, (3,) m.

@@ -57,6 +57,8 @@ def show_of(scene: Any) -> Show:
 def look_of(scene: Any) -> Look:
     """Return light and colours of pictures, by the scene's options.
 
+    The lights of the scene, if there are any, take the place of the sun and the light of the sky.
+
     Raises:
         ValueError: options that path tracing has others for.
     """
@@ -70,7 +72,9 @@ def look_of(scene: Any) -> Look:
                     "gs.surfaces.Emission(...)) is what is all around"
                 )
     mirror = None if vis.plane_reflection is None else MIRROR if vis.plane_reflection else 0.0
+    lit = {"lights": "file", "exposure": 1.0, "occlusion": 0.0} if scene.has_lights else {}
     return Look(
+        **lit,
         background_rgb=vis.background_color,
         ambient_rgb=vis.ambient_light,
         shadows=vis.shadow,
