@@ -17,7 +17,7 @@ class Lighting(Life):
 
     @property
     def has_lights(self) -> bool:
-        """Whether the scene has lights of its own, in place of the sun."""
+        """True if the scene has lights of its own, in place of the sun."""
         return bool(self._lights)
 
     def add_light(

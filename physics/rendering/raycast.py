@@ -273,6 +273,28 @@ def colour_pixel(
         notes[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
+def shares() -> int:
+    """The number of shares of a tile's pixels: on a GPU each pixel is a thread's.
+
+    A core has all of them, one after another, with the numbers of their environment at its side.
+    """
+    return TILE * TILE if for_gpu() else 1
+
+
+@func
+def cast_share(scene, lens, look, lights, tiles, tile: ti.i32, share: ti.i32, limits, side, depth, seen, notes, image):
+    """Follow the rays of a share of a tile's pixels."""
+    across = (lens.width + TILE - 1) // TILE
+    for k in range(TILE * TILE // ti.static(shares())):
+        pixel = share + k
+        y, x = tile // across * TILE + pixel // TILE, tile % across * TILE + pixel % TILE
+        if y < lens.height and x < lens.width:
+            if ti.static(scene.has.colours):
+                colour_pixel(scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image)
+            else:
+                measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
+
+
 def make_cast_rays(*features: bool) -> Any:
     """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
 
@@ -318,30 +340,17 @@ def make_cast_rays(*features: bool) -> Any:
         blocks: F2,
         openness: F1,
     ):
-        height, width = seen.shape[1], seen.shape[2]
         guided = side == 0 and notes.shape[3] >= GUIDES
         limits = ti.Vector(
             [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
         )
-        across, down = (width + TILE - 1) // TILE, (height + TILE - 1) // TILE
-        # a core has the pixels of a tile one after another, with the numbers of their environment at its side
-        shares = ti.static(TILE * TILE if for_gpu() else 1)
-        for env, tile, share in ti.ndrange(seen.shape[0], across * down, shares):
+        for env, tile, share in ti.ndrange(seen.shape[0], tiles.shape[1], ti.static(shares())):
             meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = Dressed(meshes, skin, dressed_rows, lie, painter, has.meshes)
             ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
             scene = Scene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
-            lens = Lens(views, width, height, env)
-            for k in range(TILE * TILE // shares):
-                pixel = share + k
-                y, x = tile // across * TILE + pixel // TILE, tile % across * TILE + pixel % TILE
-                if y < height and x < width:
-                    if ti.static(has.colours):
-                        colour_pixel(
-                            scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image
-                        )
-                    else:
-                        measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
+            lens = Lens(views, seen.shape[2], seen.shape[1], env)
+            cast_share(scene, lens, look, lights, tiles, tile, share, limits, side, depth, seen, notes, image)
 
     return cast_rays
 
