@@ -72,7 +72,7 @@ def look_of(scene: Any) -> Look:
                     "gs.surfaces.Emission(...)) is what is all around"
                 )
     mirror = None if vis.plane_reflection is None else MIRROR if vis.plane_reflection else 0.0
-    lit = {"lights": "file", "exposure": 1.0, "occlusion": 0.0} if scene.has_lights else {}
+    lit: dict[str, Any] = {"lights": "file", "exposure": 1.0, "occlusion": 0.0} if scene.has_lights else {}
     return Look(
         **lit,
         background_rgb=vis.background_color,
