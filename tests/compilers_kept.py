@@ -20,7 +20,7 @@ _start, _module = compilers._started, compilers._MODULE
 _idle: list["_Kept"] = []
 """The processes that wait; the one that has waited longest is first."""
 _of_parents: list["_Kept"] = []
-"""Those of the process that this one was forked from: not to be used, and not to be collected, which would end them."""
+"""The processes of the parent after a fork: a reference keeps them, as they would end if they were collected."""
 
 
 class _Kept:

@@ -50,7 +50,7 @@ class Has(NamedTuple):
     fields: bool = False
     textures: bool = False  # on geoms, or the sky
     lights: bool = False  # of the file, in place of the sun and the sky
-    colours: bool = True  # of the picture: what asks for none follows a ray to its first surface alone
+    colours: bool = True  # False: depth, rows and guides alone, for which a ray ends at its first surface
 
 
 @ti.kernel

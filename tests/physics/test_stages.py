@@ -47,7 +47,7 @@ def one_by_one(name: str) -> Iterator[Features]:
 def seen(
     names: list[str], sets: dict[str, list[Features]], width: int, single: bool, enough: dict[str, Seen] | None = None
 ) -> dict[str, Seen]:
-    """What stages load and store, all of their sets of features together, or as many as show enough."""
+    """Return what stages load and store under all their sets of features, or under as many as show `enough`."""
     run_with("32" if single else "64")
 
     def trace() -> dict[str, Seen]:

@@ -32,7 +32,7 @@ def made(intensity):
 
 
 def distances():
-    """Of the floor seen by each pixel from the point below the lamp, (64, 64) m."""
+    """Return the distance of the floor that each pixel sees from the point below the lamp, (64, 64) m."""
     ahead = ((np.arange(64) + 0.5) / 32 - 1) * np.tan(np.radians(30)) * EYE
     return np.hypot(ahead[None, :] - 0.5, -ahead[:, None])
 
