@@ -7,6 +7,7 @@ from ..arrays import Array
 from ..noise import Noise
 from ..task import Last, Task, TaskState
 from .items import Names, rows_of
+from .ranges import require_ranges
 
 
 class EncoderBias:
@@ -27,7 +28,7 @@ class EncoderBias:
         coordinates: where the joints are in qpos, (joints,).
 
     Raises:
-        ValueError: there is no such joint, or the range is empty.
+        ValueError: there is no such joint, none is a hinge or slide, or the range is empty or not finite.
     """
 
     def __init__(
@@ -42,11 +43,14 @@ class EncoderBias:
     ) -> None:
         if not low <= high:
             raise ValueError(f"EncoderBias: low={low} is above high={high}: exchange them")
+        require_ranges("EncoderBias", {"(low, high)": (low, high)})
         if when not in ("reset", "start"):
             raise ValueError(f'EncoderBias: when={when!r}: it is "reset" or "start"')
         model = task.model
         found = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
         assert found is not None
+        if not len(found):
+            raise ValueError(f"EncoderBias: joints={joints!r}: none is a hinge or slide")
         self.coordinates = found
         self._task, self._low, self._high, self._lasts = task, low, high, when == "start"
         self.name = name
@@ -90,7 +94,8 @@ class EncoderBias:
 def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
     """Return the place in qpos of the joint that an actuator holds in position; -1 if it does nothing of the kind."""
     joint = int(model.actuator_trnid[actuator, 0])
-    of_joint = model.actuator_trntype[actuator] == int(mujoco.mjtTrn.mjTRN_JOINT)
+    kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))  # one thing for hinge and slide
+    of_joint = model.actuator_trntype[actuator] in kinds
     holds = model.actuator_biastype[actuator] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     if not (of_joint and holds and model.actuator_biasprm[actuator, 1] < 0):
         return -1

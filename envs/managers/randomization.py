@@ -68,6 +68,9 @@ class Randomization:
                 self._wrenches.append(term.bound(task, f"{name}_{k}"))
             else:
                 raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
+        for drawn in self._terms:
+            if [other.name for other in self._terms].count(drawn.name) > 1:
+                raise ValueError(f"{drawn.term.term}: name={drawn.name!r}: another term keeps its numbers by that name")
         names = dict.fromkeys(name for drawn in self._terms for name in drawn.term.parameters)
         self._own = {name: mujoco_numbers(task.model, name)[None] for name in names}
         self._at_resets = self._joined(lambda drawn: not drawn.lasts)

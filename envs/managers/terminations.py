@@ -17,8 +17,13 @@ from .items import Names, ids_of
 
 
 def tilted(quat: Array, max_angle: float) -> Array:
-    """Return True where a body (n, 4) leans by more than an angle, rad from upright."""
-    return ~(up_of(quat)[:, 2] >= math.cos(max_angle))
+    """Return True where a body (n, 4) leans by more than an angle, rad from upright; none leans by more than pi."""
+    return ~(up_of(quat)[:, 2] >= lowest_up(max_angle))
+
+
+def lowest_up(max_angle: float) -> float:
+    """Return the least vertical part of a body's z axis where it leans by an angle, rad: its cosine up to pi."""
+    return math.cos(max_angle) if max_angle < math.pi else -math.inf
 
 
 def too_low(height: Array, lowest: float) -> Array:

@@ -194,6 +194,19 @@ def test_difficulty_follows_success(kind):
     np.testing.assert_allclose(np.asarray(anew["difficulty"]), 0.2, rtol=1e-6)
 
 
+def test_a_success_that_is_not_a_number_is_none():
+    difficulty = Difficulty(bound(), rate=0.5, first=0.5)
+    memory = difficulty.begin(ends(2), None)
+    memory = difficulty.begin(ends(2, memory), np.array([np.nan, 0.0]))
+    np.testing.assert_array_equal(memory["difficulty_average"][0], memory["difficulty_average"][1])
+
+
+def test_no_body_leans_by_more_than_half_a_turn():
+    quat = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0.6, 0.8, 0, 0], [np.nan, 0, 0, 0]])
+    for angle in (math.pi, 4.0, math.inf):
+        assert tilted(quat, angle).tolist() == [False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
