@@ -81,6 +81,7 @@ class ResultCheck:
         except AttributeError:  # a plain number among the arrays
             fits = False
         result, inputs = result if fits else self._mended(result, n), result.inputs
+        self._require_mapping("step", "memory", result.memory)
         if result.parameters or result.qvel is not None:
             result = self._changed(result, n)
         if type(inputs) is dict and not inputs:  # as is nearly always so
@@ -109,6 +110,7 @@ class ResultCheck:
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
         """Bring the numbers of a step's result to the solver's precision, or say what is wrong with them."""
+        self._require_mapping("step", "reward_terms", result.reward_terms)
         if not result.reward_terms:
             raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
         for name, term in result.reward_terms.items():
@@ -245,10 +247,16 @@ class ResultCheck:
             )
 
     def _check_rows(self, method: str, what: str, values: Mapping[str, Array], n: int) -> None:
-        """Require arrays with n environments in front."""
+        """Require arrays by name with n environments in front."""
+        self._require_mapping(method, what, values)
         for name, value in values.items():
             if tuple(getattr(value, "shape", ()))[:1] != (n,):
                 raise ValueError(self._shape_message(method, f"{what} {name!r}", value, f"({n}, ...)"))
+
+    def _require_mapping(self, method: str, what: str, values: Any) -> None:
+        if not isinstance(values, Mapping):
+            kind = type(values).__name__
+            raise TypeError(f"{self._name}.{method}: {what} is {kind}; needed are arrays by name, as in a dict")
 
     def _shape_message(self, method: str, what: str, value: Any, wanted: Any) -> str:
         shape = getattr(value, "shape", None)

@@ -222,9 +222,14 @@ class PoseCommand:
         Args:
             state: after the step.
             reached: where a new goal is due at once, (n,) bool; None: nowhere.
+
+        Raises:
+            ValueError: `reached` is not (n,).
         """
         kept = {self.name: state.memory[self.name], self._steps: state.memory[self._steps] - 1}
         due = kept[self._steps] <= 0
+        if reached is not None and reached.shape != due.shape:
+            raise ValueError(f"PoseCommand: reached has shape {tuple(reached.shape)}; needed is {tuple(due.shape)}")
         return state.remember(**self._renewal(state.noise, due if reached is None else due | reached, kept))
 
     def _draw(self, noise: Noise) -> dict[str, Array]:

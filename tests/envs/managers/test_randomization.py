@@ -502,7 +502,7 @@ def test_a_saved_state_goes_on(envs):
         (lambda: dr.mass(1, 2, clip=(2, 1)), ValueError, r"clip=\(2, 1\): it must be a pair"),
         (lambda: dr.mass(1, 2, "*_foot"), ValueError, r"bodies='\*_foot': it is no name, and no regular expression: "),
         (lambda: dr.mass(1, 2, [1, 2]), ValueError, r"bodies=\[1, 2\]: give names, .*; there are world, trunk"),
-        (lambda: dr.com(0, 1, axes=[True, False, True]), ValueError, "axes=.*: there are 0 to 2, each to be named once"),
+        (lambda: dr.com(0, 1, axes=[True, False, True]), ValueError, "axes=.*: there are .*, each to be named once"),
         (lambda: dr.com(0, 1, axes=1.5), ValueError, "axes=1.5: there are 0 to 2"),
         (lambda: dr.inertia("trunk", alpha=0.1), ValueError, "inertia: alpha=0.1: it must be a pair"),
         (lambda: dr.mass(-0.5, 1.5), ValueError, r"'mass'\): it may come to this: body_mass\[1\] is -3: it must"),
