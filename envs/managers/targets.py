@@ -6,7 +6,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ...physics.model.kernel_numbers import mujoco_numbers
+from ...physics.model.kernel_numbers import is_option, mujoco_numbers
 from ...physics.model.parameters import require_known
 from .inertia import NUMBERS, Inertia, mapped
 from .items import Names, rows_of
@@ -83,6 +83,8 @@ def _of_field(asked: Asked) -> Target:
     """Return rows and axes of one field."""
     field, own = asked.field, mujoco_numbers(asked.model, asked.field)
     rows = rows_of(asked.model, field, asked.names, asked.owner)
+    if rows is None and not is_option(field):
+        rows = np.arange(len(own))  # of pairs of geoms, equalities and what has no names: all
     shape = (1, max(1, own.size)) if rows is None else (len(own), own.size // max(1, len(own)))
     rows = np.zeros(1, int) if rows is None else rows
     if not len(rows):

@@ -92,6 +92,19 @@ def test_axes_shared_draws_and_clip():
     assert values.min() == 0.008 and values.max() == 0.012 and (values == 0.008).mean() < 0.4
 
 
+def test_pairs_of_geoms_have_rows():
+    """An axis is one of each pair, not of all pairs one after the other."""
+    pairs = '<contact><pair geom1="floor" geom2="left_sole"/><pair geom1="floor" geom2="right_shank"/></contact>'
+    model = mujoco.MjModel.from_xml_string(XML.replace("<actuator>", pairs + "<actuator>"))
+    task = Robot().bound(model, NUMPY)
+    drawn, _ = begun(Randomize("pair_friction", 0.2, 0.9, operation="abs", axes=0), n=5, task=task)
+    friction = drawn["pair_friction"]
+    assert ((friction[..., 0] > 0.19) & (friction[..., 0] < 0.91)).all() and len(np.unique(friction[..., 0])) == 10
+    np.testing.assert_array_equal(friction[..., 1:], np.broadcast_to(model.pair_friction[:, 1:], (5, 2, 4)))
+    drawn, _ = begun(Randomize("pair_margin", 0.0, 0.1, operation="abs", shared=True), n=5, task=task)
+    assert (drawn["pair_margin"] == drawn["pair_margin"][:, :1]).all()
+
+
 def test_each_axis_has_its_range():
     parameters, _ = begun(Randomize("body_ipos", (-0.1, 0, 0.2), (0.1, 0, 0.3), operation="add", bodies="trunk"))
     moved = parameters["body_ipos"] - bound().model.body_ipos
