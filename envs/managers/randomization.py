@@ -1,6 +1,6 @@
 """Randomization of a task: numbers of the model, pushes and external wrenches, at starts, resets and intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -166,12 +166,10 @@ class Randomization:
         return values
 
     def _require(self, owner: str, terms: list["_Drawn"]) -> None:
-        """Raise ValueError if terms may draw numbers that no model has: tried are all lowest and all highest ones."""
-        if not terms:
-            return
-        for k in range(2):
+        """Raise ValueError if terms may draw numbers that no model has: tried are corners of what they may draw."""
+        for corner in _corners([drawn.term for drawn in terms]):
             with np.errstate(all="ignore"):
-                values = self._numbers(terms, [each.term.extremes()[k] for each in terms])
+                values = self._numbers(terms, corner)
             for name, numbers in values.items():
                 try:
                     checked(self._model, name, numbers, np.zeros(1, int))
@@ -223,6 +221,22 @@ class _Drawn:
             seconds = self._task.array(noise.uniform(*self._time, 1)[:, 0])
             memory[self._steps] = whole_steps(seconds, self._task.dt)
         return memory
+
+
+def _corners(terms: Sequence[BoundTerm]) -> list[list[np.ndarray]]:
+    """Return extreme draws (1, width) of terms, a list of them for each corner that is tried.
+
+    They are all lowest and all highest numbers; every other axis lowest and the rest highest, which bring the ends of a
+    range across each other, and the reverse; and, as two terms may do that too, each term at one end and the rest at
+    the other.
+    """
+    ends = [term.extremes() for term in terms]
+    mixed = [term.mixed_extremes() for term in terms]
+    corners = [[both[end] for both in pairs] for pairs in (ends, mixed) for end in (0, 1)]
+    if len(terms) > 1:
+        for alone in range(len(terms)):
+            corners += [[both[end ^ (k == alone)] for k, both in enumerate(ends)] for end in (0, 1)]
+    return corners if terms else []
 
 
 def _numpy(array: Any) -> np.ndarray:

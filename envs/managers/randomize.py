@@ -136,6 +136,12 @@ class BoundTerm:
         lowest, highest = extremes(self.term.distribution, self._low, self._high)
         return lowest[None], highest[None]
 
+    def mixed_extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers (1, width) of which every other axis is the lowest that can be drawn, and the reverse."""
+        lowest, highest = self.extremes()
+        even = np.arange(self.width)[None] % self._target.axes % 2 == 0
+        return np.where(even, lowest, highest), np.where(even, highest, lowest)
+
     def apply(self, values: dict[str, np.ndarray], drawn: np.ndarray) -> None:
         """Change numbers of n environments, by MuJoCo's name (n, ...) each, by drawn ones (n, width)."""
         self._target.apply(values, drawn.reshape(len(drawn), -1, self._target.axes))

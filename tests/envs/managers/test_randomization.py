@@ -539,6 +539,21 @@ def test_impossible_terms_say_what_to_do(term, error, message):
         Randomization(bound(), term())
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [Randomize("jnt_range", -1.2, 1.2, operation="add")],
+        [Randomize("jnt_range", -1.2, 1.2, operation="add", axes=k) for k in (0, 1)],
+    ],
+    ids=["one", "two"],
+)
+def test_ends_of_a_range_that_may_cross_are_refused_when_the_task_is_made(terms):
+    """All lowest and all highest numbers are in order; 0.2 and -0.2 are not."""
+    with pytest.raises(ValueError, match="it may come to this: jnt_range.*a lower bound must not be above its upper"):
+        Randomization(bound(), *terms)
+    Randomization(bound(), Randomize("jnt_range", -0.9, 0.9, operation="add"))
+
+
 def test_two_terms_do_not_keep_their_numbers_by_one_name():
     with pytest.raises(ValueError, match=r"Randomize\('mass'\): name='drawn': another term keeps its numbers"):
         Randomization(bound(), dr.mass(1, 2, name="drawn"), dr.damping(1, 2, name="drawn"))
