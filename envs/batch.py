@@ -278,7 +278,9 @@ class TaskBatch:
         try:
             return method(*arguments)
         except KeyError as error:
-            raise self._check.missing(error) from error
+            if (told := self._check.missing(error)) is error:
+                raise
+            raise told from error
 
     def _drive(self, action: Array, noise: Noise) -> None:
         """Take the physics steps under controls that the task makes of the actions, once or before each of them."""

@@ -155,7 +155,12 @@ class ResultCheck:
         return type(error)(f"{self._name}.{method}: parameters: {error.args[0]}")
 
     def missing(self, error: KeyError) -> KeyError:
-        """Return the error for a name that a method of the task looked for in its state and that is not there."""
+        """Return the error for a name that a method of the task looked for in its state and that is not there.
+
+        A message of another look-up, which is no name, is returned as it is.
+        """
+        if error.args and " " in str(error.args[0]):
+            return error
         return KeyError(
             f"{self._name} asked for {error}, which is not there. If it was asked of state.fields, name it in "
             f"{self._name}.reads, which has {list(self._task.reads)}; if of state.memory, return it in the memory of "
