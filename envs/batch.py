@@ -73,6 +73,8 @@ class TaskBatch:
         self._gone = False  # True: what the next reset follows is not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
         self._maps_actions = type(task).control is not Task.control or task.control_each_substep
+        if type(task).control is Task.control:
+            self._check.require_controls()
         self.streams = Streams(num_envs, self.kind)
         self._memory = Memory(type(task).__name__, self.kind)
         everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
@@ -101,7 +103,10 @@ class TaskBatch:
         coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
             self._differ(start.parameters, rows, "reset")
-        state = self._view.restart(rows, coordinates, start, noise)
+        try:
+            state = self._view.restart(rows, coordinates, start, noise)
+        except ValueError as error:
+            raise ValueError(f"{type(task).__name__}.reset: {error}") from error
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**start.memory, **result.memory}, rows)
         if result.inputs:

@@ -174,6 +174,20 @@ class ResultCheck:
             raise ValueError(self._shape_message("control", "the result", controls, wanted))
         return controls
 
+    def require_controls(self) -> None:
+        """Refuse actions that are no controls, of a task that does not turn them into controls.
+
+        Raises:
+            ValueError: they have another shape than the controls.
+        """
+        space, wanted = self._task.action_space, (self._task.model.nu,)
+        if getattr(space, "shape", None) in (None, wanted):  # spaces without a shape are refused elsewhere
+            return
+        raise ValueError(
+            f"{self._name}: its action_space is {space}, and controls have the shape {wanted}: define "
+            "control(state, action), which turns the one into the other"
+        )
+
     # -- observations -------------------------------------------------------------------------------------------------
 
     def observation_space(self, example: Observation) -> gymnasium.Space:
@@ -217,6 +231,8 @@ class ResultCheck:
         """Check an observation of n environments, and bring its numbers to the solver's precision."""
         xp, wanted = self._kind.xp, self._wanted
         parts = parts_of(observation)
+        if not parts:
+            raise ValueError(f"{self._name}.{method}: the observation has no blocks; name at least one")
         if wanted and parts.keys() != wanted.keys():
             raise ValueError(
                 f"{self._name}.{method}: the observation has {_blocks(parts)}; needed, as in the observation space, "

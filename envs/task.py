@@ -159,8 +159,8 @@ class Task(ABC):
         """Convert options that are numbers or pairs of them to Python's types, so that every library rounds them alike.
 
         Raises:
-            TypeError: an option whose default is a number or a pair of numbers is something else, or whose annotation
-                is `int` is not whole.
+            TypeError: an option whose default or annotation is a number or a pair of numbers is something else, or one
+                whose annotation is `int` is not whole.
             ValueError: a number is NaN.
         """
         for option in fields(self):
@@ -360,14 +360,15 @@ def _flag(value: Any) -> bool:
 def _kind_of(option: Field) -> str | None:
     """Return the kind of number, a key of `_PLAIN`, that an option holds by its default and annotation, or None."""
     default = option.default
-    if isinstance(default, float):
-        return "a number"
     if option.type in (int, "int"):
         return "a whole number"
     if option.type in (bool, "bool"):
         return "True or False"
+    if isinstance(default, float) or option.type in (float, "float"):
+        return "a number"
     numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
-    return "a pair of numbers (low, high)" if numbers == [True, True] else None
+    named = str(option.type) == "tuple[float, float]"
+    return "a pair of numbers (low, high)" if numbers == [True, True] or named else None
 
 
 def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
@@ -376,9 +377,15 @@ def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Varia
     Raises:
         FileNotFoundError, ValueError, TypeError: as `Task.load_model`.
     """
+    from ..physics import Model
+
     scene = task._scene() if type(task).load_model is Task.load_model else None
     if scene is None:
-        return task.load_model(**options), ()
+        model = task.load_model(**options)
+        if not isinstance(model, Model):
+            kind = type(model).__name__
+            raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
+        return model, ()
     return scene.compile(actuators=True, **options), scene.variants
 
 
