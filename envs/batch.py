@@ -62,12 +62,13 @@ class TaskBatch:
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model, variants = load(task, model_options or {})
         self.kind = kind_in(simulator, task.array_library)
-        self.task = task = task.bound(model.mj, self.kind)
+        varied: dict[str, Any] = {}
+        self.task = task = task.bound(model.mj, self.kind, varied)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = make_solver(simulator, model, num_envs, reads)
         for shapes in variants:
-            shapes.apply(self.solver)
+            varied |= shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
         self._gone = False  # True: what the next reset follows is not known

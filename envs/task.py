@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..scene import Scene
     from ..scene.variants import Variants
 
-_BOUND = ("model", "xp", "_kind", "dt", "init_qpos")
+_BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "_varied")
 
 Observation = Array | dict[str, Array]
 """One array (n, ...), or several by name where the observation space is a `Dict`."""
@@ -289,8 +289,14 @@ class Task(ABC):
 
     # -- what every task has ------------------------------------------------------------------------------------------
 
-    def bound(self, model: mujoco.MjModel, kind: ArrayKind) -> Self:
+    def bound(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray] | None = None) -> Self:
         """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
+
+        Args:
+            model: of all environments.
+            kind: of arrays.
+            varied: numbers of the model that differ between environments from the beginning, by the shapes of their
+                scene, (num_envs, ...) each; whoever makes the solver may fill it later.
 
         Raises:
             ValueError: an option does not fit the model.
@@ -298,11 +304,12 @@ class Task(ABC):
         if self.frame_skip < 1:
             raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
         task = copy.deepcopy(self)
-        task._learn(model, kind)
+        task._learn(model, kind, {} if varied is None else varied)
         task.bind()
         return task
 
-    def _learn(self, model: mujoco.MjModel, kind: ArrayKind) -> None:
+    def _learn(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray]) -> None:
+        self._varied = varied
         self.model, self._kind, self.xp = model, kind, kind.xp
         self.dt = float(model.opt.timestep) * self.frame_skip
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)

@@ -103,7 +103,7 @@ class Randomization:
             memory |= each.begin(noise)
         known = last.memory and not _numpy(last.fresh).any()  # all environments have what is drawn once
         terms = self._at_resets if known else self._terms
-        parameters = self._numbers(terms, [found[drawn] for drawn in terms]) if terms else {}
+        parameters = self._numbers(terms, [found[drawn] for drawn in terms], last.envs) if terms else {}
         return start._replace(memory=memory, parameters={**start.parameters, **parameters})
 
     def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
@@ -151,16 +151,23 @@ class Randomization:
         rows = _numpy(due).nonzero()[0]
         found = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
         parameters = {}
-        for name, numbers in self._numbers(self._at_intervals, found).items():
+        for name, numbers in self._numbers(self._at_intervals, found, rows).items():
             parameters[name] = np.zeros((due.shape[0], *numbers.shape[1:]))
             parameters[name][rows] = numbers
         return parameters
 
-    def _numbers(self, terms: list["_Drawn"], found: list[Array]) -> dict[str, np.ndarray]:
-        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each."""
+    def _numbers(self, terms: list["_Drawn"], found: list[Array], envs: Array | None = None) -> dict[str, np.ndarray]:
+        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each.
+
+        Numbers that differ between environments by the shapes of their scene are those of the environments `envs` (n,).
+        """
         drawn = [_numpy(numbers).astype(np.float64) for numbers in found]
         names = dict.fromkeys(name for each in terms for name in each.term.parameters)
-        values = {name: np.repeat(self._own[name], len(drawn[0]), axis=0) for name in names}
+        varied = {} if envs is None else self._task._varied
+        values = {
+            name: varied[name][_numpy(envs)] if name in varied else np.repeat(self._own[name], len(drawn[0]), axis=0)
+            for name in names
+        }
         for each, numbers in zip(terms, drawn, strict=True):
             each.term.apply(values, numbers)
         return values
