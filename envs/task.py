@@ -7,11 +7,10 @@ environments come first in every shape. `docs/your_own_task.md` writes one from 
 import copy
 import inspect
 import math
-import operator
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -22,6 +21,7 @@ import numpy as np
 from .. import assets
 from .arrays import Array, ArrayKind
 from .noise import Noise
+from .option_kinds import PLAIN, kind_of
 from .scans import RayScan
 from .scene_entities import SceneEntity, require_scene, scene_entity
 
@@ -164,11 +164,11 @@ class Task(ABC):
             ValueError: a number is NaN.
         """
         for option in fields(self):
-            value, kind = getattr(self, option.name), _kind_of(option)
+            value, kind = getattr(self, option.name), kind_of(option)
             if kind is None:
                 continue
             try:
-                plain = _PLAIN[kind](value)
+                plain = PLAIN[kind](value)
             except (TypeError, ValueError) as error:
                 raise TypeError(f"{type(self).__name__}: {option.name} must be {kind}, got {value!r}") from error
             if any(math.isnan(number) for number in (plain if isinstance(plain, tuple) else (plain,))):
@@ -344,38 +344,6 @@ class Task(ABC):
                 file = getattr(sys.modules.get(kind.__module__), "__file__", None)
                 folders.append(Path(file).parent if file else Path.cwd())
         return folders
-
-
-_PLAIN: dict[str, Callable[[Any], Any]] = {
-    "a number": float,
-    "a whole number": operator.index,
-    "a pair of numbers (low, high)": lambda pair: _pair(*pair),
-    "True or False": lambda flag: _flag(flag),
-}
-
-
-def _pair(low: Any, high: Any) -> tuple[float, float]:
-    return float(low), float(high)
-
-
-def _flag(value: Any) -> bool:
-    if isinstance(value, str) or value not in (0, 1):
-        raise ValueError
-    return bool(value)
-
-
-def _kind_of(option: Field) -> str | None:
-    """Return the kind of number, a key of `_PLAIN`, that an option holds by its default and annotation, or None."""
-    default = option.default
-    if option.type in (int, "int"):
-        return "a whole number"
-    if option.type in (bool, "bool"):
-        return "True or False"
-    if isinstance(default, float) or option.type in (float, "float"):
-        return "a number"
-    numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
-    named = str(option.type) == "tuple[float, float]"
-    return "a pair of numbers (low, high)" if numbers == [True, True] or named else None
 
 
 def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
