@@ -97,6 +97,7 @@ def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
     kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))  # one thing for hinge and slide
     of_joint = model.actuator_trntype[actuator] in kinds
     holds = model.actuator_biastype[actuator] == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    if not (of_joint and holds and model.actuator_biasprm[actuator, 1] < 0):
+    integrates = model.actuator_dyntype[actuator] == int(mujoco.mjtDyn.mjDYN_INTEGRATOR)  # its control is a velocity
+    if integrates or not (of_joint and holds and model.actuator_biasprm[actuator, 1] < 0):
         return -1
     return int(model.jnt_qposadr[joint])

@@ -237,6 +237,15 @@ def test_a_servo_that_hangs_on_the_joint_in_its_parent_is_off_too():
     np.testing.assert_allclose(encoder.targets(state, task.array(np.zeros((2, 3)))), [[-0.1, 0, 0]] * 2, rtol=1e-6)
 
 
+def test_a_servo_whose_control_is_a_velocity_keeps_it():
+    """An `intvelocity` servo integrates its control: a bias taken off that would be a drift."""
+    task = bound()
+    task.model.actuator_dyntype[0] = mujoco.mjtDyn.mjDYN_INTEGRATOR
+    encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
+    state = state_of(task, encoder.begin(noise_of(2)))
+    np.testing.assert_array_equal(encoder.targets(state, task.array(np.ones((2, 3)))), np.ones((2, 3)))
+
+
 def test_a_term_is_a_term():
     with pytest.raises(TypeError, match=r"Observer: gyro is 0.2; needed is a Term"):
         Observer(bound(), gyro=0.2)
