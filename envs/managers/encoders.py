@@ -57,7 +57,7 @@ class EncoderBias:
         self._first = int(found[0]) if bool(np.all(np.diff(found) == 1)) else None  # a slice is read sooner
         column = {int(at): k for k, at in enumerate(found)}
         self._columns = [column.get(_servo_coordinate(model, i)) for i in range(model.nu)]
-        self._gears = [float(model.actuator_gear[i, 0]) for i in range(model.nu)]
+        self._shifts = [_control_of(model, i) for i in range(model.nu)]
 
     def begin(self, noise: Noise, last: Last | None = None) -> dict[str, Array]:
         """Return the memory with which n episodes begin.
@@ -87,7 +87,7 @@ class EncoderBias:
         """Return controls (n, nu) as position servos with these encoders take them; other actuators' stay."""
         xp, bias = self._task.xp, state.memory[self.name]
         none = 0 * bias[:, 0]
-        off = [none if c is None else g * bias[:, c] for c, g in zip(self._columns, self._gears, strict=True)]
+        off = [none if c is None else by * bias[:, c] for c, by in zip(self._columns, self._shifts, strict=True)]
         return controls - xp.stack(off, axis=1)
 
 
@@ -98,6 +98,15 @@ def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
     of_joint = model.actuator_trntype[actuator] in kinds
     holds = model.actuator_biastype[actuator] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     integrates = model.actuator_dyntype[actuator] == int(mujoco.mjtDyn.mjDYN_INTEGRATOR)  # its control is a velocity
-    if integrates or not (of_joint and holds and model.actuator_biasprm[actuator, 1] < 0):
+    driven = (
+        model.actuator_gaintype[actuator] == int(mujoco.mjtGain.mjGAIN_FIXED) and model.actuator_gainprm[actuator, 0]
+    )
+    if integrates or not (of_joint and driven and holds and model.actuator_biasprm[actuator, 1] < 0):
         return -1
     return int(model.jnt_qposadr[joint])
+
+
+def _control_of(model: mujoco.MjModel, actuator: int) -> float:
+    """Return by how much the control of a servo differs where its joint's position does by 1: the gear, if gains agree."""
+    gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator, 1]
+    return float(model.actuator_gear[actuator, 0] * (-bias / gain if gain else 0.0))

@@ -237,6 +237,15 @@ def test_a_servo_that_hangs_on_the_joint_in_its_parent_is_off_too():
     np.testing.assert_allclose(encoder.targets(state, task.array(np.zeros((2, 3)))), [[-0.1, 0, 0]] * 2, rtol=1e-6)
 
 
+def test_a_servo_whose_control_has_another_gain_is_off_by_its_share():
+    """What counts is the force: 20 for 1 of the control, and 10 for 1 rad."""
+    task = bound()
+    task.model.actuator_gainprm[0, 0], task.model.actuator_biasprm[0, 1] = 20.0, -10.0
+    encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
+    state = state_of(task, encoder.begin(noise_of(2)))
+    np.testing.assert_allclose(encoder.targets(state, task.array(np.ones((2, 3)))), [[0.95, 1, 1]] * 2, rtol=1e-6)
+
+
 def test_a_servo_whose_control_is_a_velocity_keeps_it():
     """An `intvelocity` servo integrates its control: a bias taken off that would be a drift."""
     task = bound()
