@@ -107,6 +107,6 @@ def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
 
 
 def _control_of(model: mujoco.MjModel, actuator: int) -> float:
-    """Return by how much the control of a servo differs where its joint's position does by 1: the gear, if gains agree."""
+    """Return what a servo's control is for a joint's position, per rad or m: its gear where both gains agree."""
     gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator, 1]
     return float(model.actuator_gear[actuator, 0] * (-bias / gain if gain else 0.0))
