@@ -71,7 +71,7 @@ class Observer:
 
     Args:
         task: a bound task.
-        name: of the memory.
+        name: of the memory; another one for each observer of a task.
         terms: by name.
 
     Raises:
