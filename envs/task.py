@@ -296,7 +296,7 @@ class Task(ABC):
             model: of all environments.
             kind: of arrays.
             varied: numbers of the model that differ between environments from the beginning, by the shapes of their
-                scene, (num_envs, ...) each; whoever makes the solver may fill it later.
+                scene, (num_envs, ...) each; it may be filled later, when there is a solver.
 
         Raises:
             ValueError: an option does not fit the model.
