@@ -100,7 +100,7 @@ def change_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) 
     Raises:
         ValueError, TypeError: an option cannot have such a value.
     """
-    vars(task).update(vars(replace(task, **changes).bound(task.model, kind)))
+    vars(task).update(vars(replace(task, **changes).bound(task.model, kind, task._varied)))
 
 
 def _owner(envs: "_Envs", name: str, otherwise: Any = None) -> Any:

@@ -62,16 +62,20 @@ class TaskBatch:
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model, variants = load(task, model_options or {})
         self.kind = kind_in(simulator, task.array_library)
-        self.task = task = task.bound(model.mj, self.kind)
+        varied: dict[str, Any] = {}
+        self.task = task = task.bound(model.mj, self.kind, varied)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = make_solver(simulator, model, num_envs, reads)
         for shapes in variants:
-            shapes.apply(self.solver)
+            varied |= shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
+        self._gone = False  # True: what the next reset follows is not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
         self._maps_actions = type(task).control is not Task.control or task.control_each_substep
+        if type(task).control is Task.control:
+            self._check.require_controls()
         self.streams = Streams(num_envs, self.kind)
         self._memory = Memory(type(task).__name__, self.kind)
         everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
@@ -94,13 +98,16 @@ class TaskBatch:
         """Begin an episode in the environments `rows` (k,); return their observations and infos, each (k, ...)."""
         self.solver.runtime.require()
         last = (self._left or self._last(rows)) if self._follows else None
-        self._left = None
+        self._left, self._gone = None, False
         noise, task, check = self.streams.begin(rows), self.task, self._check
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
             self._differ(start.parameters, rows, "reset")
-        state = self._view.restart(rows, coordinates, start, noise)
+        try:
+            state = self._view.restart(rows, coordinates, start, noise)
+        except ValueError as error:
+            raise ValueError(f"{type(task).__name__}.reset: {error}") from error
         result = check.begun(self._ask(task.begin, state), len(rows))
         self._memory.begin({**start.memory, **result.memory}, rows)
         if result.inputs:
@@ -122,8 +129,7 @@ class TaskBatch:
             leaving: True for environments whose episode ended before, (num_envs,) bool; None: no environment. A reset
                 of these follows at once, and starts from the ends that they have now.
         """
-        if leaving is not None and self._follows:
-            self._left = self._last(indices(leaving))
+        left = self._last(indices(leaving)) if leaving is not None and self._follows else None
         task, solver = self.task, self.solver
         if solver.edits != self._edits:
             self._notice_edits()
@@ -152,6 +158,7 @@ class TaskBatch:
             self._vary(result)
         if (pushed := self._view.push(result, state)) is not None:
             self._coordinates, self._edits = pushed, solver.edits
+        self._left = left  # only now: a step that failed is followed by no reset of its own
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
         outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
@@ -193,10 +200,20 @@ class TaskBatch:
         memory = self.check_state(state)
         self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
         self._memory.load(memory)
+        self._gone = False
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
         if "coordinates" in state:
             self._coordinates, self._edits = self.kind.like(state["coordinates"].clone()), -1
+
+    def take_streams(self, state: dict[str, Any]) -> None:
+        """Go on with the seeds and the episodes of environments that are gone: the next reset is that of a new batch.
+
+        Raises:
+            TypeError, ValueError: it is no state of the streams of as many environments.
+        """
+        self.streams.load_state_dict(state)
+        self._gone = True
 
     def states(self, rows: Array | None) -> dict[str, Any]:
         """Return all that the future of the environments `rows` (k,), or of all, depends on: `put_states` takes it."""
@@ -227,6 +244,7 @@ class TaskBatch:
             keep_noise: True: they keep their seeds, and the noise of their episodes.
         """
         chosen = slice(None) if rows is None else rows
+        self._gone = False
         edited = states["edited"] or self.solver.edits != self._edits
         self.solver.state.load_state_dict(states["solver"], None if rows is None else Known(rows))
         for name, array in self._memory.arrays.items():
@@ -257,6 +275,8 @@ class TaskBatch:
         coordinates, nq = self._view.coordinates()[rows], self.task.model.nq
         memory = {name: array[rows] for name, array in self._memory.arrays.items()}
         fresh, steps = self.streams.fresh(rows), self.streams.steps[rows]
+        if self._gone:
+            memory, fresh, steps = {}, steps == steps, 0 * steps
         return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory)
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
@@ -264,7 +284,9 @@ class TaskBatch:
         try:
             return method(*arguments)
         except KeyError as error:
-            raise self._check.missing(error) from error
+            if (told := self._check.missing(error)) is error:
+                raise
+            raise told from error
 
     def _drive(self, action: Array, noise: Noise) -> None:
         """Take the physics steps under controls that the task makes of the actions, once or before each of them."""

@@ -81,6 +81,7 @@ class ResultCheck:
         except AttributeError:  # a plain number among the arrays
             fits = False
         result, inputs = result if fits else self._mended(result, n), result.inputs
+        self._require_mapping("step", "memory", result.memory)
         if result.parameters or result.qvel is not None:
             result = self._changed(result, n)
         if type(inputs) is dict and not inputs:  # as is nearly always so
@@ -109,6 +110,7 @@ class ResultCheck:
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
         """Bring the numbers of a step's result to the solver's precision, or say what is wrong with them."""
+        self._require_mapping("step", "reward_terms", result.reward_terms)
         if not result.reward_terms:
             raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
         for name, term in result.reward_terms.items():
@@ -153,7 +155,12 @@ class ResultCheck:
         return type(error)(f"{self._name}.{method}: parameters: {error.args[0]}")
 
     def missing(self, error: KeyError) -> KeyError:
-        """Return the error for a name that a method of the task looked for in its state and that is not there."""
+        """Return the error for a name that a method of the task looked for in its state and that is not there.
+
+        A message of another look-up, which is no name, is returned as it is.
+        """
+        if error.args and " " in str(error.args[0]):
+            return error
         return KeyError(
             f"{self._name} asked for {error}, which is not there. If it was asked of state.fields, name it in "
             f"{self._name}.reads, which has {list(self._task.reads)}; if of state.memory, return it in the memory of "
@@ -166,6 +173,20 @@ class ResultCheck:
         if getattr(controls, "shape", None) != wanted:
             raise ValueError(self._shape_message("control", "the result", controls, wanted))
         return controls
+
+    def require_controls(self) -> None:
+        """Refuse actions that are no controls, of a task that does not turn them into controls.
+
+        Raises:
+            ValueError: they have another shape than the controls.
+        """
+        space, wanted = self._task.action_space, (self._task.model.nu,)
+        if getattr(space, "shape", None) in (None, wanted):  # spaces without a shape are refused elsewhere
+            return
+        raise ValueError(
+            f"{self._name}: its action_space is {space}, and controls have the shape {wanted}: define "
+            "control(state, action), which turns the one into the other"
+        )
 
     # -- observations -------------------------------------------------------------------------------------------------
 
@@ -210,6 +231,8 @@ class ResultCheck:
         """Check an observation of n environments, and bring its numbers to the solver's precision."""
         xp, wanted = self._kind.xp, self._wanted
         parts = parts_of(observation)
+        if not parts:
+            raise ValueError(f"{self._name}.{method}: the observation has no blocks; name at least one")
         if wanted and parts.keys() != wanted.keys():
             raise ValueError(
                 f"{self._name}.{method}: the observation has {_blocks(parts)}; needed, as in the observation space, "
@@ -245,10 +268,16 @@ class ResultCheck:
             )
 
     def _check_rows(self, method: str, what: str, values: Mapping[str, Array], n: int) -> None:
-        """Require arrays with n environments in front."""
+        """Require arrays by name with n environments in front."""
+        self._require_mapping(method, what, values)
         for name, value in values.items():
             if tuple(getattr(value, "shape", ()))[:1] != (n,):
                 raise ValueError(self._shape_message(method, f"{what} {name!r}", value, f"({n}, ...)"))
+
+    def _require_mapping(self, method: str, what: str, values: Any) -> None:
+        if not isinstance(values, Mapping):
+            kind = type(values).__name__
+            raise TypeError(f"{self._name}.{method}: {what} is {kind}; needed are arrays by name, as in a dict")
 
     def _shape_message(self, method: str, what: str, value: Any, wanted: Any) -> str:
         shape = getattr(value, "shape", None)

@@ -4,6 +4,8 @@ Rows of a terrain are levels, columns are types. Environments are dealt out amon
 each keeps its type. Where an episode ended decides the next level.
 """
 
+import math
+
 import numpy as np
 
 from ..terrain import Terrain, share_out
@@ -50,10 +52,13 @@ class TerrainLevels:
         command: str | float = 0.0,
         curriculum: bool = True,
     ) -> None:
-        if max_init_level is not None and max_init_level < 0:
-            raise ValueError(f"max_init_level={max_init_level}: it must be 0 or more, or None for any level")
-        if not episode_length_s > 0.0:
-            raise ValueError(f"episode_length_s={episode_length_s}: it must be above zero")
+        whole = max_init_level is None or isinstance(max_init_level, int | np.integer)
+        if not whole or (max_init_level is not None and max_init_level < 0):
+            raise ValueError(f"max_init_level={max_init_level!r}: it must be 0 or more, whole, or None for any level")
+        if not 0.0 < episode_length_s < math.inf:
+            raise ValueError(f"episode_length_s={episode_length_s}: it must be above zero, and finite")
+        if not isinstance(command, str) and not 0.0 <= command < math.inf:
+            raise ValueError(f"command={command}: a speed is not below zero, and finite")
         self._terrain, self._half = terrain, 0.5 * terrain.sub_size[0]
         self._rows, self._cols = terrain.kinds.shape
         self._first_rows = self._rows if max_init_level is None else min(max_init_level + 1, self._rows)

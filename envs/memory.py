@@ -45,7 +45,7 @@ class Memory:
             kept = self.arrays.get(name)
             if value is kept:
                 continue
-            if kept is None or value.dtype is not kept.dtype or value.shape != kept.shape:
+            if kept is None or getattr(value, "dtype", None) is not kept.dtype or value.shape != kept.shape:
                 value = self._fitting(name, value, 0 if kept is None else len(kept), f"{self._owner}.step")
             self.arrays[name] = copy(value)
 
@@ -72,8 +72,13 @@ class Memory:
                 f"is {', '.join(self.arrays) or 'none'}"
             )
         wanted = (count, *kept.shape[1:])
+        if not hasattr(value, "shape"):
+            kind = type(value).__name__
+            raise ValueError(f"{where}: memory {name!r} is {kind}; needed is an array of shape {wanted}")
         if tuple(value.shape) != wanted:
             raise ValueError(f"{where}: memory {name!r} has shape {tuple(value.shape)}; needed is {wanted}")
+        if type(value) is not type(kept):  # of the other library
+            value = self._kind.like(value)
         if value.dtype == kept.dtype:
             return value
         xp = self._kind.xp

@@ -24,17 +24,23 @@ def grid_points(size: tuple[float, float] = (1.6, 1.0), resolution: float = 0.1)
         resolution: distance of points, m.
 
     Raises:
-        ValueError: a number is not above zero.
+        ValueError: the resolution is not above zero, or a length is below zero or not finite.
     """
-    if not (resolution > 0.0 and min(size) >= 0.0):
-        raise ValueError(f"grid_points: size={size}, resolution={resolution}: they must be above zero")
+    if not (resolution > 0.0 and all(0.0 <= length < np.inf for length in size)):
+        raise ValueError(f"grid_points: size={size}, resolution={resolution}: they must be above zero, and finite")
     along = [(np.arange(n := round(length / resolution) + 1) - (n - 1) / 2) * resolution for length in size]
     x, y = np.meshgrid(*along)
     return np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], -1)
 
 
 def ring_points(radius: float = 0.04, count: int = 4) -> np.ndarray:
-    """Points of a circle in the plane z = 0, (count, 3) m, the first along x."""
+    """Points of a circle in the plane z = 0, (count, 3) m, the first along x.
+
+    Raises:
+        ValueError: there are none, or the radius is not above zero.
+    """
+    if not (count >= 1 and 0.0 < radius < np.inf):
+        raise ValueError(f"ring_points: radius={radius}, count={count}: they must be above zero, and finite")
     angle = 2.0 * np.pi * np.arange(count) / count
     return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(count)], -1)
 

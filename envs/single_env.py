@@ -75,7 +75,8 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode: with a seed its first one, without the next one of the seed it had.
 
-        A closed environment is opened again, and goes on with its seed, at the next episode.
+        A closed environment is opened again, and goes on with its seed, at the next episode. What a task keeps over
+        episodes begins anew, such as counts of steps, levels, and numbers that are drawn once.
 
         Raises:
             ValueError: `options` is not empty; there are none.
@@ -86,7 +87,7 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         if self._closed:
             streams = self.batch.streams.state_dict()
             self._open()
-            self.batch.streams.load_state_dict(streams)
+            self.batch.take_streams(streams)
             self._closed = False
         super().reset(seed=seeds[0])
         if seeds[0] is None and self.batch.streams.seeds[0] is None:
@@ -145,7 +146,7 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         if self._begun:
             self.batch.load_state_dict(moment["state"])
         else:
-            self.batch.streams.load_state_dict(moment["streams"])
+            self.batch.take_streams(moment["streams"])
 
 
 def _first(observation: Observation) -> Any:

@@ -7,11 +7,10 @@ environments come first in every shape. `docs/your_own_task.md` writes one from 
 import copy
 import inspect
 import math
-import operator
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -22,6 +21,7 @@ import numpy as np
 from .. import assets
 from .arrays import Array, ArrayKind
 from .noise import Noise
+from .option_kinds import PLAIN, kind_of
 from .scans import RayScan
 from .scene_entities import SceneEntity, require_scene, scene_entity
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..scene import Scene
     from ..scene.variants import Variants
 
-_BOUND = ("model", "xp", "_kind", "dt", "init_qpos")
+_BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "_varied")
 
 Observation = Array | dict[str, Array]
 """One array (n, ...), or several by name where the observation space is a `Dict`."""
@@ -159,16 +159,16 @@ class Task(ABC):
         """Convert options that are numbers or pairs of them to Python's types, so that every library rounds them alike.
 
         Raises:
-            TypeError: an option whose default is a number or a pair of numbers is something else, or whose annotation
-                is `int` is not whole.
+            TypeError: an option whose default or annotation is a number or a pair of numbers is something else, or one
+                whose annotation is `int` is not whole.
             ValueError: a number is NaN.
         """
         for option in fields(self):
-            value, kind = getattr(self, option.name), _kind_of(option)
+            value, kind = getattr(self, option.name), kind_of(option)
             if kind is None:
                 continue
             try:
-                plain = _PLAIN[kind](value)
+                plain = PLAIN[kind](value)
             except (TypeError, ValueError) as error:
                 raise TypeError(f"{type(self).__name__}: {option.name} must be {kind}, got {value!r}") from error
             if any(math.isnan(number) for number in (plain if isinstance(plain, tuple) else (plain,))):
@@ -289,8 +289,14 @@ class Task(ABC):
 
     # -- what every task has ------------------------------------------------------------------------------------------
 
-    def bound(self, model: mujoco.MjModel, kind: ArrayKind) -> Self:
+    def bound(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray] | None = None) -> Self:
         """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
+
+        Args:
+            model: of all environments.
+            kind: of arrays.
+            varied: numbers of the model that differ between environments from the beginning, by the shapes of their
+                scene, (num_envs, ...) each; it may be filled later, when there is a solver.
 
         Raises:
             ValueError: an option does not fit the model.
@@ -298,11 +304,12 @@ class Task(ABC):
         if self.frame_skip < 1:
             raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
         task = copy.deepcopy(self)
-        task._learn(model, kind)
+        task._learn(model, kind, {} if varied is None else varied)
         task.bind()
         return task
 
-    def _learn(self, model: mujoco.MjModel, kind: ArrayKind) -> None:
+    def _learn(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray]) -> None:
+        self._varied = varied
         self.model, self._kind, self.xp = model, kind, kind.xp
         self.dt = float(model.opt.timestep) * self.frame_skip
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
@@ -339,46 +346,21 @@ class Task(ABC):
         return folders
 
 
-_PLAIN: dict[str, Callable[[Any], Any]] = {
-    "a number": float,
-    "a whole number": operator.index,
-    "a pair of numbers (low, high)": lambda pair: _pair(*pair),
-    "True or False": lambda flag: _flag(flag),
-}
-
-
-def _pair(low: Any, high: Any) -> tuple[float, float]:
-    return float(low), float(high)
-
-
-def _flag(value: Any) -> bool:
-    if isinstance(value, str) or value not in (0, 1):
-        raise ValueError
-    return bool(value)
-
-
-def _kind_of(option: Field) -> str | None:
-    """Return the kind of number, a key of `_PLAIN`, that an option holds by its default and annotation, or None."""
-    default = option.default
-    if isinstance(default, float):
-        return "a number"
-    if option.type in (int, "int"):
-        return "a whole number"
-    if option.type in (bool, "bool"):
-        return "True or False"
-    numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
-    return "a pair of numbers (low, high)" if numbers == [True, True] else None
-
-
 def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
     """Return the model of a task, and the entities of its scene whose shapes differ from environment to environment.
 
     Raises:
         FileNotFoundError, ValueError, TypeError: as `Task.load_model`.
     """
+    from ..physics import Model
+
     scene = task._scene() if type(task).load_model is Task.load_model else None
     if scene is None:
-        return task.load_model(**options), ()
+        model = task.load_model(**options)
+        if not isinstance(model, Model):
+            kind = type(model).__name__
+            raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
+        return model, ()
     return scene.compile(actuators=True, **options), scene.variants
 
 

@@ -289,7 +289,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         if moment["state"] is not None:
             self.load_state_dict(moment["state"])
         else:
-            self.batch.streams.load_state_dict(moment["streams"])
+            self.batch.take_streams(moment["streams"])
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""

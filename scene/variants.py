@@ -37,8 +37,11 @@ class Variants:
     numbers: dict[str, np.ndarray]
     places: np.ndarray
 
-    def apply(self, solver: Any) -> None:
-        """Give the environments of a solver, or of MuJoCo's, their shapes: in blocks as even as can be, in order."""
+    def apply(self, solver: Any) -> dict[str, np.ndarray]:
+        """Give the environments of a solver, or of MuJoCo's, their shapes: in blocks as even as can be, in order.
+
+        Return the numbers of the model that now differ between environments, (num_envs, ...) by MuJoCo's names.
+        """
         mj, count = solver.model.mj, solver.num_envs
         chosen = shares(len(self.places), count)
         body = next(body for body in range(1, mj.nbody) if mj.body(body).name.startswith(f"{self.name}/"))
@@ -52,6 +55,7 @@ class Variants:
         if changed:
             solver.update_parameters(changed)
             solver.reset()  # environments begin where their own shapes do
+        return changed
 
     def _starts(self, solver: Any, body: int, joint: int, chosen: np.ndarray) -> dict[str, np.ndarray]:
         """Return the numbers of the model by which environments begin where their shapes are put."""

@@ -8,6 +8,7 @@ from ..noise import Noise
 from ..task import Last, Task, TaskState
 from .curricula import Stages, StepCount
 from .frames import quat_from_euler, sqrt, wrap_to_pi, yaw_of
+from .ranges import endless, require_ranges, require_times
 from .renewal import Renewal, whole_steps
 
 Range = tuple[float, float] | Stages
@@ -50,12 +51,12 @@ class VelocityCommand:
         heading: headings to turn to, rad from the world's x axis; None: wz is drawn.
         heading_stiffness: of the P controller, 1/s.
         heading_share: share of commands that have a heading.
-        resampling_time: seconds that a command lasts.
+        resampling_time: seconds that a command lasts; infinite: until the episode ends.
         standing: share of commands to stand still.
         name: of the memory.
 
     Raises:
-        ValueError: a range is empty, or a share is not one.
+        ValueError: a range is none or not finite, seconds are not above 0, or a share is not one.
     """
 
     def __init__(
@@ -73,14 +74,17 @@ class VelocityCommand:
         name: str = "command",
     ) -> None:
         ranges = {"lin_vel_x": lin_vel_x, "lin_vel_y": lin_vel_y, "ang_vel_z": ang_vel_z}
-        for what, given in (ranges | {"heading": heading or (0.0, 0.0), "resampling_time": resampling_time}).items():
-            _require_range("VelocityCommand", what, given)
+        for what, given in ranges.items():
+            for pair in given.values.tolist() if isinstance(given, Stages) else [given]:
+                require_ranges("VelocityCommand", {what: pair})
+        require_ranges("VelocityCommand", {} if heading is None else {"heading": heading})
+        require_times("VelocityCommand", {"resampling_time": resampling_time}, endless=True)
         for what, share in {"standing": standing, "heading_share": heading_share}.items():
             if not 0 <= share <= 1:
                 raise ValueError(f"VelocityCommand: {what}={share}: a share is between 0 and 1")
         self._task, self._ranges, self._heading = task, tuple(ranges.values()), heading
         self._stiffness, self._heading_share = heading_stiffness, heading_share
-        self._time, self._standing = resampling_time, standing
+        self._time, self._standing = endless(resampling_time), standing
         self.name = name
         self._names = tuple(f"{name}_{what}" for what in ("steps", "stands", "turns", "heading"))
         staged = any(isinstance(given, Stages) for given in self._ranges)
@@ -183,7 +187,7 @@ class PoseCommand:
         name: of the memory.
 
     Raises:
-        ValueError: a range is empty.
+        ValueError: a range is none or not finite, or seconds are not above 0.
     """
 
     def __init__(
@@ -198,13 +202,13 @@ class PoseCommand:
         resampling_time: tuple[float, float] = (math.inf, math.inf),
         name: str = "goal",
     ) -> None:
-        if len(position) != 3:
+        if not isinstance(position, Sequence) or len(position) != 3:
             raise ValueError(f"PoseCommand: position={position!r}: it has a pair (low, high) for each of x, y and z")
         self._ranges = (*position, roll, pitch, yaw)
-        names = ("position[0]", "position[1]", "position[2]", "roll", "pitch", "yaw", "resampling_time")
-        for what, given in zip(names, (*self._ranges, resampling_time), strict=True):
-            _require_range("PoseCommand", what, given)
-        self._task, self._any, self._time = task, any_orientation, resampling_time
+        names = ("position[0]", "position[1]", "position[2]", "roll", "pitch", "yaw")
+        require_ranges("PoseCommand", dict(zip(names, self._ranges, strict=True)))
+        require_times("PoseCommand", {"resampling_time": resampling_time}, endless=True)
+        self._task, self._any, self._time = task, any_orientation, endless(resampling_time)
         self.name, self._steps = name, f"{name}_steps"
         self._renewal = Renewal(self._draw)
 
@@ -218,9 +222,14 @@ class PoseCommand:
         Args:
             state: after the step.
             reached: where a new goal is due at once, (n,) bool; None: nowhere.
+
+        Raises:
+            ValueError: `reached` is not (n,).
         """
         kept = {self.name: state.memory[self.name], self._steps: state.memory[self._steps] - 1}
         due = kept[self._steps] <= 0
+        if reached is not None and reached.shape != due.shape:
+            raise ValueError(f"PoseCommand: reached has shape {tuple(reached.shape)}; needed is {tuple(due.shape)}")
         return state.remember(**self._renewal(state.noise, due if reached is None else due | reached, kept))
 
     def _draw(self, noise: Noise) -> dict[str, Array]:
@@ -229,7 +238,7 @@ class PoseCommand:
         fractions = task.array(noise.uniform(0, 1, 7))
         numbers = [low + (high - low) * fractions[:, k] for k, (low, high) in enumerate(self._ranges)]
         quat = _any_quat(fractions[:, 3:6]) if self._any else quat_from_euler(*numbers[3:])
-        low, high = (min(time, 1e9) for time in self._time)
+        low, high = self._time
         steps = whole_steps(low + (high - low) * fractions[:, 6], task.dt)
         return {self.name: xp.concat((xp.stack(numbers[:3], axis=1), quat), axis=1), self._steps: steps}
 
@@ -240,10 +249,3 @@ def _any_quat(fractions: Array) -> Array:
     near, far = sqrt(1 - fractions[:, 0]), sqrt(fractions[:, 0])
     (s, c), (t, d) = (sin_cos(2 * math.pi * fractions[:, k]) for k in (1, 2))
     return xp.stack((far * d, near * s, near * c, far * t), axis=1)
-
-
-def _require_range(owner: str, what: str, given: Range) -> None:
-    """Raise ValueError if a range, or that of a stage, has no number."""
-    for pair in given.values.tolist() if isinstance(given, Stages) else [given]:
-        if not isinstance(pair, Sequence) or len(pair) != 2 or not pair[0] <= pair[1]:
-            raise ValueError(f"{owner}: {what}={pair!r}: it must be a pair (low, high), low at most high")

@@ -132,7 +132,8 @@ class Difficulty:
 
         Args:
             last: what came before; environments that took no step stay as they are.
-            success: whether the episodes before were successes, (n,) bool, or how much so, 0 to 1; None in a new batch.
+            success: whether the episodes before were successes, (n,) bool, or how much so, 0 to 1; what is not a number
+                counts as none; None in a new batch.
         """
         middle = 0.5 * (self._up + self._down)
         zero = self._task.array(0 * last.envs)
@@ -140,7 +141,9 @@ class Difficulty:
         if success is None or self.name not in last.memory:
             return first
         xp, before, average = self._task.xp, last.memory[self.name], last.memory[self._average]
-        average = average + self._rate * (self._task.array(success) - average)
+        success = self._task.array(success)
+        success = xp.where(success == success, success, 0 * zero)
+        average = average + self._rate * (success - average)
         harder, easier = average > self._up, average < self._down
         after = clip(before + self._change * (self._task.array(harder) - self._task.array(easier)), 0.0, 1.0)
         average = xp.where(harder | easier, zero + middle, average)

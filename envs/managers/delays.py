@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ..arrays import Array, namespace
 from ..noise import Noise
 from ..task import Task, TaskState
@@ -24,14 +26,15 @@ class Delay:
         owner: of errors.
 
     Raises:
-        ValueError: the lags are not in order, or `hold` is no probability.
+        ValueError: the lags are not whole, or not in order, or `hold` is no probability.
     """
 
     def __init__(
         self, task: Task, min_lag: int, max_lag: int, *, hold: float = 1.0, name: str = "delay", owner: str = "Delay"
     ) -> None:
-        if not 0 <= min_lag <= max_lag:
-            raise ValueError(f"{owner}: delay=({min_lag}, {max_lag}): steps are at least 0, the lower number first")
+        whole = all(isinstance(lag, int | np.integer) for lag in (min_lag, max_lag))
+        if not whole or not 0 <= min_lag <= max_lag:
+            raise ValueError(f"{owner}: delay=({min_lag}, {max_lag}): steps are whole, at least 0, the lower one first")
         if not 0 <= hold <= 1:
             raise ValueError(f"{owner}: hold={hold}: a probability is between 0 and 1")
         self._task, self._min, self._max, self._hold = task, min_lag, max_lag, hold
@@ -104,7 +107,7 @@ class DelayedAction:
         name: of the memory.
 
     Raises:
-        ValueError: the lags are not in order, or `hold` is no probability.
+        ValueError: the lags are not whole, or not in order, or `hold` is no probability.
     """
 
     def __init__(

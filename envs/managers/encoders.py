@@ -7,6 +7,7 @@ from ..arrays import Array
 from ..noise import Noise
 from ..task import Last, Task, TaskState
 from .items import Names, rows_of
+from .ranges import require_ranges
 
 
 class EncoderBias:
@@ -27,7 +28,7 @@ class EncoderBias:
         coordinates: where the joints are in qpos, (joints,).
 
     Raises:
-        ValueError: there is no such joint, or the range is empty.
+        ValueError: there is no such joint, none is a hinge or slide, or the range is empty or not finite.
     """
 
     def __init__(
@@ -42,18 +43,21 @@ class EncoderBias:
     ) -> None:
         if not low <= high:
             raise ValueError(f"EncoderBias: low={low} is above high={high}: exchange them")
+        require_ranges("EncoderBias", {"(low, high)": (low, high)})
         if when not in ("reset", "start"):
             raise ValueError(f'EncoderBias: when={when!r}: it is "reset" or "start"')
         model = task.model
         found = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
         assert found is not None
+        if not len(found):
+            raise ValueError(f"EncoderBias: joints={joints!r}: none is a hinge or slide")
         self.coordinates = found
         self._task, self._low, self._high, self._lasts = task, low, high, when == "start"
         self.name = name
         self._first = int(found[0]) if bool(np.all(np.diff(found) == 1)) else None  # a slice is read sooner
         column = {int(at): k for k, at in enumerate(found)}
         self._columns = [column.get(_servo_coordinate(model, i)) for i in range(model.nu)]
-        self._gears = [float(model.actuator_gear[i, 0]) for i in range(model.nu)]
+        self._shifts = [_control_of(model, i) for i in range(model.nu)]
 
     def begin(self, noise: Noise, last: Last | None = None) -> dict[str, Array]:
         """Return the memory with which n episodes begin.
@@ -83,15 +87,26 @@ class EncoderBias:
         """Return controls (n, nu) as position servos with these encoders take them; other actuators' stay."""
         xp, bias = self._task.xp, state.memory[self.name]
         none = 0 * bias[:, 0]
-        off = [none if c is None else g * bias[:, c] for c, g in zip(self._columns, self._gears, strict=True)]
+        off = [none if c is None else by * bias[:, c] for c, by in zip(self._columns, self._shifts, strict=True)]
         return controls - xp.stack(off, axis=1)
 
 
 def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
     """Return the place in qpos of the joint that an actuator holds in position; -1 if it does nothing of the kind."""
     joint = int(model.actuator_trnid[actuator, 0])
-    of_joint = model.actuator_trntype[actuator] == int(mujoco.mjtTrn.mjTRN_JOINT)
+    kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))  # one thing for hinge and slide
+    of_joint = model.actuator_trntype[actuator] in kinds
     holds = model.actuator_biastype[actuator] == int(mujoco.mjtBias.mjBIAS_AFFINE)
-    if not (of_joint and holds and model.actuator_biasprm[actuator, 1] < 0):
+    integrates = model.actuator_dyntype[actuator] == int(mujoco.mjtDyn.mjDYN_INTEGRATOR)  # its control is a velocity
+    driven = (
+        model.actuator_gaintype[actuator] == int(mujoco.mjtGain.mjGAIN_FIXED) and model.actuator_gainprm[actuator, 0]
+    )
+    if integrates or not (of_joint and driven and holds and model.actuator_biasprm[actuator, 1] < 0):
         return -1
     return int(model.jnt_qposadr[joint])
+
+
+def _control_of(model: mujoco.MjModel, actuator: int) -> float:
+    """Return what a servo's control is for a joint's position, per rad or m: its gear where both gains agree."""
+    gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator, 1]
+    return float(model.actuator_gear[actuator, 0] * (-bias / gain if gain else 0.0))

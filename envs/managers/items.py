@@ -40,14 +40,34 @@ def ids_of(model: mujoco.MjModel, kind: str, names: Names, owner: str) -> np.nda
     found = [mujoco.mj_id2name(model, objtype, i) or "" for i in range(int(getattr(model, size)))]
     if names is None:
         return np.arange(len(found))
+    there = ", ".join(name for name in found if name) or "none with a name"
     chosen = np.zeros(len(found), bool)
-    for pattern in (names,) if isinstance(names, str) else names:
-        matches = np.array([name == pattern or re.fullmatch(pattern, name) is not None for name in found], bool)
+    patterns = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Sequence) else ()
+    if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
+        raise ValueError(f"{owner}: {kind}={names!r}: give names, or regular expressions for them; there are {there}")
+    for pattern in patterns:
+        matches = _matches(pattern, found, f"{owner}: {kind}={pattern!r}")
         if not matches.any():
-            there = ", ".join(name for name in found if name) or "none with a name"
             raise ValueError(f"{owner}: {kind}={pattern!r}: the model has none; there are {there}")
         chosen |= matches
     return np.flatnonzero(chosen)
+
+
+def _matches(pattern: str, found: Sequence[str], where: str) -> np.ndarray:
+    """Return which names are the pattern itself, or match it as a regular expression, (k,) bool.
+
+    Raises:
+        ValueError: it is neither a name nor a regular expression.
+    """
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        if pattern not in found:
+            raise ValueError(
+                f"{where}: it is no name, and no regular expression: {error}; '.*_foot' is all that ends with _foot"
+            ) from None
+        return np.array([name == pattern for name in found], bool)
+    return np.array([name == pattern or expression.fullmatch(name) is not None for name in found], bool)
 
 
 def id_of(model: mujoco.MjModel, kind: str, name: str, owner: str) -> int:

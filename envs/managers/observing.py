@@ -14,6 +14,7 @@ from ..arrays import Array, clip
 from ..noise import Noise
 from ..task import Task, TaskState
 from .delays import Delay
+from .ranges import require_bounds
 
 Numbers = float | Sequence[float]
 
@@ -70,11 +71,12 @@ class Observer:
 
     Args:
         task: a bound task.
-        name: of the memory.
+        name: of the memory; another one for each observer of a task.
         terms: by name.
 
     Raises:
         ValueError: a term has impossible numbers.
+        TypeError: a term is none.
     """
 
     def __init__(self, task: Task, *, name: str = "observer", **terms: Term) -> None:
@@ -93,7 +95,7 @@ class Observer:
             noise: of the episodes.
 
         Raises:
-            ValueError: values and terms have other names.
+            ValueError: values and terms have other names, or numbers of a term do not fit its value.
         """
         self._require(values)
         memory: dict[str, Array] = {}
@@ -121,23 +123,18 @@ class _Bound:
     """A term of a task."""
 
     def __init__(self, task: Task, name: str, term: Term, owner: str) -> None:
-        if term.distribution not in ("uniform", "normal"):
-            raise ValueError(f"{owner}: distribution={term.distribution!r}: there are uniform, normal")
-        for what in ("noise", "bias"):
-            if not (np.asarray(getattr(term, what)) >= 0).all():
-                raise ValueError(f"{owner}: {what}={getattr(term, what)!r}: it must be at least 0")
-        if term.clip is not None and not term.clip[0] <= term.clip[1]:
-            raise ValueError(f"{owner}: clip={term.clip!r}: low must be at most high")
-        if term.history < 1:
-            raise ValueError(f"{owner}: history={term.history}: it counts the present value, so it is at least 1")
-        self._task, self._term = task, term
+        _require_term(owner, term)
+        self._task, self._term, self._owner = task, term, owner
         self._bias_name, self._history_name = f"{name}_bias", f"{name}_history"
         self._noise, self._bias, self._scale = (_constant(task, x) for x in (term.noise, term.bias, term.scale))
         self._noisy, self._biased = (bool(np.any(x)) for x in (term.noise, term.bias))
-        self._delay = Delay(task, *term.delay, hold=term.hold, name=name, owner=owner) if any(term.delay) else None
+        self._delay = (
+            Delay(task, *term.delay, hold=term.hold, name=name, owner=owner) if tuple(term.delay) != (0, 0) else None
+        )
 
     def begin(self, value: Array, noise: Noise, memory: dict[str, Array]) -> Array:
         """Return what is seen first, (n, history k); `memory` gets what has to last."""
+        self._require_value(value)
         xp = self._task.xp
         if self._biased:
             bias = self._bias * self._task.array(noise.uniform(-1, 1, value.shape[1]))
@@ -172,6 +169,16 @@ class _Bound:
             value = clip(value, *self._term.clip)
         return value * self._scale
 
+    def _require_value(self, value: Array) -> None:
+        """Raise ValueError if a value is not (n, k), or numbers of the term are not one, or k of them."""
+        if value.ndim != 2:
+            needed = "needed is (n, k), such as qpos[:, 2:3]"
+            raise ValueError(f"{self._owner}: its value has shape {tuple(value.shape)}; {needed}")
+        for what in ("noise", "bias", "scale"):
+            if np.shape(getattr(self._term, what)) not in ((), (1,), (value.shape[1],)):
+                count = len(getattr(self._term, what))
+                raise ValueError(f"{self._owner}: {what} has {count} numbers, and the value {value.shape[1]}")
+
     def _with_noise(self, value: Array, noise: Noise) -> Array:
         """Return values with the noise of one step."""
         if not self._noisy:
@@ -179,6 +186,26 @@ class _Bound:
         k = value.shape[1]
         drawn = noise.normal(k) if self._term.distribution == "normal" else noise.uniform(-1, 1, k)
         return value + self._noise * self._task.array(drawn)
+
+
+def _require_term(owner: str, term: Any) -> None:
+    """Raise ValueError if a term has impossible numbers, and TypeError if it is none."""
+    if not isinstance(term, Term):
+        raise TypeError(f"{owner} is {term!r}; needed is a Term, as in gyro=Term(noise=0.2)")
+    if term.distribution not in ("uniform", "normal"):
+        raise ValueError(f"{owner}: distribution={term.distribution!r}: there are uniform, normal")
+    for what in ("noise", "bias", "scale"):
+        given = np.asarray(getattr(term, what))
+        if given.dtype.kind not in "iuf" or given.ndim > 1 or not np.isfinite(given).all():
+            raise ValueError(f"{owner}: {what}={getattr(term, what)!r}: it must be a finite number, or k of them")
+        if what != "scale" and not (given >= 0).all():
+            raise ValueError(f"{owner}: {what}={getattr(term, what)!r}: it must be at least 0")
+    if term.clip is not None:
+        require_bounds(owner, "clip", term.clip)
+    if not isinstance(term.history, int | np.integer) or term.history < 1:
+        raise ValueError(f"{owner}: history={term.history}: it counts values, the present one too: 1, 2, ...")
+    if not isinstance(term.delay, Sequence | np.ndarray) or len(term.delay) != 2:
+        raise ValueError(f"{owner}: delay={term.delay!r}: it must be a pair of steps (low, high)")
 
 
 def _constant(task: Task, numbers: Any) -> Any:

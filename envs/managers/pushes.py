@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -11,9 +12,9 @@ from ..noise import Noise
 from ..task import Task, TaskState
 from .frames import quat_rotate_inverse
 from .items import Names, id_of, ids_of
+from .ranges import Range, require_ranges, require_times
 from .renewal import Renewal, whole_steps
 
-Range = tuple[float, float]
 _STILL = (0.0, 0.0)
 
 
@@ -47,8 +48,8 @@ class Push:
     def bound(self, task: Task, name: str) -> "BoundPush":
         """Return the term for a task; errors are those of `Randomization`."""
         ranges = (self.x, self.y, self.z, self.roll, self.pitch, self.yaw, self.speed)
-        _require_ranges("Push", dict(zip(("x", "y", "z", "roll", "pitch", "yaw", "speed"), ranges, strict=True)))
-        _require_times("Push", {"when": self.when})
+        require_ranges("Push", dict(zip(("x", "y", "z", "roll", "pitch", "yaw", "speed"), ranges, strict=True)))
+        require_times("Push", {"when": self.when})
         return BoundPush(task, name, ranges, self.when, _free_joint(task.model, self.joint))
 
 
@@ -118,18 +119,9 @@ class Wrench:
 
     def bound(self, task: Task, name: str) -> "BoundWrench":
         """Return the term for a task; errors are those of `Randomization`."""
-        _require_times("Wrench", {"when": self.when, "duration": self.duration})
-        sides = []
-        for what, pair in {"force": self.force, "torque": self.torque}.items():
-            try:
-                sides.append([np.broadcast_to(np.asarray(side, np.float64), (3,)) for side in pair])
-            except ValueError:
-                raise ValueError(
-                    f"Wrench: {what}={pair!r}: it must be (low, high), numbers or triples of them"
-                ) from None
+        require_times("Wrench", {"when": self.when, "duration": self.duration})
+        sides = [_triples(what, pair) for what, pair in (("force", self.force), ("torque", self.torque))]
         low, high = (np.concatenate(side) for side in zip(*sides, strict=True))
-        if not (low <= high).all():
-            raise ValueError(f"Wrench: force={self.force!r}, torque={self.torque!r}: low must be at most high")
         bodies = ids_of(task.model, "bodies", self.bodies, "Wrench")
         return BoundWrench(task, name, bodies, low, high, self.when, self.duration)
 
@@ -191,6 +183,21 @@ class BoundWrench:
         return {self._name: wrench, **dict(zip((self._steps, self._left), times, strict=True))}
 
 
+def _triples(what: str, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest numbers of a wrench, (3,) each.
+
+    Raises:
+        ValueError: they are no pair, not finite, or the lowest ones are above the highest.
+    """
+    try:
+        low, high = (np.broadcast_to(np.asarray(side, np.float64), (3,)) for side in pair)
+    except (ValueError, TypeError):
+        raise ValueError(f"Wrench: {what}={pair!r}: it must be (low, high), numbers or triples of them") from None
+    if not (low <= high).all() or not np.isfinite((low, high)).all():
+        raise ValueError(f"Wrench: {what}={pair!r}: low must be at most high, and both finite")
+    return low, high
+
+
 def _free_joint(model: mujoco.MjModel, name: str | None) -> int:
     """Return the number of a free joint; None: the first."""
     free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
@@ -202,18 +209,3 @@ def _free_joint(model: mujoco.MjModel, name: str | None) -> int:
     if not free[joint]:
         raise ValueError(f"Push: joint {name!r} is not free; a Wrench pushes bodies that are not")
     return joint
-
-
-def _require_ranges(owner: str, ranges: dict[str, Range]) -> None:
-    """Raise ValueError if a range is empty."""
-    for what, pair in ranges.items():
-        if not isinstance(pair, Sequence) or len(pair) != 2 or not pair[0] <= pair[1]:
-            raise ValueError(f"{owner}: {what}={pair!r}: it must be a pair (low, high), low at most high")
-
-
-def _require_times(owner: str, ranges: dict[str, Range]) -> None:
-    """Raise ValueError if a range of seconds is empty, or begins at 0."""
-    _require_ranges(owner, ranges)
-    for what, pair in ranges.items():
-        if not pair[0] > 0:
-            raise ValueError(f"{owner}: {what}={pair!r}: seconds must be above 0")

@@ -1,6 +1,6 @@
 """Randomization of a task: numbers of the model, pushes and external wrenches, at starts, resets and intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -68,6 +68,9 @@ class Randomization:
                 self._wrenches.append(term.bound(task, f"{name}_{k}"))
             else:
                 raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
+        for drawn in self._terms:
+            if [other.name for other in self._terms].count(drawn.name) > 1:
+                raise ValueError(f"{drawn.term.term}: name={drawn.name!r}: another term keeps its numbers by that name")
         names = dict.fromkeys(name for drawn in self._terms for name in drawn.term.parameters)
         self._own = {name: mujoco_numbers(task.model, name)[None] for name in names}
         self._at_resets = self._joined(lambda drawn: not drawn.lasts)
@@ -100,7 +103,7 @@ class Randomization:
             memory |= each.begin(noise)
         known = last.memory and not _numpy(last.fresh).any()  # all environments have what is drawn once
         terms = self._at_resets if known else self._terms
-        parameters = self._numbers(terms, [found[drawn] for drawn in terms]) if terms else {}
+        parameters = self._numbers(terms, [found[drawn] for drawn in terms], last.envs) if terms else {}
         return start._replace(memory=memory, parameters={**start.parameters, **parameters})
 
     def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
@@ -148,27 +151,32 @@ class Randomization:
         rows = _numpy(due).nonzero()[0]
         found = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
         parameters = {}
-        for name, numbers in self._numbers(self._at_intervals, found).items():
+        for name, numbers in self._numbers(self._at_intervals, found, rows).items():
             parameters[name] = np.zeros((due.shape[0], *numbers.shape[1:]))
             parameters[name][rows] = numbers
         return parameters
 
-    def _numbers(self, terms: list["_Drawn"], found: list[Array]) -> dict[str, np.ndarray]:
-        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each."""
+    def _numbers(self, terms: list["_Drawn"], found: list[Array], envs: Array | None = None) -> dict[str, np.ndarray]:
+        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each.
+
+        Numbers that differ between environments by the shapes of their scene are those of the environments `envs` (n,).
+        """
         drawn = [_numpy(numbers).astype(np.float64) for numbers in found]
         names = dict.fromkeys(name for each in terms for name in each.term.parameters)
-        values = {name: np.repeat(self._own[name], len(drawn[0]), axis=0) for name in names}
+        varied = {} if envs is None else self._task._varied
+        values = {
+            name: varied[name][_numpy(envs)] if name in varied else np.repeat(self._own[name], len(drawn[0]), axis=0)
+            for name in names
+        }
         for each, numbers in zip(terms, drawn, strict=True):
             each.term.apply(values, numbers)
         return values
 
     def _require(self, owner: str, terms: list["_Drawn"]) -> None:
-        """Raise ValueError if terms may draw numbers that no model has: tried are all lowest and all highest ones."""
-        if not terms:
-            return
-        for k in range(2):
+        """Raise ValueError if terms may draw numbers that no model has: tried are corners of what they may draw."""
+        for corner in _corners([drawn.term for drawn in terms]):
             with np.errstate(all="ignore"):
-                values = self._numbers(terms, [each.term.extremes()[k] for each in terms])
+                values = self._numbers(terms, corner)
             for name, numbers in values.items():
                 try:
                     checked(self._model, name, numbers, np.zeros(1, int))
@@ -220,6 +228,22 @@ class _Drawn:
             seconds = self._task.array(noise.uniform(*self._time, 1)[:, 0])
             memory[self._steps] = whole_steps(seconds, self._task.dt)
         return memory
+
+
+def _corners(terms: Sequence[BoundTerm]) -> list[list[np.ndarray]]:
+    """Return extreme draws (1, width) of terms, a list of them for each corner that is tried.
+
+    They are all lowest and all highest numbers; every other axis lowest and the rest highest, which bring the ends of a
+    range across each other, and the reverse; and, as two terms may do that too, each term at one end and the rest at
+    the other.
+    """
+    ends = [term.extremes() for term in terms]
+    mixed = [term.mixed_extremes() for term in terms]
+    corners = [[both[end] for both in pairs] for pairs in (ends, mixed) for end in (0, 1)]
+    if len(terms) > 1:
+        for alone in range(len(terms)):
+            corners += [[both[end ^ (k == alone)] for k, both in enumerate(ends)] for end in (0, 1)]
+    return corners if terms else []
 
 
 def _numpy(array: Any) -> np.ndarray:

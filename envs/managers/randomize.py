@@ -28,6 +28,7 @@ from ..arrays import Array
 from ..noise import Noise
 from .distributions import draw, extremes, require_distribution
 from .items import Names
+from .ranges import require_bounds, require_ranges, require_times
 from .targets import Target, target_of
 
 When = str | tuple[float, float]
@@ -92,8 +93,10 @@ class Randomize:
             raise ValueError(f"{self}: operation={self.operation!r}: there are scale, add, abs")
         if isinstance(self.when, str) and self.when not in ("start", "reset"):
             raise ValueError(f'{self}: when={self.when!r}: it is "start", "reset", or a pair of seconds (min, max)')
-        if not isinstance(self.when, str) and not 0 < self.when[0] <= self.when[1]:
-            raise ValueError(f"{self}: when={self.when!r}: seconds must be above 0, the lower ones first")
+        if not isinstance(self.when, str):
+            require_times(str(self), {"when": self.when})
+        if self.clip is not None:
+            require_bounds(str(self), "clip", self.clip)
         names = {kind: getattr(self, kind) for kind in ("bodies", "geoms", "joints", "actuators", "tendons")}
         target = target_of(str(self), model, self.parameter, self.operation, names, self.axes, self.clip)
         return BoundTerm(self, target)
@@ -133,6 +136,12 @@ class BoundTerm:
         lowest, highest = extremes(self.term.distribution, self._low, self._high)
         return lowest[None], highest[None]
 
+    def mixed_extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers (1, width) of which every other axis is the lowest that can be drawn, and the reverse."""
+        lowest, highest = self.extremes()
+        even = np.arange(self.width)[None] % self._target.axes % 2 == 0
+        return np.where(even, lowest, highest), np.where(even, highest, lowest)
+
     def apply(self, values: dict[str, np.ndarray], drawn: np.ndarray) -> None:
         """Change numbers of n environments, by MuJoCo's name (n, ...) each, by drawn ones (n, width)."""
         self._target.apply(values, drawn.reshape(len(drawn), -1, self._target.axes))
@@ -169,7 +178,11 @@ def inertia(
         s: shears.
         t: m, by which the centre of mass moves along each axis.
         options: of `Randomize`.
+
+    Raises:
+        ValueError: a range is none.
     """
+    require_ranges("inertia", {"alpha": alpha, "d": d, "s": s, "t": t})
     ranges = (alpha, *(d,) * 3, *(s,) * 3, *(t,) * 3)
     low, high = zip(*ranges, strict=True)
     return Randomize("pseudo_inertia", low, high, bodies=bodies, **{"operation": "add"} | options)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ...physics.model.kernel_numbers import mujoco_numbers
+from ...physics.model.kernel_numbers import is_option, mujoco_numbers
 from ...physics.model.parameters import require_known
 from .inertia import NUMBERS, Inertia, mapped
 from .items import Names, rows_of
@@ -83,13 +83,16 @@ def _of_field(asked: Asked) -> Target:
     """Return rows and axes of one field."""
     field, own = asked.field, mujoco_numbers(asked.model, asked.field)
     rows = rows_of(asked.model, field, asked.names, asked.owner)
+    if rows is None and not is_option(field):
+        rows = np.arange(len(own))  # of pairs of geoms, equalities and what has no names: all
     shape = (1, max(1, own.size)) if rows is None else (len(own), own.size // max(1, len(own)))
     rows = np.zeros(1, int) if rows is None else rows
     if not len(rows):
         raise ValueError(f"{asked.owner}: the model has nothing of the kind; leave the term out")
-    columns = np.arange(shape[1]) if asked.axes is None else np.atleast_1d(np.asarray(asked.axes, int))
-    if (columns < 0).any() or (columns >= shape[1]).any():
-        raise ValueError(f"{asked.owner}: axes={asked.axes!r}: there are 0 to {shape[1] - 1}")
+    columns = np.arange(shape[1]) if asked.axes is None else np.atleast_1d(np.asarray(asked.axes))
+    whole = columns.ndim == 1 and columns.dtype.kind in "iu"
+    if not whole or (columns < 0).any() or (columns >= shape[1]).any() or len(np.unique(columns)) < len(columns):
+        raise ValueError(f"{asked.owner}: axes={asked.axes!r}: there are 0 to {shape[1] - 1}, each to be named once")
 
     def apply(values: Values, drawn: np.ndarray) -> None:
         numbers = values[field].reshape(len(drawn), *shape)
@@ -165,9 +168,13 @@ def _kv(asked: Asked) -> Target:
 
 
 def _gains(asked: Asked, rows: np.ndarray, column: int) -> Target:
-    """Return gains on the length or the velocity, with that on the control where it is the same."""
+    """Return gains on the length or the velocity, with that on the control where it is the same.
+
+    The control of an actuator with a gain on the length is a length, whatever its other gain is.
+    """
     model = asked.model
     controlled = model.actuator_gainprm[rows, 0] == -model.actuator_biasprm[rows, column]
+    controlled &= (model.actuator_biasprm[rows, 1:column] == 0).all(1)
 
     def apply(values: Values, drawn: np.ndarray) -> None:
         after = asked.changed(-values[_BIAS][:, rows, column], drawn[..., 0])

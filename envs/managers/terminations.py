@@ -10,15 +10,20 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from ..arrays import Array, row_all, row_norm, row_sum
+from ..arrays import Array, namespace, row_all, row_norm, row_sum
 from ..task import Task, TaskState
 from .frames import up_of
 from .items import Names, ids_of
 
 
 def tilted(quat: Array, max_angle: float) -> Array:
-    """Return True where a body (n, 4) leans by more than an angle, rad from upright."""
-    return ~(up_of(quat)[:, 2] >= math.cos(max_angle))
+    """Return True where a body (n, 4) leans by more than an angle, rad from upright; none leans by more than pi."""
+    return ~(up_of(quat)[:, 2] >= lowest_up(max_angle))
+
+
+def lowest_up(max_angle: float) -> float:
+    """Return the least vertical part of a body's z axis where it leans by an angle, rad: its cosine up to pi."""
+    return math.cos(max_angle) if max_angle < math.pi else -math.inf
 
 
 def too_low(height: Array, lowest: float) -> Array:
@@ -26,8 +31,13 @@ def too_low(height: Array, lowest: float) -> Array:
     return ~(height >= lowest)
 
 
-def out_of_bounds(pos: Array, low: Sequence[float] | Array, high: Sequence[float] | Array) -> Array:
-    """Return True where a place, (n, k) m, is outside of a box; bounds are arrays (k,), or one number for all axes."""
+def out_of_bounds(pos: Array, low: Sequence[float] | float | Array, high: Sequence[float] | float | Array) -> Array:
+    """Return True where a place, (n, k) m, is outside of a box; bounds are (k,), or one number for all axes."""
+    xp = namespace(pos)
+    low, high = (
+        xp.asarray(bound, dtype=pos.dtype, device=pos.device) if isinstance(bound, Sequence) else bound
+        for bound in (low, high)
+    )
     return ~row_all((pos >= low) & (pos <= high))
 
 
@@ -107,10 +117,12 @@ class JointLimits:
         share: the part of their ranges, about the middle, within which they are all right.
 
     Raises:
-        ValueError: there is no such joint, or none of them has a limit.
+        ValueError: there is no such joint, none of them has a limit, or the share is not above 0.
     """
 
     def __init__(self, task: Task, joints: Names = None, share: float = 1.0) -> None:
+        if not 0 < share < math.inf:
+            raise ValueError(f"JointLimits: share={share}: it must be above 0, and finite")
         model = task.model
         found = ids_of(model, "joints", joints, "JointLimits")
         limited = (model.jnt_limited[found] > 0) & (model.jnt_type[found] >= int(mujoco.mjtJoint.mjJNT_SLIDE))

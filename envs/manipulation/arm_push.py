@@ -11,7 +11,7 @@ from .arm import ArmTask, nearness, places, yaw_quat
 
 HALF = 0.02  # m, half an edge of the cube
 CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where cubes start
-FAR, NEAR = 0.25, 0.1  # m, how far goals are from cubes
+FAR, NEAR = 0.25, 0.1  # m, how far goals are from cubes, before they are brought into their box
 GOAL_LOW, GOAL_HIGH = (0.36, -0.25), (0.64, 0.25)  # m, the box that goals stay in
 BEHIND = 0.035  # m from the cube's middle, on the far side of the goal: there the grip pushes from
 
@@ -50,7 +50,8 @@ class ArmPush(ArmTask):
     - `reward_effort`: -`effort_weight` x |action|²
 
     Never ends by itself. Success: the cube is within `threshold` of the goal, along the table. Starts: the cube turned
-    anyhow in a box of 0.16 x 0.3 m; the goal 0.1 to 0.25 m from it, inside of a box of 0.28 x 0.5 m.
+    anyhow in a box of 0.16 x 0.3 m; the goal 0.1 to 0.25 m from it and, where that is outside of a box of 0.28 x 0.5 m,
+    at the box's edge, 0.06 m or more from the cube.
     """
 
     grips: ClassVar = False

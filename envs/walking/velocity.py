@@ -15,6 +15,7 @@ from ..managers import randomize
 from ..managers.commands import VelocityCommand
 from ..managers.pushes import Push
 from ..managers.randomization import Randomization, Term
+from ..managers.terminations import lowest_up
 from ..noise import Noise
 from ..task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
 from . import terms
@@ -78,7 +79,7 @@ class VelocityTask(Task):
 
     def fallen(self, now: Motion) -> Array:
         """Return True where a robot lies or leans too far, (n,) bool: its episode ends."""
-        return (now.height < self.fall_height) | (now.up[:, 2] < math.cos(self.fall_tilt))
+        return (now.height < self.fall_height) | (now.up[:, 2] < lowest_up(self.fall_tilt))
 
     # -- what all have ------------------------------------------------------------------------------------------------
 

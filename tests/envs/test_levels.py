@@ -239,7 +239,13 @@ def noise_of(n: int) -> Noise:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"max_init_level": -1}, "max_init_level=-1: it must be 0"), ({"episode_length_s": 0.0}, "episode_length_s=0.0")],
+    [
+        ({"max_init_level": -1}, "max_init_level=-1: it must be 0"),
+        ({"max_init_level": 2.5}, "max_init_level=2.5: it must be 0 or more, whole"),
+        ({"episode_length_s": 0.0}, "episode_length_s=0.0"),
+        ({"episode_length_s": np.inf}, "episode_length_s=inf: it must be above zero, and finite"),
+        ({"command": np.nan}, "command=nan: a speed is not below zero"),
+    ],
 )
 def test_impossible_numbers(options, message):
     task = Drifter().bound(Drifter().load_model().mj, ArrayKind.of(torch.float64, "cpu"))
@@ -252,5 +258,5 @@ def test_patches_and_commands_that_are_not_there():
         def reset_after(self, last, noise):
             return self.levels.begin(self.reset(noise), last, noise, "spwan")
 
-    with pytest.raises(KeyError, match="spwan"):
+    with pytest.raises(KeyError, match=r"^[\"']the terrain has no flat patches 'spwan'"):
         tumble.make_vec(Wrong, 2, max_episode_steps=STEPS)

@@ -126,6 +126,10 @@ def test_grids_and_rings_have_their_points():
     np.testing.assert_allclose(ring, 0.04 * np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]]), atol=1e-12)
     with pytest.raises(ValueError, match="must be above zero"):
         grid_points(resolution=0.0)
+    with pytest.raises(ValueError, match="and finite"):
+        grid_points((1.0, np.nan))
+    with pytest.raises(ValueError, match="count=0: they must be above zero"):
+        ring_points(0.1, 0)
 
 
 @pytest.mark.parametrize(

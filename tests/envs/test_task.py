@@ -202,6 +202,8 @@ class Wrong(Held):
             "tuple": (np.zeros(2), np.zeros(2)),
             "memory shape": Start(np.zeros(2), np.zeros(2), {"goal": np.zeros((n + 1, 2))}),
             "memory number": Start(np.zeros(2), np.zeros(2), {"goal": 0.0}),
+            "not finite": Start(np.full(2, np.nan), np.zeros(2)),
+            "memory none": Start(np.zeros(2), np.zeros(2), None),
             "input name": Start(np.zeros(2), np.zeros(2), inputs={"push": np.zeros(2)}),
             "input control": Start(np.zeros(2), np.zeros(2), inputs={"ctrl": np.zeros(2)}),
             "input mocap": Start(np.zeros(2), np.zeros(2), inputs={"mocap_pos": np.zeros((n, 1, 3))}),
@@ -214,6 +216,7 @@ class Wrong(Held):
             "begin info": ResetResult(state.qpos, {"place": 1.0}),
             "begin shape": ResetResult(state.qpos[:, 0]),
             "begin dtype": ResetResult(state.qpos > 0),
+            "no blocks": ResetResult({}),
             "begin input": ResetResult(state.qpos, inputs={"qfrc_applied": state.qpos[:, :1]}),
             "field": ResetResult({} if self.what != "field" else state.fields["xpos"]),
         }.get(self.what, ResetResult({"a": state.qpos, "b": state.qvel}))
@@ -256,6 +259,10 @@ class Wrong(Held):
             "rows": StepResult({"a": state.qpos, "b": state.qvel[:1]}, reward),
             "unknown memory": StepResult(seen, reward, memory={"gaol": state.qpos}),
             "memory width": StepResult(seen, reward, memory={"goal": state.qpos[:, :1]}),
+            "memory number in a step": StepResult(seen, reward, memory={"goal": 0.5}),
+            "memory list": StepResult(seen, reward, memory=[state.qpos]),
+            "terms array": StepResult(seen, state.qpos[:, 0]),
+            "info none": StepResult(seen, reward, info=None),
             "memory dtype": StepResult(seen, reward, memory={"count": np.zeros(n)}),
             "unread": StepResult(seen, {"reward": state.fields["xpos"]} if self.what == "unread" else reward),
             "forgotten": StepResult(seen, {"reward": state.memory["gaol"]} if self.what == "forgotten" else reward),
@@ -274,6 +281,7 @@ MAKING = {
         r"Wrong.reset: memory 'goal' has shape \(5, 2\); needed is an array of shape \(4, ...\)",
     ),
     "memory number": (ValueError, r"Wrong.reset: memory 'goal' is float; needed is an array"),
+    "memory none": (TypeError, r"Wrong.reset: memory is NoneType; needed are arrays by name"),
     "input name": (KeyError, r"Wrong.reset: inputs: no input is named 'push'; there are mocap_pos, .*, eq_active\W*$"),
     "input control": (KeyError, r"no input is named 'ctrl'; there are .*; controls are what `control` returns"),
     "input mocap": (
@@ -289,6 +297,8 @@ MAKING = {
     "begin info": (ValueError, r"Wrong.begin: info 'place' is float; needed is an array of shape \(4, ...\)"),
     "begin shape": (ValueError, r"Wrong.begin: the observation has shape \(4,\); needed is .*environments in front"),
     "begin dtype": (TypeError, r"Wrong.begin: the observation has dtype bool; needed is floating point, or uint8"),
+    "no blocks": (ValueError, r"Wrong.begin: the observation has no blocks; name at least one"),
+    "not finite": (ValueError, r"Wrong.reset: qpos\[0, 0\] is nan: an environment can start only from finite numbers"),
     "field": (KeyError, r"Wrong asked for 'xpos', which is not there.*state.fields, name it in Wrong.reads"),
     "space": (TypeError, r"Wrong.observation_space: it is Discrete\(3\); needed is a Box, or a Dict of boxes"),
     "whole": (TypeError, r"Wrong.observation_space: it is Box.*needed is a Box.*floating-point numbers or uint8"),
@@ -325,10 +335,55 @@ STEPPING = {
     "rows": (ValueError, r"Wrong.step: block 'b' of the observation has shape \(1, 2\)"),
     "unknown memory": (ValueError, r"Wrong.step: there is no memory 'gaol' to keep.*there is goal, count"),
     "memory width": (ValueError, r"Wrong.step: memory 'goal' has shape \(4, 1\); needed is \(4, 2\)"),
+    "memory number in a step": (
+        ValueError,
+        r"Wrong.step: memory 'goal' is float; needed is an array of shape \(4, 2\)",
+    ),
+    "memory list": (TypeError, r"Wrong.step: memory is list; needed are arrays by name"),
+    "terms array": (TypeError, r"Wrong.step: reward_terms is ndarray; needed are arrays by name"),
+    "info none": (TypeError, r"Wrong.step: info is NoneType; needed are arrays by name"),
     "memory dtype": (TypeError, r"Wrong.step: memory 'count' has dtype float64; needed is int64"),
     "unread": (KeyError, r"Wrong asked for 'xpos'.*name it in Wrong.reads, which has \[\]"),
     "forgotten": (KeyError, r"Wrong asked for 'gaol'.*return it in the memory of Wrong.reset or begin"),
 }
+
+
+def test_numbers_by_their_annotations():
+    """A default of 1 is a number too, and (0, 1) a pair where the annotation says so."""
+
+    class Annotated(Held):
+        reach: float = 1
+        span: tuple[float, float] = (0, 1)
+        size: tuple[int, int] = (64, 64)
+
+    task = Annotated(reach=2)
+    assert (task.reach, task.span, task.size) == (2.0, (0.0, 1.0), (64, 64))
+    assert isinstance(task.reach, float) and isinstance(task.span[0], float) and isinstance(task.size[0], int)
+    for wrong, message in (({"reach": "far"}, "reach must be a number"), ({"span": 2}, "span must be a pair")):
+        with pytest.raises(TypeError, match=message):
+            Annotated(**wrong)
+    with pytest.raises(TypeError, match=r"frame_skip must be a whole number, got 2\.5"):
+        type("Halved", (Held,), {"frame_skip": 2.5})()
+
+
+def test_actions_that_are_no_controls_need_a_control():
+    """Of as many environments as there are controls, they would be taken for one row of controls."""
+
+    class Chosen(Held):
+        action_space = gymnasium.spaces.Discrete(3)
+        control = Task.control
+
+    with pytest.raises(ValueError, match=r"action_space is Discrete\(3\), and controls have the shape \(2,\): define"):
+        tumble.make_vec(Chosen, 2, simulator="mujoco")
+
+
+def test_a_model_of_mujocos_is_no_model_of_tumbles():
+    class Bare(Held):
+        def load_model(self, **options):
+            return super().load_model(**options).mj
+
+    with pytest.raises(TypeError, match=r"Bare.load_model returned MjModel; needed is a tumble.physics.Model"):
+        tumble.make_vec(Bare, 2, simulator="mujoco")
 
 
 @pytest.mark.parametrize("what", MAKING)

@@ -55,6 +55,14 @@ def test_a_command_lasts_its_time_and_no_step_longer():
     assert changed[4].all() and changed[9].all()
 
 
+def test_a_command_may_last_for_ever():
+    task = bound()
+    for command in (VelocityCommand(task, resampling_time=(np.inf, np.inf)), PoseCommand(task, position=((0, 1),) * 3)):
+        first = command.begin(noise_of(4))
+        state = command.update(state_of(task, first, 1))
+        np.testing.assert_array_equal(state.memory[command.name], first[command.name])
+
+
 def test_environments_come_due_at_their_own_times():
     task = bound()
     command = VelocityCommand(task, resampling_time=(0.04, 0.4))
@@ -205,10 +213,15 @@ def test_draws_that_follow_are_the_same_whether_any_was_due():
     [
         (lambda task: VelocityCommand(task, lin_vel_x=(1, -1)), r"lin_vel_x=\(1, -1\): it must be a pair"),
         (lambda task: VelocityCommand(task, heading=(1, -1)), "heading="),
+        (lambda task: VelocityCommand(task, heading=Stages({0: (0, 1)})), "heading=.*it must be a pair"),
+        (lambda task: VelocityCommand(task, lin_vel_y=(0, np.inf)), r"lin_vel_y=\(0, inf\): .* of finite numbers"),
+        (lambda task: VelocityCommand(task, resampling_time=(-2, -1)), "resampling_time=.*seconds must be above 0"),
         (lambda task: VelocityCommand(task, standing=1.2), "standing=1.2: a share is between"),
         (lambda task: VelocityCommand(task, ang_vel_z=Stages({0: (0, 1), 5: (2, 1)})), "ang_vel_z="),
         (lambda task: VelocityCommand(task, ang_vel_z=Stages({0: (0, 1)})).begin(noise_of(2)), "need begin"),
         (lambda task: PoseCommand(task, position=((0, 1),)), "a pair .* for each of x, y and z"),
+        (lambda task: PoseCommand(task, position=0.5), "position=0.5: it has a pair .* for each of x, y and z"),
+        (lambda task: PoseCommand(task, position=((0, 1),) * 3, yaw=(0, "1")), "yaw=.*it must be a pair"),
         (lambda task: PoseCommand(task, position=((0, 1), (1, 0), (0, 1))), r"position\[1\]"),
     ],
 )

@@ -194,6 +194,26 @@ def test_difficulty_follows_success(kind):
     np.testing.assert_allclose(np.asarray(anew["difficulty"]), 0.2, rtol=1e-6)
 
 
+@KINDS
+def test_bounds_may_be_lists(kind):
+    places = kind.numbers(np.array([[0.0, 0.0], [2.1, 0.0], [0.0, np.nan]]))
+    assert np.asarray(out_of_bounds(places, [-2.0, -1.0], (2, 1))).tolist() == [False, True, True]
+    assert np.asarray(out_of_bounds(places, -1, 2.5)).tolist() == [False, False, True]
+
+
+def test_a_success_that_is_not_a_number_is_none():
+    difficulty = Difficulty(bound(), rate=0.5, first=0.5)
+    memory = difficulty.begin(ends(2), None)
+    memory = difficulty.begin(ends(2, memory), np.array([np.nan, 0.0]))
+    np.testing.assert_array_equal(memory["difficulty_average"][0], memory["difficulty_average"][1])
+
+
+def test_no_body_leans_by_more_than_half_a_turn():
+    quat = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0.6, 0.8, 0, 0], [np.nan, 0, 0, 0]])
+    for angle in (math.pi, 4.0, math.inf):
+        assert tilted(quat, angle).tolist() == [False, False, False, True]
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -205,6 +225,7 @@ def test_difficulty_follows_success(kind):
         (lambda task: BodyContact(task, "trunk"), "BodyContact: it needs 'cfrc_ext' in the reads of Robot"),
         (lambda task: SensorAbove(task, "foot"), "SensorAbove: it needs 'sensordata' in the reads of Robot"),
         (lambda task: BodyContact(bound(NUMPY, Feeling), "head"), "BodyContact: bodies='head': the model has none"),
+        (lambda task: JointLimits(task, share=-0.9), "JointLimits: share=-0.9: it must be above 0"),
         (lambda task: JointLimits(task, "root"), "JointLimits: joints='root': none is a hinge or slide with a limit"),
     ],
 )

@@ -1,5 +1,6 @@
 """Observations and actions that are noisy, biased, late and remembered, against plain lists for one environment."""
 
+import mujoco
 import numpy as np
 import pytest
 from scipy import stats
@@ -227,6 +228,38 @@ def test_a_servo_whose_encoder_is_off_stops_short():
     np.testing.assert_allclose(encoder.read(state), [[0.1]] * 4, rtol=1e-6)
 
 
+def test_a_servo_that_hangs_on_the_joint_in_its_parent_is_off_too():
+    """Of a hinge both transmissions are the same."""
+    task = bound()
+    task.model.actuator_trntype[0] = mujoco.mjtTrn.mjTRN_JOINTINPARENT
+    encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
+    state = state_of(task, encoder.begin(noise_of(2)))
+    np.testing.assert_allclose(encoder.targets(state, task.array(np.zeros((2, 3)))), [[-0.1, 0, 0]] * 2, rtol=1e-6)
+
+
+def test_a_servo_whose_control_has_another_gain_is_off_by_its_share():
+    """What counts is the force: 20 for 1 of the control, and 10 for 1 rad."""
+    task = bound()
+    task.model.actuator_gainprm[0, 0], task.model.actuator_biasprm[0, 1] = 20.0, -10.0
+    encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
+    state = state_of(task, encoder.begin(noise_of(2)))
+    np.testing.assert_allclose(encoder.targets(state, task.array(np.ones((2, 3)))), [[0.95, 1, 1]] * 2, rtol=1e-6)
+
+
+def test_a_servo_whose_control_is_a_velocity_keeps_it():
+    """An `intvelocity` servo integrates its control: a bias taken off that would be a drift."""
+    task = bound()
+    task.model.actuator_dyntype[0] = mujoco.mjtDyn.mjDYN_INTEGRATOR
+    encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
+    state = state_of(task, encoder.begin(noise_of(2)))
+    np.testing.assert_array_equal(encoder.targets(state, task.array(np.ones((2, 3)))), np.ones((2, 3)))
+
+
+def test_a_term_is_a_term():
+    with pytest.raises(TypeError, match=r"Observer: gyro is 0.2; needed is a Term"):
+        Observer(bound(), gyro=0.2)
+
+
 def test_a_bias_of_the_start_is_kept_until_a_seed():
     encoder = EncoderBias(bound(), -1, 1, when="start")
     first = encoder.begin(noise_of(5), ends(5))
@@ -243,12 +276,24 @@ def test_a_bias_of_the_start_is_kept_until_a_seed():
         (lambda task: Observer(task, a=Term(noise=-1.0)), "Observer: a: noise=-1.0: it must be at least 0"),
         (lambda task: Observer(task, a=Term(distribution="gauss")), "Observer: a: distribution='gauss': there are"),
         (lambda task: Observer(task, a=Term(clip=(1, -1))), "Observer: a: clip="),
+        (lambda task: Observer(task, a=Term(clip=1.0)), "Observer: a: clip=1.0: it must be a pair"),
         (lambda task: Observer(task, a=Term(history=0)), "Observer: a: history=0"),
+        (lambda task: Observer(task, a=Term(history=1.5)), "Observer: a: history=1.5"),
+        (lambda task: Observer(task, a=Term(scale=np.nan)), "Observer: a: scale=nan: it must be a finite number"),
+        (lambda task: Observer(task, a=Term(delay=2)), "Observer: a: delay=2: it must be a pair of steps"),
+        (lambda task: Observer(task, a=Term()).begin({"a": np.ones(2)}, noise_of(2)), r"a: its value has shape \(2,\)"),
+        (
+            lambda task: Observer(task, a=Term(scale=(1, 2))).begin({"a": np.ones((2, 1))}, noise_of(2)),
+            "a: scale has 2 numbers, and the value 1",
+        ),
         (lambda task: Observer(task, a=Term(delay=(2, 1))), r"Observer: a: delay=\(2, 1\)"),
         (lambda task: Observer(task, a=Term(delay=(1, 2), hold=2)), "Observer: a: hold=2"),
         (lambda task: Observer(task, a=Term()).clean({"b": 0}), r"values of \['b'\] were given; its terms are \['a'\]"),
         (lambda task: Delay(task, -1, 0), r"Delay: delay=\(-1, 0\)"),
         (lambda task: EncoderBias(task, 1, 0), "low=1 is above high=0"),
+        (lambda task: DelayedAction(task, 0, 0.5), r"DelayedAction: delay=\(0, 0.5\): steps are whole"),
+        (lambda task: EncoderBias(task, 0, 1, "root"), "EncoderBias: joints='root': none is a hinge or slide"),
+        (lambda task: EncoderBias(task, 0, np.inf), "EncoderBias: .* of finite numbers"),
         (lambda task: EncoderBias(task, 0, 1, "knee"), "EncoderBias: joints='knee': the model has none"),
         (lambda task: EncoderBias(task, 0, 1, when="step"), "EncoderBias: when='step'"),
         (lambda task: EncoderBias(task, 0, 1, when="start").begin(noise_of(2)), "needs begin"),

@@ -92,6 +92,19 @@ def test_axes_shared_draws_and_clip():
     assert values.min() == 0.008 and values.max() == 0.012 and (values == 0.008).mean() < 0.4
 
 
+def test_pairs_of_geoms_have_rows():
+    """An axis is one of each pair, not of all pairs one after the other."""
+    pairs = '<contact><pair geom1="floor" geom2="left_sole"/><pair geom1="floor" geom2="right_shank"/></contact>'
+    model = mujoco.MjModel.from_xml_string(XML.replace("<actuator>", pairs + "<actuator>"))
+    task = Robot().bound(model, NUMPY)
+    drawn, _ = begun(Randomize("pair_friction", 0.2, 0.9, operation="abs", axes=0), n=5, task=task)
+    friction = drawn["pair_friction"]
+    assert ((friction[..., 0] > 0.19) & (friction[..., 0] < 0.91)).all() and len(np.unique(friction[..., 0])) == 10
+    np.testing.assert_array_equal(friction[..., 1:], np.broadcast_to(model.pair_friction[:, 1:], (5, 2, 4)))
+    drawn, _ = begun(Randomize("pair_margin", 0.0, 0.1, operation="abs", shared=True), n=5, task=task)
+    assert (drawn["pair_margin"] == drawn["pair_margin"][:, :1]).all()
+
+
 def test_each_axis_has_its_range():
     parameters, _ = begun(Randomize("body_ipos", (-0.1, 0, 0.2), (0.1, 0, 0.3), operation="add", bodies="trunk"))
     moved = parameters["body_ipos"] - bound().model.body_ipos
@@ -117,6 +130,15 @@ def test_gains_change_with_their_biases():
     np.testing.assert_array_equal(bias[:, :2, 1], -gain[:, :2, 0])
     np.testing.assert_allclose(bias[:, 0, 2], -2 * memory["kv"][:, 0], rtol=1e-6)
     assert (bias[:, 1, 2] == -1).all() and (gain[:, 2] == model.actuator_gainprm[2]).all()
+
+
+def test_a_position_servo_with_equal_gains_keeps_its_other_one():
+    """Its control is a position, although the gain on it happens to be that of the velocity too."""
+    task = bound()
+    task.model.actuator_gainprm[0, 0], task.model.actuator_biasprm[0, :3] = 10.0, (0.0, -10.0, -10.0)
+    parameters, _ = begun(dr.kv(2, 2, "left_hip"), n=1, task=task)
+    assert list(parameters) == ["actuator_biasprm"]  # the gain on the control stays
+    np.testing.assert_allclose(parameters["actuator_biasprm"][0, 0, :3], (0, -10, -20))
 
 
 def test_a_weaker_motor_is_weaker_in_everything():
@@ -488,13 +510,26 @@ def test_a_saved_state_goes_on(envs):
         (lambda: Randomize("mass", (1, 2), (3, 4)), ValueError, "needed is a number, or one for each of 1 axes"),
         (lambda: dr.mass(1, 2, when="episode"), ValueError, 'it is "start", "reset", or a pair of seconds'),
         (lambda: dr.mass(1, 2, when=(0, 1)), ValueError, "seconds must be above 0"),
+        (lambda: dr.mass(1, 2, when=5.0), ValueError, "when=5.0: it must be a pair"),
+        (lambda: dr.mass(1, 2, when=(np.inf, np.inf)), ValueError, "when=.*: seconds must be finite"),
+        (lambda: dr.mass(1, 2, clip=(2, 1)), ValueError, r"clip=\(2, 1\): it must be a pair"),
+        (lambda: dr.mass(1, 2, "*_foot"), ValueError, r"bodies='\*_foot': it is no name, and no regular expression: "),
+        (lambda: dr.mass(1, 2, [1, 2]), ValueError, r"bodies=\[1, 2\]: give names, .*; there are world, trunk"),
+        (lambda: dr.com(0, 1, axes=[True, False, True]), ValueError, "axes=.*: there are .*, each to be named once"),
+        (lambda: dr.com(0, 1, axes=1.5), ValueError, "axes=1.5: there are 0 to 2"),
+        (lambda: dr.inertia("trunk", alpha=0.1), ValueError, "inertia: alpha=0.1: it must be a pair"),
         (lambda: dr.mass(-0.5, 1.5), ValueError, r"'mass'\): it may come to this: body_mass\[1\] is -3: it must"),
         (lambda: dr.damping(1, 0.3, distribution="normal"), ValueError, "not be negative. Draw from less, or give"),
         (lambda: Randomize("tendon_stiffness", 1, 2), ValueError, "the model has nothing of the kind"),
         (lambda: Push(x=(1, -1)), ValueError, r"Push: x=\(1, -1\): it must be a pair"),
+        (lambda: Push(x=(0, np.inf)), ValueError, r"Push: x=\(0, inf\): .* of finite numbers"),
+        (lambda: Push(when=(np.inf, np.inf)), ValueError, "Push: when=.*: seconds must be finite"),
         (lambda: Push(joint="left_hip"), ValueError, "Push: joint 'left_hip' is not free"),
         (lambda: Push(when=(0, 1)), ValueError, r"Push: when=\(0, 1\): seconds must be above 0"),
         (lambda: Wrench("trunk", force=(1, -1)), ValueError, "Wrench: force=.*low must be at most high"),
+        (lambda: Wrench("trunk", force=5.0), ValueError, r"Wrench: force=5.0: it must be \(low, high\)"),
+        (lambda: Wrench("trunk", force=(1, 2, 3)), ValueError, r"Wrench: force=\(1, 2, 3\): it must be \(low, high\)"),
+        (lambda: Wrench("trunk", force=(0, np.inf)), ValueError, "low must be at most high, and both finite"),
         (lambda: Wrench("head"), ValueError, "Wrench: bodies='head': the model has none"),
         (lambda: "mass", TypeError, "is no term"),
     ],
@@ -502,6 +537,26 @@ def test_a_saved_state_goes_on(envs):
 def test_impossible_terms_say_what_to_do(term, error, message):
     with pytest.raises(error, match=message):
         Randomization(bound(), term())
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [Randomize("jnt_range", -1.2, 1.2, operation="add")],
+        [Randomize("jnt_range", -1.2, 1.2, operation="add", axes=k) for k in (0, 1)],
+    ],
+    ids=["one", "two"],
+)
+def test_ends_of_a_range_that_may_cross_are_refused_when_the_task_is_made(terms):
+    """All lowest and all highest numbers are in order; 0.2 and -0.2 are not."""
+    with pytest.raises(ValueError, match=r"to this: jnt_range.*a lower bound must not be above its upper"):
+        Randomization(bound(), *terms)
+    Randomization(bound(), Randomize("jnt_range", -0.9, 0.9, operation="add"))
+
+
+def test_two_terms_do_not_keep_their_numbers_by_one_name():
+    with pytest.raises(ValueError, match=r"Randomize\('mass'\): name='drawn': another term keeps its numbers"):
+        Randomization(bound(), dr.mass(1, 2, name="drawn"), dr.damping(1, 2, name="drawn"))
 
 
 def test_numbers_that_the_task_gives_itself():

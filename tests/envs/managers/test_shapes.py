@@ -1,0 +1,77 @@
+"""Randomization where environments have shapes, masses and inertias of their own to begin with."""
+
+import copy
+
+import numpy as np
+
+import tumble
+from tumble.envs import Randomization, Start, StepResult, Task
+from tumble.envs.managers import randomize as dr
+from tumble.scene import Scene, morphs
+
+
+class Boxes(Task):
+    """A small box falls in two environments, a large one in the other two; masses are drawn."""
+
+    least: float = 0.5
+
+    def build_scene(self):
+        """One entity of two shapes."""
+        scene = Scene()
+        boxes = [morphs.Box(size=(edge,) * 3, pos=(0, 0, 1)) for edge in (0.1, 0.2)]
+        scene.add_entity(boxes, name="box")
+        return scene
+
+    def bind(self):
+        """Masses at resets and anew at every third step; friction once."""
+        terms = dr.mass(self.least, 1.5, when=(0.03, 0.03), name="share"), dr.friction(0.3, 0.9, when="start")
+        self.randomization = Randomization(self, *terms)
+
+    def reset(self, noise):
+        """Where the shapes begin."""
+        qpos = self.init_qpos + 0 * noise.uniform(0, 1, self.model.nq)
+        return Start(qpos, 0 * qpos[:, 1:])
+
+    def reset_after(self, last, noise):
+        """With masses of their own."""
+        return self.randomization.begin(self.reset(noise), last, noise)
+
+    def observation(self, state):
+        """All there is."""
+        return state.qpos
+
+    def step(self, state, action):
+        """Nothing but what is drawn."""
+        state, changes = self.randomization.step(state)
+        terms, info = {"reward": state.qpos[:, 2]}, {"share": state.memory["share"]}
+        return StepResult(self.observation(state), terms, info=info, memory=state.memory, **changes)
+
+
+def assert_shares(envs, share, base):
+    """Masses and inertias are the shapes' own, times what was drawn."""
+    for name, own in base.items():
+        found = envs.solver.get_parameters(name).numpy()[:, -1]
+        np.testing.assert_allclose(found, own * share.reshape(-1, *[1] * (own.ndim - 1)), rtol=1e-6)
+
+
+def test_shapes_keep_their_own_masses():
+    """They are what a share is of, at resets of all or some, at intervals, after a change of options and in copies."""
+    density, edge = 200.0, np.array([0.1, 0.1, 0.2, 0.2])
+    mass = density * edge**3
+    base = {"body_mass": mass, "body_inertia": (mass * edge**2 / 6)[:, None] * np.ones(3)}
+    envs = tumble.make_vec(Boxes, 4, output="numpy", simulator="mujoco", autoreset_mode="DISABLED")
+    envs.reset(seed=3)
+    drawn = []
+    for either in (envs, copy.deepcopy(envs)):
+        for mask in ([True] * 4, [False, True, True, False]):
+            either.reset(options={"reset_mask": np.array(mask)})
+            for _ in range(4):
+                share = either.step(np.zeros((4, 0)))[-1]["share"]
+                assert_shares(either, share, base)
+                drawn.append(share)
+    assert len(np.unique(np.concatenate(drawn))) > 10
+    envs.set_attr("least", 1.4)
+    envs.reset(seed=3)
+    share = envs.step(np.zeros((4, 0)))[-1]["share"]
+    assert (share > 1.39).all()
+    assert_shares(envs, share, base)
