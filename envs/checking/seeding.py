@@ -25,13 +25,13 @@ def same_seed(subject: Subject) -> str:
     places: list[tuple[str, VectorEnv, Rollout]] = [("played again", subject.envs, first)]
     if subject.source.makes:
         places.append(("played in other environments that were made alike", subject.another(), first))
-    for other in others:
-        places.append(("played again under SAME_STEP", subject.in_mode(AutoresetMode.SAME_STEP), other))
-    for where, envs, first in places:
+    for ending in others:
+        places.append(("played again under SAME_STEP", subject.in_mode(AutoresetMode.SAME_STEP), ending))
+    for where, envs, played in places:
         again = subject.replay(envs, subject.actions)
-        if found := difference(first.reset[0], again.reset[0]):
+        if found := difference(played.reset[0], again.reset[0]):
             raise Failed(f"reset(seed={SEED}), {where}, begins otherwise: {found}", _SEED_DO)
-        for number, (one, other) in enumerate(zip(first.steps, again.steps, strict=True)):
+        for number, (one, other) in enumerate(zip(played.steps, again.steps, strict=True)):
             if found := difference(one.said, other.said):
                 raise Failed(f"after reset(seed={SEED}), {where}, step {number} differs: {found}", _SEED_DO)
     return f"{len(first.steps)} steps, {' and '.join(where for where, *_ in places)}"
