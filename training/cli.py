@@ -294,19 +294,20 @@ def evaluate(
     print_scores(scores)
     if len(scores) == 2:
         print(evaluation.agreement(*scores))
-    print("\n".join(str(evaluation.save_evaluation(opened, score)) for score in scores))
+    print("\n".join(evaluation.save_evaluation(opened, score) for score in scores))
     if video is not None:
         style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
         what = {"simulator": chosen[0], "seed": seed, "seconds": seconds, "checkpoint": found}
-        film_episode(video, opened, what | {"num_envs": num_envs, "options": options}, style)
+        what |= {"num_envs": num_envs, "options": options, "deterministic": not stochastic}
+        film_episode(video, opened, what, style)
     if replay is not None:
         from .replays import replay_policy
 
-        print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options).save(replay))
+        print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options, not stochastic).save(replay))
     if viewed:
         from .view_command import view_policy
 
-        view_policy(opened, found, num_envs, seed, options)
+        view_policy(opened, found, num_envs, seed, options, not stochastic)
 
 
 def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, Any]) -> None:

@@ -23,6 +23,8 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from ..envs.registry import make_task
+from ..envs.task import options_of
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
@@ -31,7 +33,7 @@ from .errors import TumbleUserError
 from .learner import place_solver
 from .policy import Policy, newest_policy
 from .runs import Run
-from .tasks import gymnasium_twin, make_vec, task_id
+from .tasks import gymnasium_twin, load_task, make_vec, task_id
 
 SIMULATORS = ("tumble", "mujoco", "mujoco-task")
 FIRST_SEED = 10_000  # far from the seeds of training runs
@@ -135,8 +137,7 @@ def evaluate(
     """
     if episodes < 1:
         raise EvaluationError(f"episodes must be at least 1, not {episodes}")
-    config, checkpoint = run.config, checkpoint or newest_policy(run)
-    config = config.replace(env=config.env | options) if options else config
+    config, checkpoint = with_options(run.config, options), checkpoint or newest_policy(run)
     if torch.cuda.is_available():  # a policy that was trained on a GPU may be played on a machine without
         place_solver(config.device)
     if config.algo == "td3" and not deterministic:
@@ -188,22 +189,42 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
     )
 
 
-def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
-    """Make a run's task in a simulator, numpy in and out, with the run's own task options.
+def with_options(config: RunConfig, options: dict[str, Any] | None) -> RunConfig:
+    """Return a run's configuration with other options of the task.
 
     Raises:
-        EvaluationError: The simulator is unknown, or is not installed.
+        EvaluationError: One of them names the simulator, which an evaluation is told in another way.
+    """
+    if "simulator" in (options or {}):
+        raise EvaluationError(f"simulator is no option of an evaluation: choose by --in ({', '.join(SIMULATORS)})")
+    return config.replace(env=config.env | options) if options else config
+
+
+def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
+    """Make a run's task in a simulator, whichever it was trained in, numpy in and out, with its own task options.
+
+    Raises:
+        EvaluationError: The simulator is unknown, or is not installed; or Gymnasium's task refuses an option.
         TaskError: The task cannot be made there; MuJoCo may lack what it has.
     """
     options |= config.env | {"num_envs": num_envs}
     twin = twin_of(config, simulator)
     if twin is None:
-        moved_by = "tumble" if simulator == "tumble" else "mujoco"
-        same_step = {"output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
-        return make_vec(config.task, **options, **same_step, simulator=moved_by)
+        options |= {"output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
+        return make_vec(config.task, **options | {"simulator": "tumble" if simulator == "tumble" else "mujoco"})
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items()}
-    with _needing_gymnasiums(twin), _warning_once(), Waiting(f"making {num_envs} environments of {twin} in MuJoCo"):
-        same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    options.pop("simulator", None)
+    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    with (
+        _needing_gymnasiums(twin),
+        _refusing(twin),
+        _warning_once(),
+        Waiting(f"making {num_envs} environments of {twin} in MuJoCo"),
+    ):
+        ours = make_task(
+            load_task(config.task).kwargs["task"], {}
+        )  # knows the types of options, which the twin does not
+        make_task(ours, {name: options[name] for name in options_of(type(ours)) if name in options})
         return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
 
 
@@ -223,7 +244,7 @@ def twin_of(config: RunConfig, simulator: str) -> str | None:
     with _needing_gymnasiums(twin):
         kind: Any = gym.envs.registration.load_env_creator(str(gym.registry[twin].entry_point))
     known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters}
-    return twin if config.env.keys() <= known | {"max_episode_steps"} else None
+    return twin if config.env.keys() <= known | {"max_episode_steps", "simulator"} else None
 
 
 @contextmanager
@@ -234,6 +255,15 @@ def _needing_gymnasiums(twin: str) -> Iterator[None]:
     except (ImportError, gym.error.DependencyNotInstalled) as error:
         hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"; --in mujoco-task does without'
         raise EvaluationError(f"Gymnasium's {twin} needs MuJoCo's full package ({error}); {hint}") from None
+
+
+@contextmanager
+def _refusing(twin: str) -> Iterator[None]:
+    """Name Gymnasium's task where an option is refused, or where the task cannot be made of it."""
+    try:
+        yield
+    except (TypeError, ValueError, ArithmeticError, AssertionError, gym.error.Error) as error:
+        raise EvaluationError(f"Gymnasium's {twin} cannot be made with these options: {error}") from error
 
 
 @contextmanager
@@ -250,13 +280,33 @@ def _warning_once() -> Iterator[None]:
         warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=3)
 
 
-def save_evaluation(run: Run, evaluation: Evaluation) -> Path:
-    """Write `evaluation-<simulator>.json` into the run folder; the name of one with other options tells them, too."""
-    told = "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
+def save_evaluation(run: Run, evaluation: Evaluation) -> str:
+    """Write `evaluation-<simulator>.json` into the run folder, unless one of more episodes is there.
+
+    The name tells other options, and sampled actions: their scores are of other experiments. One of more episodes gives
+    way if the policy has been trained further since.
+
+    Returns:
+        A line that says where the scores are.
+    """
+    told = "" if evaluation.deterministic else "-stochastic"
+    told += "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
     told = re.sub(r"[^-=.,\w]+", "_", told)
     path = run.folder / f"evaluation-{evaluation.simulator}{told}.json"
+    kept, step = _episodes_and_step(path)
+    if kept > len(evaluation.returns) and step >= evaluation.step:
+        return f"{path} keeps the {kept} episodes of step {step:,}; as many replace them"
     write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
-    return path
+    return str(path)
+
+
+def _episodes_and_step(path: Path) -> tuple[int, int]:
+    """Return the number of episodes in a file of scores, and the training step of their policy; 0, 0 where none are."""
+    try:
+        score = json.loads(path.read_text(encoding="utf-8"))
+        return int(score["episodes"]), int(score["step"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return 0, 0
 
 
 def agreement(a: Evaluation, b: Evaluation) -> str:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from gymnasium.vector import VectorEnv
 
-from .evaluate import make_envs, twin_of
+from .evaluate import make_envs, twin_of, with_options
 from .policy import Policy, newest_policy
 from .runs import Run
 
@@ -36,6 +37,7 @@ class Playing:
         checkpoint: of the run; None: the newest.
         num_envs: number of environments.
         options: of the task, in place of the run's.
+        deterministic: whether to take the most likely action, or to sample.
         drawn: arguments of the environments that show it.
 
     Attributes:
@@ -55,15 +57,15 @@ class Playing:
         checkpoint: Path | None,
         num_envs: int,
         options: dict[str, Any] | None,
+        deterministic: bool = True,
         **drawn: Any,
     ) -> None:
-        config, checkpoint = run.config, checkpoint or newest_policy(run)
-        config = config.replace(env=config.env | (options or {}))
+        config, checkpoint = with_options(run.config, options), checkpoint or newest_policy(run)
         twin = twin_of(config, simulator)
         self.canvas = make_envs(config, "tumble" if twin else simulator, num_envs, **drawn)
         self._stage = make_envs(config, simulator, num_envs) if twin else self.canvas
         self.policy = Policy(config, checkpoint, self._stage.single_observation_space, self._stage.single_action_space)
-        self._num_envs = num_envs
+        self._num_envs, self._deterministic = num_envs, deterministic
 
     @property
     def is_twin(self) -> bool:
@@ -73,6 +75,7 @@ class Playing:
     def moments(self, count: int, seed: int) -> Iterator[Moment]:
         """Play from a reset with a seed until all first episodes have ended, or for a number of moments."""
         stage, canvas = self._stage, self.canvas
+        torch.manual_seed(seed)  # as in an evaluation
         canvas.reset(seed=seed)
         observations, _ = stage.reset(seed=seed)
         playing = starts = np.ones(self._num_envs, dtype=bool)
@@ -82,7 +85,7 @@ class Playing:
                 copy_state(stage, canvas)
             yield now
             observations, rewards, terminated, truncated, infos = stage.step(
-                self.policy.act(observations, starts=starts)
+                self.policy.act(observations, self._deterministic, starts)
             )
             begun, starts = starts, terminated | truncated
             playing = playing & ~starts
@@ -95,8 +98,6 @@ class Playing:
 
 def copy_state(source: VectorEnv, target: VectorEnv) -> None:
     """Put the positions and velocities of Gymnasium's MuJoCo environments into Tumble's."""
-    import torch
-
     data = [env.unwrapped.data for env in source.envs]  # type: ignore[attr-defined]
     solver = target.unwrapped.solver  # type: ignore[attr-defined]
     rows = {name: np.stack([getattr(one, name) for one in data]) for name in ("qpos", "qvel")}

@@ -21,17 +21,19 @@ def replay_policy(
     checkpoint: Path | None = None,
     num_envs: int = 1,
     options: dict[str, Any] | None = None,
+    deterministic: bool = True,
 ) -> Replay:
     """Record a policy that plays one episode in each of some environments, or `seconds` of it.
 
-    Options of the task replace the run's. MuJoCo's motion is shown, too, if `simulator` is one of its.
+    Options of the task replace the run's. MuJoCo's motion is shown, too, if `simulator` is one of its. Where not
+    `deterministic`, actions are sampled.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there.
         TaskError: A user's task cannot be made.
         CheckpointError: The run has no intact checkpoint.
     """
-    played = Playing(run, simulator, checkpoint, num_envs, options)
+    played = Playing(run, simulator, checkpoint, num_envs, options, deterministic)
     config, canvas = run.config, played.canvas
     title = f"{short_name(config.task)}, {config.algo}, step {played.policy.step:,}"
     recorder, fps = Recorder(canvas, range(num_envs), title), float(canvas.metadata["render_fps"])

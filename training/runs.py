@@ -56,13 +56,15 @@ class Run:
         Raises:
             RunError: There is something of a run in the folder.
         """
-        if not self.config_path.exists():
-            return
         left = [
             *self.folder.glob("evaluation-*.json"),
             *list_checkpoints(self.checkpoints),
             *list_checkpoints(self.best),
         ]
+        if not self.config_path.exists():
+            if left:
+                raise RunError(f"{self.folder} has no config.toml, but holds {left[0]} of a run: choose another --out")
+            return
         curve = self.folder / "progress.jsonl"
         trained = (self.folder / lock.NAME).exists()  # else the configuration may be a file of the user's
         if not trained or left or (curve.exists() and curve.stat().st_size):
@@ -80,7 +82,9 @@ class Run:
         if run.config_path.exists():
             return run
         if folder.exists():
-            raise RunError(f"{folder} is not a run folder: it has no config.toml")
+            inside = sorted(str(path.parent) for path in folder.glob("*/config.toml"))
+            hint = f"; did you mean {', '.join(inside[-3:])}?" if inside else ""
+            raise RunError(f"{folder} is not a run folder: it has no config.toml{hint}")
         siblings = sorted(path.parent.name for path in folder.parent.glob("*/config.toml"))
         near = get_close_matches(folder.name, siblings, n=3, cutoff=0.4) or siblings[-3:]
         hint = f"; did you mean {', '.join(str(folder.parent / name) for name in near)}?" if near else ""

@@ -42,11 +42,12 @@ def film_policy(
     num_envs: int = 1,
     options: dict[str, Any] | None = None,
     style: FilmStyle | None = None,
+    deterministic: bool = True,
 ) -> Film:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
     Options of the task replace the run's. MuJoCo's motion is drawn by Tumble, too. An environment whose episode has
-    ended keeps its last picture until all have.
+    ended keeps its last picture until all have. Where not `deterministic`, actions are sampled.
 
     Raises:
         EvaluationError: The simulator or the task in it is not there.
@@ -54,7 +55,7 @@ def film_policy(
         CheckpointError: The run has no intact checkpoint.
     """
     drawn = {"render_mode": "rgb_array", "render_envs": list(range(num_envs))}
-    played = Playing(run, simulator, checkpoint, num_envs, options, **drawn)
+    played = Playing(run, simulator, checkpoint, num_envs, options, deterministic, **drawn)
     canvas = played.canvas
     fps, style = _frames_per_second(canvas), style or FilmStyle()
     dressed(canvas, style)

@@ -103,18 +103,34 @@ def view_task(name: str, num_envs: int, options: dict[str, Any], settings: dict[
 
 
 def view_policy(
-    run: "Run", checkpoint: Path, num_envs: int, seed: int, options: dict[str, Any], **settings: Any
+    run: "Run",
+    checkpoint: Path,
+    num_envs: int,
+    seed: int,
+    options: dict[str, Any],
+    deterministic: bool = True,
+    **settings: Any,
 ) -> None:
-    """Show a run's policy in Tumble, from resets with a seed; further settings are those of `tumble.viewer.view`."""
-    from .evaluate import make_envs
+    """Show a run's policy in Tumble, from resets with a seed; further settings are those of `tumble.viewer.view`.
+
+    Where not `deterministic`, actions are sampled.
+    """
+    import numpy as np
+
+    from .evaluate import make_envs, with_options
     from .policy import Policy
     from .tasks import short_name
 
-    config = run.config.replace(env=run.config.env | options)
+    config = with_options(run.config, options)
     envs = make_envs(config, "tumble", num_envs)
     policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
     title = f"{short_name(config.task)}, step {policy.step:,}"
-    _show(envs, policy.act, title=title, seed=seed, **settings)
+
+    def act(observations: Any) -> Any:
+        taken = np.asarray(envs.unwrapped.episode_lengths)  # type: ignore[attr-defined]
+        return policy.act(observations, deterministic, taken == 0)
+
+    _show(envs, act, title=title, seed=seed, **settings)
 
 
 def _show(source: Any, act: Any, **settings: Any) -> None:

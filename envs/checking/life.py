@@ -40,7 +40,7 @@ def spec(subject: Subject) -> str:
                 f"made again, num_envs is {again.num_envs} and was {envs.num_envs}", "keep num_envs in the spec"
             )
         for name in _SPACES:
-            if getattr(again, name) != getattr(envs, name):
+            if getattr(again, name) != getattr(envs.unwrapped, name):  # whose spec it is; it knows no wrappers
                 raise Failed(f"made again, {name} is {shown(getattr(again, name))}", "keep its arguments in the spec")
     finally:
         again.close()

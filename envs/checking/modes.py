@@ -78,8 +78,11 @@ def own_metadata(subject: Subject) -> str:
 )
 def next_step(subject: Subject) -> str:
     """Look at the steps after ends."""
-    rollout = _ended(subject, AutoresetMode.NEXT_STEP)
+    rollout, last, again = _ended(subject, AutoresetMode.NEXT_STEP), None, list[bool]()
     for number, step in enumerate(rollout.steps):
+        if last is not None:
+            again += [_same(step.observation, last, env) for env in np.flatnonzero(step.waiting).tolist()]
+        last = step.observation
         for name, values in (("reward", step.reward), ("flag", step.done)):
             if step.waiting.any() and (wrong := step.waiting & (values != 0)).any():
                 raise Failed(
@@ -91,7 +94,17 @@ def next_step(subject: Subject) -> str:
                 f"the info of step {number} has 'final_obs'",
                 "leave it out: under NEXT_STEP the observation where an episode ends is its last one",
             )
+    if again and all(again) and rollout.changes:
+        raise Failed(
+            f"in all {len(again)} steps after an end the observation is the last one of the episode that ended",
+            "reset in the step after an end, and return the first observation of the next episode there",
+        )
     return f"{rollout.ends} ends"
+
+
+def _same(one: Any, other: Any, env: int) -> bool:
+    """Return True if two observations of an environment are the same."""
+    return difference(row(one, env), row(other, env)) is None
 
 
 @check(
@@ -134,6 +147,8 @@ def same_step(subject: Subject) -> str:
         for env in np.flatnonzero(step.done).tolist():
             if difference(row(step.observation, env), _final(step.info["final_obs"], env)) is not None:
                 return f"{rollout.ends} ends"
+    if not rollout.changes:
+        return f"{rollout.ends} ends, with observations that never change"
     raise Failed(
         f"in all {rollout.ends} ends the observation is the final one",
         "reset within the step, and return the observation of that reset",
@@ -237,7 +252,7 @@ def disabled(subject: Subject) -> str:
                     f"environment {env}, which it was to leave: {moved}",
                     "reset only where the mask is True, and return the last observations elsewhere",
                 )
-    if never := sorted(same.keys() - changed):
+    if rollout.changes and (never := sorted(same.keys() - changed)):
         raise Failed(
             f"no reset changed the observation of environment {never[0]}, as in step {same[never[0]]}",
             "begin an episode where the mask is True, and return its first observation",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from .trees import as_numpy
+from .trees import as_numpy, difference
 
 
 class Step(NamedTuple):
@@ -72,6 +72,12 @@ class Rollout:
     def ends(self) -> int:
         """The number of episodes that ended."""
         return sum(int(step.done.sum()) for step in self.steps)
+
+    @property
+    def changes(self) -> bool:
+        """True if an observation of an environment ever changes: where none does, a reset cannot be seen."""
+        told = self.observations
+        return any(difference({"": told[0]}, {"": other}) is not None for other in told[1:])
 
 
 class Misreturned(Exception):

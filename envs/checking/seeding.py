@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from .outcomes import Failed, NotApplicable, check
+from .rollouts import Rollout
 from .subject import OTHER_SEED, SEED, Subject
 from .trees import as_numpy, difference, row, shown
 
@@ -20,18 +21,20 @@ _RESET = "Env.reset: a seed determines the random numbers of what follows"
 )
 def same_seed(subject: Subject) -> str:
     """Play again, in the same environments and in others that were made alike."""
-    first = subject.rollout()
-    places: list[tuple[str, VectorEnv]] = [("played again", subject.envs)]
+    first, *others = subject.rollouts_with_final()
+    places: list[tuple[str, VectorEnv, Rollout]] = [("played again", subject.envs, first)]
     if subject.source.makes:
-        places.append(("played in other environments that were made alike", subject.another()))
-    for where, envs in places:
+        places.append(("played in other environments that were made alike", subject.another(), first))
+    for ending in others:
+        places.append(("played again under SAME_STEP", subject.in_mode(AutoresetMode.SAME_STEP), ending))
+    for where, envs, played in places:
         again = subject.replay(envs, subject.actions)
-        if found := difference(first.reset[0], again.reset[0]):
+        if found := difference(played.reset[0], again.reset[0]):
             raise Failed(f"reset(seed={SEED}), {where}, begins otherwise: {found}", _SEED_DO)
-        for number, (one, other) in enumerate(zip(first.steps, again.steps, strict=True)):
+        for number, (one, other) in enumerate(zip(played.steps, again.steps, strict=True)):
             if found := difference(one.said, other.said):
                 raise Failed(f"after reset(seed={SEED}), {where}, step {number} differs: {found}", _SEED_DO)
-    return f"{len(first.steps)} steps, {' and '.join(where for where, _ in places)}"
+    return f"{len(first.steps)} steps, {' and '.join(where for where, *_ in places)}"
 
 
 _SEED_DO = "draw all random numbers from generators that reset(seed=...) seeds, and reset all state there"

@@ -109,6 +109,14 @@ class Subject:
             self._rollouts[mode] = play(envs, self.actions, mode=self.stated(envs), seed=SEED, limit=limit)
         return self._rollouts[mode]
 
+    def rollouts_with_final(self) -> list[Rollout]:
+        """Return the rollout of the source's mode, and that under SAME_STEP, whose infos hold more, where it runs."""
+        found = [self.rollout()]
+        if self.mode is not AutoresetMode.SAME_STEP:
+            with contextlib.suppress(Exception):  # checks of the modes tell why
+                found.append(self.rollout(AutoresetMode.SAME_STEP))
+        return found
+
     def replay(self, envs: VectorEnv, actions: list[Any], seed: Any = SEED, **options: Any) -> Rollout:
         """Reset environments and step them under these actions."""
         return play(envs, actions, mode=self.stated(envs), seed=seed, **options)

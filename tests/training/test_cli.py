@@ -295,6 +295,7 @@ def test_scores_are_printed_before_they_are_written(monkeypatch, capsys, run_fol
     """A folder where the file should go stands for all that may go wrong: a full disk, a folder that is read-only."""
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)
+    (copy / "evaluation-tumble.json").unlink(missing_ok=True)
     (copy / ".evaluation-tumble.json.writing").mkdir()
     monkeypatch.setattr(sys, "argv", ["tumble", "evaluate", str(copy), "--episodes", "2"])
     with pytest.raises(SystemExit) as stopped:
@@ -338,8 +339,10 @@ def test_a_reader_that_leaves_is_no_error():
 def test_a_film_shows_several_environments(run_folder, tmp_path, simulator):
     """Each in its place, until the last pole has fallen; those that fell before keep their last picture."""
     film = tmp_path / "film.mp4"
+    place = run_folder / f"evaluation-{simulator}.json"
+    place.unlink(missing_ok=True)
     invoke("evaluate", run_folder, "--in", simulator, "--episodes", 3, "--video", film, "--num-envs", 3)
-    score = json.loads((run_folder / f"evaluation-{simulator}.json").read_text())
+    score = json.loads(place.read_text())
     frames = iio.imread(film).astype(int)
     assert len(frames) == min(max(score["lengths"]), 500), "20 s of 25 pictures a second"
     assert frames.shape[1:] == (256, 256, 3)

@@ -14,6 +14,7 @@ from tumble.training.callbacks import read_curve
 from tumble.training.checkpoint import CheckpointError, _describe, list_checkpoints, verify_checkpoint
 from tumble.training.config import ConfigError, RunConfig
 from tumble.training.policy import newest_policy
+from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
 MANIFESTS = {
@@ -195,3 +196,17 @@ def test_a_damaged_evaluation_is_told_in_a_report(run, command):
 def test_without_checkpoints_it_is_told(run, command):
     shutil.rmtree(run.checkpoints)
     assert "no usable checkpoint" in command.mistake("evaluate", run.folder)
+
+
+def test_checkpoints_without_a_configuration_are_not_mixed_with_those_of_another_run(run, pendulums, small_ppo):
+    """They would be taken for the new run's newest ones; the learning curve would be cut."""
+    run.config_path.unlink()
+    before = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()}
+    with pytest.raises(RunError, match=r"has no config.toml, but holds .*step-000000000768 of a run: choose another"):
+        train(small_ppo, run.folder, progress=False, envs=pendulums(8))
+    assert {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_of_runs_names_them(run):
+    with pytest.raises(RunError, match=rf"it has no config.toml; did you mean {run.folder}\?"):
+        Run.find(run.folder.parent)

@@ -312,6 +312,15 @@ class Unmasked(Stepped):
         return observation, reward, terminated, truncated, info | {"speed": np.zeros(self.num_envs)}
 
 
+@broken("a final info has no mask", "infos")
+class UnmaskedFinal(Walkers):
+    """Only there."""
+
+    def final(self, observation: np.ndarray, info: dict[str, Any], done: np.ndarray) -> dict[str, Any]:
+        """Drop it."""
+        return super().final(observation, {"place": info["place"]}, done)
+
+
 @broken("an info has one number for all", "infos")
 class ListedInfos(Stepped):
     """One value for all, under a key."""
@@ -335,6 +344,29 @@ class Reused(Walkers):
     def final(self, observation: np.ndarray, info: dict[str, Any], done: np.ndarray) -> dict[str, Any]:
         """Which is right here."""
         return super().final(observation.copy(), info, done)
+
+
+@broken("the array of final observations is used again", "fresh arrays")
+class ReusedFinal(Walkers):
+    """One buffer for all ends."""
+
+    def final(self, observation: np.ndarray, info: dict[str, Any], done: np.ndarray) -> dict[str, Any]:
+        """Write into it."""
+        if not hasattr(self, "buffer"):
+            self.buffer = np.zeros_like(observation)
+        self.buffer[:] = observation
+        return super().final(self.buffer, info, done)
+
+
+@broken("the resets of SAME_STEP draw from the machine", "same seed")
+class UnseededEnds(Stepped):
+    """The next episode begins anywhere."""
+
+    def change(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Any) -> Any:
+        """Shift what has begun."""
+        begun = (terminated | truncated) & (self.mode is MODES.SAME_STEP)
+        self.place += np.random.default_rng().uniform(-0.1, 0.1, self.num_envs) * begun
+        return self.observe(), reward, terminated, truncated, info
 
 
 @broken("steps draw from a generator that no seed reaches", "same seed")
@@ -419,6 +451,29 @@ class HastyResets(Walkers):
         result = super().step(actions)
         self.moved[waiting] = np.where(actions, 0.02, -0.02)[waiting]
         return (self.observe(), *result[1:])
+
+
+@broken("the reset comes a step late", "next step")
+class LateResets(Walkers):
+    """A step in which nothing happens stands between an end and its reset under NEXT_STEP."""
+
+    held = np.zeros(3, bool)
+
+    def begin(self, rows: np.ndarray) -> None:
+        """Begin where nothing is held back."""
+        super().begin(rows & ~self.held)
+
+    def step(self, actions: np.ndarray) -> Any:
+        """Hold back what has just ended."""
+        self.held = self.finished & ~self.held & (self.mode is MODES.NEXT_STEP)
+        result = super().step(actions)
+        self.finished |= self.held
+        return result
+
+    def reset(self, **arguments: Any) -> Any:
+        """Hold nothing back."""
+        self.held = np.zeros(3, bool)
+        return super().reset(**arguments)
 
 
 @broken("there is no final observation", "final observations")
