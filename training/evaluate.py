@@ -221,10 +221,9 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
         _warning_once(),
         Waiting(f"making {num_envs} environments of {twin} in MuJoCo"),
     ):
-        ours = make_task(
-            load_task(config.task).kwargs["task"], {}
-        )  # knows the types of options, which the twin does not
-        make_task(ours, {name: options[name] for name in options_of(type(ours)) if name in options})
+        ours = make_task(load_task(config.task).kwargs["task"], {})
+        known = options_of(type(ours))  # with their types, which the twin does not check
+        make_task(ours, {name: value for name, value in options.items() if name in known})
         return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
 
 
@@ -295,7 +294,7 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> str:
     path = run.folder / f"evaluation-{evaluation.simulator}{told}.json"
     kept, step = _episodes_and_step(path)
     if kept > len(evaluation.returns) and step >= evaluation.step:
-        return f"{path} keeps the {kept} episodes of step {step:,}; as many replace them"
+        return f"{path} keeps its {kept} episodes of step {step:,}: evaluate as many to replace them"
     write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
     return str(path)
 

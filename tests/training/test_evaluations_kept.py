@@ -29,7 +29,7 @@ def test_more_episodes_stay_until_as_many_come_or_a_later_policy_plays(tmp_path)
     many = Evaluation("tumble/Ant-v0", "tumble", 1000, 0, True, [1.0, 2.0, 3.0], [5, 5, 5])
     assert save_evaluation(run, many) == str(place)
     few = replace(many, returns=[9.0], lengths=[5])
-    assert save_evaluation(run, few) == f"{place} keeps the 3 episodes of step 1,000; as many replace them"
+    assert save_evaluation(run, few) == f"{place} keeps its 3 episodes of step 1,000: evaluate as many to replace them"
     save_evaluation(run, replace(few, step=500))
     assert json.loads(place.read_text())["returns"] == [1.0, 2.0, 3.0]
     save_evaluation(run, replace(many, returns=[4.0, 5.0, 6.0]))
@@ -43,7 +43,7 @@ def test_a_film_of_one_episode_leaves_the_scores_and_samples_where_asked(folder,
     command("evaluate", folder, "--episodes", 4)
     before = (folder / "evaluation-tumble.json").read_bytes()
     film = ["--episodes", 1, "--seconds", 0.1, "--video"]
-    assert "keeps the 4 episodes of step 512" in command("evaluate", folder, *film, tmp_path / "one.gif")
+    assert "keeps its 4 episodes of step 512" in command("evaluate", folder, *film, tmp_path / "one.gif")
     acted, act = [], Policy.act
     monkeypatch.setattr(
         Policy,
