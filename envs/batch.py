@@ -276,7 +276,7 @@ class TaskBatch:
         memory = {name: array[rows] for name, array in self._memory.arrays.items()}
         fresh, steps = self.streams.fresh(rows), self.streams.steps[rows]
         if self._gone:
-            memory, fresh, steps = {}, steps == steps, 0 * steps
+            memory, fresh, steps = {}, self.kind.xp.ones_like(fresh), 0 * steps
         return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory)
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:

@@ -98,9 +98,8 @@ def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
     of_joint = model.actuator_trntype[actuator] in kinds
     holds = model.actuator_biastype[actuator] == int(mujoco.mjtBias.mjBIAS_AFFINE)
     integrates = model.actuator_dyntype[actuator] == int(mujoco.mjtDyn.mjDYN_INTEGRATOR)  # its control is a velocity
-    driven = (
-        model.actuator_gaintype[actuator] == int(mujoco.mjtGain.mjGAIN_FIXED) and model.actuator_gainprm[actuator, 0]
-    )
+    fixed = model.actuator_gaintype[actuator] == int(mujoco.mjtGain.mjGAIN_FIXED)
+    driven = fixed and model.actuator_gainprm[actuator, 0] != 0
     if integrates or not (of_joint and driven and holds and model.actuator_biasprm[actuator, 1] < 0):
         return -1
     return int(model.jnt_qposadr[joint])

@@ -1,4 +1,4 @@
-"""What a reset is told of the episodes before, where something came in between."""
+"""The ends of episodes that a reset is told, after failed steps and after environments were closed."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_a_step_that_failed_is_no_reset():
 
 
 def test_an_environment_that_was_closed_begins_as_a_new_one():
-    """Its memory is gone with its solver; what is told is not that of an episode that nobody saw."""
+    """The reset after opening again is told of no episode before."""
     env = SingleEnv(Following, simulator="mujoco")
     env.reset(seed=0)
     for _ in range(3):
@@ -62,7 +62,7 @@ def test_an_environment_that_was_closed_begins_as_a_new_one():
 
 
 def test_memory_of_the_other_library_is_welcome_in_a_step():
-    """As it is at a reset."""
+    """The memory of a step may hold torch tensors where the task is in numpy, as that of a reset may."""
 
     class Mixed(Counter):
         def step(self, state, action):

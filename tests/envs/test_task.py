@@ -367,7 +367,7 @@ def test_numbers_by_their_annotations():
 
 
 def test_actions_that_are_no_controls_need_a_control():
-    """Of as many environments as there are controls, they would be taken for one row of controls."""
+    """Actions of other shapes than the controls are refused, also where there are as many environments as controls."""
 
     class Chosen(Held):
         action_space = gymnasium.spaces.Discrete(3)

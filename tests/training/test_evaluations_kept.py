@@ -1,4 +1,4 @@
-"""What `tumble evaluate` leaves in a run: few episodes do not replace many, nor sampled actions the likely ones."""
+"""Evaluations stay in a run: few episodes do not replace many, nor sampled actions the likely ones."""
 
 import json
 from dataclasses import replace

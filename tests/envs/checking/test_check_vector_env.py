@@ -74,7 +74,7 @@ class Blind(Walkers):
 
 
 def test_observations_may_be_constant():
-    """As those of a bandit: no reset can be told from none."""
+    """A bandit observes nothing that a reset could change, and passes."""
     assert not checked(Blind).failures
 
 

@@ -229,7 +229,7 @@ def test_a_servo_whose_encoder_is_off_stops_short():
 
 
 def test_a_servo_that_hangs_on_the_joint_in_its_parent_is_off_too():
-    """Of a hinge both transmissions are the same."""
+    """The transmissions "joint" and "jointinparent" are the same for a hinge."""
     task = bound()
     task.model.actuator_trntype[0] = mujoco.mjtTrn.mjTRN_JOINTINPARENT
     encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")
@@ -238,7 +238,7 @@ def test_a_servo_that_hangs_on_the_joint_in_its_parent_is_off_too():
 
 
 def test_a_servo_whose_control_has_another_gain_is_off_by_its_share():
-    """What counts is the force: 20 for 1 of the control, and 10 for 1 rad."""
+    """The control is off by half the bias: the force is 20 N m for a control of 1, and 10 N m for 1 rad."""
     task = bound()
     task.model.actuator_gainprm[0, 0], task.model.actuator_biasprm[0, 1] = 20.0, -10.0
     encoder = EncoderBias(task, 0.1, 0.1, joints="left_hip")

@@ -28,7 +28,7 @@ class Boxes(Task):
         self.randomization = Randomization(self, *terms)
 
     def reset(self, noise):
-        """Where the shapes begin."""
+        """Begin with the model's first coordinates."""
         qpos = self.init_qpos + 0 * noise.uniform(0, 1, self.model.nq)
         return Start(qpos, 0 * qpos[:, 1:])
 
