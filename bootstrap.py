@@ -83,15 +83,15 @@ def set_up(extra: str) -> None:
 
 def make_venv() -> None:
     """Make the virtual environment; Debian and Ubuntu package the module apart."""
-    if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
+    if subprocess.call([sys.executable, "-P", "-m", "venv", "--clear", str(VENV)]):
         version = ".".join(map(str, sys.version_info[:2]))
         sys.exit(f"python -m venv failed; on Debian or Ubuntu: sudo apt install python{version}-venv")
 
 
 def install(*what: str) -> None:
     """Run pip in the virtual environment under the constraints."""
-    command = [str(BIN / "python"), "-m", "pip", "install", "-c", "constraints.txt", *what]
-    print("$ pip", " ".join(command[3:]), flush=True)
+    command = [str(BIN / "python"), "-P", "-m", "pip", "install", "-c", "constraints.txt", *what]
+    print("$ pip", " ".join(command[4:]), flush=True)
     code = subprocess.call([*command, "--quiet", "--disable-pip-version-check"])
     if code:
         sys.exit(code)

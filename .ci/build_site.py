@@ -17,7 +17,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tumble").symlink_to(ROOT, target_is_directory=True)
         settings = os.environ | {"TUMBLE_SOURCES": folder, "NO_MKDOCS_2_WARNING": "1"}
-        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean"]
+        command = [sys.executable, "-P", "-m", "mkdocs", "build", "--strict", "--clean"]
         return subprocess.call(command, cwd=ROOT, env=settings)
 
 

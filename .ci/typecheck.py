@@ -20,7 +20,7 @@ def main() -> int:
         packages = [f"--package=tumble.{room}" for room in ROOMS if (ROOT / room / "__init__.py").exists()]
         options = [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={ROOT / '.mypy_cache'}"]
         environment = os.environ | {"MYPYPATH": folder}
-        return subprocess.call([sys.executable, "-m", "mypy", *options, *packages], cwd=folder, env=environment)
+        return subprocess.call([sys.executable, "-P", "-m", "mypy", *options, *packages], cwd=folder, env=environment)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ programs run in the GPU driver's columns on the processor, to try them out.
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..physics.process.children import module_command
 from .results import Result, Table, Unavailable
 from .start import start
 
@@ -192,7 +192,7 @@ class _Measure:
         if seconds <= 0:
             return [], OVER
         out, complaints = self._folder / "rows", self._folder / "complaints"
-        command = [sys.executable, "-m", module, json.dumps(job)]
+        command = module_command(module, json.dumps(job))
         with out.open("wb") as rows, complaints.open("wb") as text:
             try:
                 ended = subprocess.run(

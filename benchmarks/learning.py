@@ -6,11 +6,11 @@ take turns. Only the environments differ, and the learner where a row says so.
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from ..physics.process.children import module_command
 from .results import Result, Table
 
 ROWS = 8192
@@ -90,7 +90,7 @@ def _train(task: str, side: Side, threads: int) -> float:
         "vector_env": side.vector_env,
         "threads": threads,
     }
-    command = [sys.executable, "-m", "tumble.training.stretch", json.dumps(job)]
+    command = module_command("tumble.training.stretch", json.dumps(job))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{task}, {side.environments}: {done.stderr.strip()[-2000:]}")

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..physics.process.children import python_command
 from ..physics.process.cores import usable_cores
-from ..physics.process.libraries import let_idle_threads_sleep, load_taichi, load_torch
+from ..physics.process.libraries import let_idle_threads_sleep, load_mujoco, load_taichi, load_torch
 from ..physics.process.waiting import Waiting, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
@@ -223,6 +224,7 @@ def main(args: list[str]) -> int:
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
     with Waiting(f"importing what {name} measures"):
+        load_mujoco()
         load_torch()
         load_taichi()
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
@@ -283,7 +285,7 @@ def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:
             command = [name, *(["--rounds", str(rounds)] if rounds else [])]
             shown = f"from {show_what_is_waited_for.__module__} import show_what_is_waited_for as show; show()"
             program = f"import sys; {shown}; from {__name__} import main; sys.exit(main(sys.argv[1:]))"
-            code = subprocess.call([sys.executable, "-c", program, *command, "--json", str(part)])
+            code = subprocess.call(python_command(program, *command, "--json", str(part)))
             if code == 0:
                 records[name] = json.loads(part.read_text(encoding="utf-8"))
             else:

@@ -6,7 +6,6 @@ tumble bench paths --mitsuba /path/to/a/python/that/has/mitsuba
 import importlib.util
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import mujoco
 
+from ..physics.process.children import module_command
 from .mitsuba_box import DEPTH
 from .path_box import BOX, CAMERA, PLAIN
 from .results import Result, Table, Verdict
@@ -48,7 +48,7 @@ def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Resul
     from ..physics.process.runtime import init
 
     init(precision="32", threads=1)
-    peer = mitsuba or (sys.executable if importlib.util.find_spec("mitsuba") else None)
+    peer = _mitsuba_command(mitsuba)
     title = (
         f"Million paths for a second of one core, at {SIZE} x {SIZE} pixels with {SAMPLES} samples, up to {DEPTH - 1} "
         f"scatterings, medians of {rounds} turns; mitsuba is its scalar variant"
@@ -110,10 +110,16 @@ def _tracer(name: str, model: Any) -> Any:
     return PathTracer(model, SIZE, SIZE, **settings)
 
 
-def _of_mitsuba(python: str | None) -> float | None:
+def _mitsuba_command(python: str | None) -> list[str] | None:
+    """Return the command of the program for mitsuba, in a named Python or this one; None if there is none."""
+    if python is not None:
+        return [python, str(Path(__file__).with_name("mitsuba_box.py")), "speed"]
+    return module_command(f"{__package__}.mitsuba_box", "speed") if importlib.util.find_spec("mitsuba") else None
+
+
+def _of_mitsuba(command: list[str] | None) -> float | None:
     """Return million paths for a second of one core in mitsuba's box, in a process of its own; None without it."""
-    if python is None:
+    if command is None:
         return None
-    script = Path(__file__).with_name("mitsuba_box.py")
-    done = subprocess.run([python, script, "speed"], capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout.splitlines()[-1])["busy"])

@@ -7,10 +7,10 @@ of its own, whose cores are as many as its threads, in which the sides take turn
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ..physics.process.children import python_command
 from ..physics.process.cores import usable_cores
 from .results import Result, Table, Verdict
 
@@ -61,9 +61,8 @@ def _measured(model: str, num_envs: int, rounds: int, threads: int) -> list[dict
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "LP_NUM_THREADS", "TUMBLE_THREADS")}
     env = {"MUJOCO_GL": "egl", **os.environ, **limits}
     program = f"from {__package__}.pictures_job import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, json.dumps(job)], capture_output=True, text=True, check=False, env=env
-    )
+    command = python_command(program, json.dumps(job))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         raise RuntimeError(f"{model}, {threads} threads: {done.stderr.strip()[-2000:]}")
     found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])

@@ -7,12 +7,12 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..physics.process.children import module_command
 from . import start_cpu
 from .results import Result, Table, Verdict
 
@@ -90,7 +90,7 @@ def start(
         RuntimeError: the process failed; the message is its own.
         subprocess.TimeoutExpired: it took longer than `limit`.
     """
-    command = [sys.executable, "-m", f"{__package__}.first_step", task, str(num_envs), repr(time.time()), driver]
+    command = module_command(f"{__package__}.first_step", task, str(num_envs), repr(time.time()), driver)
     child = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=limit)
     if child.returncode:
         raise RuntimeError(f"{task}, {num_envs} environments: the child process failed:\n{child.stderr}")

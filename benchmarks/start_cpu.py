@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..physics.process.children import python_command
 from .results import Table, Verdict
 from .start_models import start_models
 
@@ -90,11 +91,11 @@ def _cold_and_warm(package: Path, mjcf: str, precision: str) -> tuple[dict[str, 
     """The marks of two processes that share a cache, empty before the first."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "tumble").symlink_to(package, target_is_directory=True)
-        variables = {"PYTHONPATH": folder, "XDG_CACHE_HOME": f"{folder}/cache", "HOME": folder}
+        variables = {"XDG_CACHE_HOME": f"{folder}/cache", "HOME": folder}
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("TI_", "TUMBLE_"))}
 
         def start() -> dict[str, float]:
-            command = [sys.executable, "-c", _CHILD, precision]
+            command = python_command(_CHILD, precision, path=[folder, *sys.path])
             child = subprocess.run(command, env=kept | variables, input=mjcf, capture_output=True, text=True)
             if child.returncode:
                 raise RuntimeError(f"a start of {package} failed:\n{child.stderr}")

@@ -30,7 +30,7 @@ the rest.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..physics.process.libraries import load_torch
+from ..physics.process.libraries import load_mujoco, load_torch
 from .making import make_vec
 from .registry import register, task_ids
 
@@ -143,5 +143,6 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    load_mujoco()
     load_torch()
     return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

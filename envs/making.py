@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from ..physics.process.libraries import load_torch
+from ..physics.process.libraries import load_mujoco, load_torch
 from ..physics.process.waiting import Waiting
 from .catalog import TASKS
 from .registry import TaskLike, make_task
@@ -27,6 +27,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
     with Waiting("importing PyTorch and Taichi"):
+        load_mujoco()
         load_torch()
         from .vector_env import SimVectorEnv
     if not isinstance(task, str):

@@ -7,7 +7,7 @@ finds coordinates that bring bodies to poses, `plan_path` ways between coordinat
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .process.libraries import load_taichi, load_torch
+from .process.libraries import load_mujoco, load_taichi, load_torch
 
 if TYPE_CHECKING:
     from .model.model import Model
@@ -31,6 +31,7 @@ def __getattr__(name: str) -> Any:
     """Import the engine when it is first asked for, so that `import tumble` stays light."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    load_mujoco()
     load_torch()
     load_taichi()
     return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

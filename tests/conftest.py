@@ -17,6 +17,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,24 @@ def single_precision_again() -> Iterator[None]:
     current = runtime._state.current
     if current is not None and current.precision != "32" and not current.columns:
         runtime.init(precision="32")
+
+
+PLANTED = """
+import os
+with open(os.environ["EXECUTED"], "a") as file:
+    file.write(__name__ + " ")
+raise SystemExit(77)
+"""
+LIBRARIES = ("tumble", "torch", "taichi", "numpy", "mujoco", "coacd", "tqdm", "gymnasium", "yaml", "typing_extensions")
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fill the present folder with modules of well-known names; each tells in this file that it was executed."""
+    folder = tmp_path / "planted"
+    folder.mkdir()
+    for name in (*sys.stdlib_module_names, *LIBRARIES):
+        (folder / f"{name}.py").write_text(PLANTED)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("EXECUTED", str(tmp_path / "executed"))
+    return tmp_path / "executed"

@@ -17,6 +17,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "trainin
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": -4,
+    "physics.process.libraries": -4,  # how torch, Taichi and MuJoCo are loaded, by every door
     "terrain": -3,  # heights and their place in a model: of numpy and mujoco alone
     "physics.scalars": -2,
     "physics.process": -1,
@@ -60,6 +61,8 @@ RANKS = {
     "benchmarks": 24,
     "training": 25,
 }
+OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/typecheck.py")
+"""Programs that are no part of the package, and start before it can be imported."""
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
 
@@ -321,6 +324,29 @@ def modules_after(statement: str) -> set[str]:
     program = f"{statement}\nimport sys, json\nprint(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT.parent)
     return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def starts_python(node):
+    """Whether a node of the syntax tree is a way to start Python in another process."""
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node) in ("sys.executable", "os.system") or re.match(
+            r"os\.(exec|spawn|posix_spawn|popen)", ast.unparse(node)
+        )
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    return any(re.match(r"multiprocessing|concurrent\.futures\.process|torch\.multiprocessing", name) for name in names)
+
+
+def test_one_file_starts_python():
+    """Its children look for no module in the present folder: `tests/physics/test_children.py` tries them."""
+    for path in (*(path for _, path in sources()), *ROOT.glob("*.py"), *ROOT.glob(".ci/*.py")):
+        lines = [node.lineno for node in nodes_of(path) if starts_python(node)]
+        name = str(path.relative_to(ROOT))
+        if name in OF_THE_REPOSITORY:
+            calls = [node for node in nodes_of(path) if isinstance(node, ast.List) and "'-m'" in ast.unparse(node)]
+            assert all("'-P', '-m'" in ast.unparse(node) for node in calls), name
+        elif name != "physics/process/children.py":
+            assert lines == [], f"{name}:{lines}: start Python by python_command (physics/process/children.py)"
 
 
 def test_importing_tumble_is_light():

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..physics.process.libraries import let_idle_threads_sleep
-from ..physics.process.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.waiting import Importing, show_what_is_waited_for
 from .check_command import check
 from .errors import TumbleUserError, explain
 from .export_command import export
@@ -55,7 +55,7 @@ Checkpoint = Annotated[
     typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."),
 ]
 RunTask = Annotated[str | None, typer.Option(help="The module or file of the run's task, which is then imported.")]
-LIBRARIES = Waiting("importing PyTorch and Stable-Baselines3")
+LIBRARIES = Importing("importing PyTorch and Stable-Baselines3")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
 

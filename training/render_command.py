@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..physics.process.waiting import Waiting
+from ..physics.process.waiting import Importing, Waiting
 from .errors import TumbleUserError
 from .places import require_place
 
@@ -20,7 +20,7 @@ Overlays = Annotated[
 ]
 Slow = Annotated[float, typer.Option(metavar="FACTOR", help="Slow motion: seconds of film for one simulated.")]
 Columns = Annotated[int | None, typer.Option(min=1, help="Environments in a row; default: as many as rows.")]
-LIBRARIES = Waiting("importing PyTorch")
+LIBRARIES = Importing("importing PyTorch")
 _FILMS = (".mp4", ".gif")
 
 

@@ -15,19 +15,19 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..physics.process.children import python_command
 from ..physics.process.cores import usable_cores
 from .callbacks import StopRequest
 from .checkpoint import CheckpointError, verify_checkpoint, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
 from .runs import Run, RunError, _unused
-from .tasks import short_name
+from .tasks import short_name, source_name
 
 CONFIG = "seeds.toml"
 FOLDER = "seed-{}"
@@ -90,6 +90,20 @@ class SeedBatch:
         """The runs that have begun, in the order of their seeds."""
         return [run for run in map(self.run, self.seeds) if run.config_path.exists()]
 
+    def require_one_task(self) -> None:
+        """Check that each run that has begun is of the batch's task; a child would import the code of another one.
+
+        Raises:
+            TumbleUserError: A run's configuration cannot be read, or it names another task.
+        """
+        task = self.config.task
+        for run in self.runs:
+            if run.config.task != task:
+                raise TumbleUserError(
+                    f"{run.config_path}: its task is {run.config.task}, and that of {self.folder / CONFIG} is {task}: "
+                    "runs of several seeds have one task. Empty that folder, and its seed begins again"
+                )
+
     def is_finished(self, seed: int, total_steps: int) -> bool:
         """Say whether a seed's run has taken all its steps."""
         run = self.run(seed)
@@ -137,9 +151,11 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
         For each process that failed, which seed it was and what it printed last.
 
     Raises:
+        TumbleUserError: A run's configuration cannot be read, or its task is not the batch's; nothing is started.
         KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
     """
     config = batch.config
+    batch.require_one_task()
     waiting = [seed for seed in batch.seeds if not batch.is_finished(seed, config.total_steps)]
     arguments = ("--steps", str(config.total_steps), *arguments)
     jobs = jobs or default_jobs(config, len(waiting))
@@ -172,11 +188,13 @@ class _Child:
     """A process that trains one seed."""
 
     def __init__(self, batch: SeedBatch, seed: int, arguments: tuple[str, ...], environment: dict[str, str]) -> None:
-        run = batch.run(seed)
+        run, config = batch.run(seed), batch.config
         what = ["--config", str(batch.folder / CONFIG), "--seed", str(seed), "--out", str(run.folder)]
-        if run.config_path.exists():
-            what = ["--resume", str(run.folder), "--trust"]
-        command = [sys.executable, "-m", f"{__package__}.cli", "train", *what, *arguments, "--no-progress"]
+        if run.config_path.exists():  # naming the module or file of the batch's task trusts no other one
+            source = source_name(config.task)
+            what = [*(() if source is None else (source,)), "--resume", str(run.folder)]
+        program = f"from {__package__}.cli import main; main()"
+        command = python_command(program, "train", *what, *arguments, "--no-progress")
         self.seed, self.last = seed, ""
         self.process = subprocess.Popen(
             command,

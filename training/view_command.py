@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..physics.process.waiting import Waiting
+from ..physics.process.waiting import Importing
 from .errors import TumbleUserError
 
 if TYPE_CHECKING:
     from .runs import Run
 
-LIBRARIES = Waiting("importing PyTorch and viser")
+LIBRARIES = Importing("importing PyTorch and viser")
 MOST_ENVS = 256
 MODELS = (".xml", ".urdf")
 

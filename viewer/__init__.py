@@ -8,7 +8,7 @@ how a solver works. Lengths are metres, z is up, quaternions are w first.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..physics.process.libraries import load_torch
+from ..physics.process.libraries import load_mujoco, load_torch
 
 if TYPE_CHECKING:
     from .errors import ViewerError
@@ -25,6 +25,7 @@ _HOMES |= {"Viewer": "live", "view": "live"}
 def __getattr__(name: str) -> Any:
     """Import what is asked for."""
     if name in _HOMES:
+        load_mujoco()
         load_torch()
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

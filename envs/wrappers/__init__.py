@@ -15,7 +15,7 @@ these from `tumble.wrappers`.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ...physics.process.libraries import load_torch
+from ...physics.process.libraries import load_mujoco, load_torch
 
 if TYPE_CHECKING:
     from .episodes import RecordEpisodeStatistics
@@ -32,5 +32,6 @@ def __getattr__(name: str) -> Any:
     """Load a wrapper when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    load_mujoco()
     load_torch()
     return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -4,7 +4,6 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,15 +14,16 @@ from typing import Any, NamedTuple
 from ..codegen.keys import key_of
 from ..codegen.store import shared_store
 from ..model.features import Features
+from ..process.children import python_command
 from ..process.cores import usable_cores
-from ..process.libraries import NO_GREETING, a_home
+from ..process.libraries import NO_GREETING, a_home, load_mujoco
 from ..process.waiting import Waiting
 
 _UNITS_OF_PROCESS = 4
 """Units per compiling process: fewer are not worth another process, which takes a second to start."""
 _QUOTED = 2000
 """The most characters of a process's output that an error quotes."""
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {} import main; main()"
+_FIRST = f"from {load_mujoco.__module__} import load_mujoco; load_mujoco()"
 _MODULE = __name__.replace("compilers", "compile_process")
 
 
@@ -193,7 +193,7 @@ def _started() -> Iterator[_Process]:
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
     environment = own | NO_GREETING | a_home()
-    command = [sys.executable, "-c", _START.format(_MODULE), json.dumps([os.path.abspath(path) for path in sys.path])]
+    command = python_command(f"{_FIRST}; from {_MODULE} import main; main()")
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         try:

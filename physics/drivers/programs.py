@@ -8,7 +8,6 @@ import ctypes
 import os
 import platform
 import struct
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -149,6 +148,7 @@ def _loaded(key: str, code: bytes) -> int:
 def can_compile_apart() -> bool:
     """Return True if units can be compiled here: with llvmlite, and LLVM's settings known and wanted."""
     from ..codegen.llvm import llvm
+    from ..process.children import can_start_python
     from ..process.compiler import SWITCH, address_of
 
     try:
@@ -160,7 +160,7 @@ def can_compile_apart() -> bool:
             stacklevel=2,
         )
         return False
-    if not sys.executable or getattr(sys, "frozen", False):  # Python is inside another program
+    if not can_start_python():
         return False
     wanted = os.environ.get(SWITCH) != "0"
     return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None

@@ -10,12 +10,12 @@ import importlib.metadata
 import io
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from ..process.children import python_command
 from .baked import Arrays, baked
 from .files import MeshFileError
 
@@ -77,7 +77,7 @@ def _require_coacd(options: Mapping[str, Any]) -> str:
 def _run(vertices: np.ndarray, faces: np.ndarray, options: Mapping[str, Any]) -> Arrays:
     given = io.BytesIO()
     np.savez(given, vertices=vertices, faces=faces)
-    command = [sys.executable, "-c", _WORKER, json.dumps(dict(options))]
+    command = python_command(_WORKER, json.dumps(dict(options)))
     run = subprocess.run(command, input=given.getvalue(), capture_output=True, check=False)
     _, found, data = run.stdout.partition(b"PIECES")
     if run.returncode or not found:

@@ -18,6 +18,8 @@ IDLE_THREADS_SLEEP = {"OMP_WAIT_POLICY": "PASSIVE"}
 on two cores a step of 1,024 ants and a small network took 2.6 times as long."""
 NO_GREETING = {"ENABLE_TAICHI_HEADER_PRINT": "0"}
 """Taichi does not print its version on standard output."""
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Children do not import from the present folder: MuJoCo loads glfw, which starts `python -c "import ctypes"`."""
 NO_NEWS = {"TI_SKIP_VERSION_CHECK": "ON"}
 """Taichi does not ask its server for newer versions when it is started."""
 
@@ -44,6 +46,13 @@ def let_idle_threads_sleep() -> None:
     """Set for good, in a program's own process and its children, what torch is to find; for programs, once."""
     for name, value in IDLE_THREADS_SLEEP.items():
         os.environ.setdefault(name, value)
+
+
+def load_mujoco() -> None:
+    """Load MuJoCo, if it is not loaded yet, such that no file of the present folder is executed."""
+    if "mujoco" not in sys.modules:
+        with variables(SAFE_PATH):
+            importlib.import_module("mujoco")
 
 
 def load_torch() -> None:

@@ -18,7 +18,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from .children import plain_python_command
 from .forking import on_fork
+from .libraries import load_mujoco, load_torch
 
 PATIENCE, INTERVAL = 2.0, 5.0
 """Seconds until a wait is reported, and from then on between two lines about it."""
@@ -102,12 +104,22 @@ class Waiting:
 
     def _start_teller(self) -> bool:
         """Start the process that reports this wait; return False if that is not possible."""
-        command = [sys.executable, "-I", "-S", "-c", _TELLER, self.what, str(self.mature - self.begun), str(INTERVAL)]
+        command = plain_python_command(_TELLER, self.what, str(self.mature - self.begun), str(INTERVAL))
         try:
             self._teller = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         except (OSError, ValueError):  # Python is inside another program
             return False
         return True
+
+
+class Importing(Waiting):
+    """The wait for libraries, of which torch and MuJoCo are loaded first, as `libraries.py` does."""
+
+    def begin(self) -> None:
+        """Start to wait, and load them."""
+        super().begin()
+        load_mujoco()
+        load_torch()
 
 
 class _State:

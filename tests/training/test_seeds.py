@@ -105,7 +105,7 @@ def weights(run):
     return parameters["policy"]
 
 
-def test_each_run_is_as_if_it_were_alone(tmp_path, command):
+def test_each_run_is_as_if_it_were_alone(tmp_path, command, planted):
     """Processes of their own, one after the other; a failure of one is told, and the other trains all the same."""
     folder = tmp_path / "batch"
     arguments = ["train", "InvertedPendulum", *SMALL, "--steps", 512, "--out", folder]
@@ -126,6 +126,7 @@ def test_each_run_is_as_if_it_were_alone(tmp_path, command):
     assert [name for name in alone if not torch.equal(ours[name], alone[name])] == []
     assert not all(torch.equal(ours[name], other[name]) for name in other)
     assert {"seeds.json", "curve.png"} <= {path.name for path in folder.iterdir()}
+    assert not planted.exists(), f"modules of the present folder were executed: {planted.read_text()}"
 
 
 def interrupt_when(text, printed, times=1):

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tumble.training import seeds
 from tumble.training.config import RunConfig
+from tumble.training.seeds import SeedBatch
 
 SMALL = ("--set", "ppo.n_steps=16", "--set", "ppo.batch_size=32")  # an iteration is 32 steps
 SHORT = ("--steps", 1, "--num-envs", 2, *SMALL, "--no-progress")
@@ -88,6 +90,46 @@ def test_a_report_imports_nothing(workshop, run, command):
 def test_a_configuration_file_says_what_is_imported(workshop, run, command):
     printed = command("train", "--config", run / "config.toml", "--out", "again", *SHORT)
     assert "which is imported now" in printed
+
+
+@pytest.mark.parametrize("planted", ["strange.py:me/Lever-v0", "strange:me/Lever-v0", "levers.py:me/Other-v0"])
+@pytest.mark.parametrize("words", [[], ["--trust"]])
+def test_a_seed_of_another_task_than_the_batch_is_refused(workshop, command, monkeypatch, planted, words):
+    """The batch is of a packaged task, or trusted; its second seed names a file that nobody was asked about."""
+    monkeypatch.setattr(seeds.subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
+    workshop.write("strange.py", more=MARK)
+    file = workshop.write("levers.py")
+    ours = f"{file}:me/Lever-v0" if words else "tumble/InvertedPendulum-v0"
+    batch = SeedBatch.create(RunConfig(task=ours, algo="ppo"), [1, 2], Path("batch"))
+    other = planted if ":" in planted and ".py" not in planted else f"{workshop.folder}/{planted}"
+    batch.run(1).keep_config(RunConfig(task=ours, algo="ppo"))
+    batch.run(2).keep_config(RunConfig(task=other, algo="ppo"))
+    message = command.mistake("train", "--resume", "batch", *words)
+    assert f"seed-2/config.toml: its task is {other}, and that of batch/seeds.toml is {ours}" in message
+    assert not was_imported(workshop)
+
+
+def test_a_process_of_a_seed_is_told_one_file_and_trusts_no_other(workshop, monkeypatch, tmp_path):
+    """What it is told lets a run in that file go on, and refuses one that names another, which came after the check."""
+    started: list[list[str]] = []
+    monkeypatch.setattr(seeds.subprocess, "Popen", lambda command, **_: started.append(command) or Ended())
+    file = workshop.write("levers.py")
+    batch = SeedBatch.create(RunConfig(task=f"{file}:me/Lever-v0", algo="ppo"), [1, 2], tmp_path / "batch")
+    batch.run(1).keep_config(batch.config)
+    assert seeds.train_batch(batch, jobs=1) == []
+    resumed, begun = started
+    words = resumed[resumed.index("train") :]
+    assert words[:4] == ["train", str(file), "--resume", str(batch.run(1).folder)] and "--trust" not in words
+    assert "--config" in begun and "--trust" not in begun
+
+
+class Ended:
+    """A process that has done its work."""
+
+    stdout, returncode = (), 0
+
+    def poll(self):
+        return 0
 
 
 def test_tumbles_own_tasks_need_no_trust(tmp_path, command):

@@ -1,0 +1,40 @@
+"""The commands that start Python in another process: the one place that does.
+
+`python -c` and `python -m` look for modules in the present folder first, so a `queue.py` that lies there would be
+executed. A child looks where this process does, and nowhere else, from its first import on.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); exec(sys.argv.pop(1))"
+
+
+def can_start_python() -> bool:
+    """Return False if Python is inside another program, so that there is no command for it."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
+
+
+def python_command(program: str, *arguments: str, path: Iterable[str] | None = None) -> list[str]:
+    """Return the command of a Python process that runs a program.
+
+    Args:
+        program: Its text, such as "from package.module import main; main()".
+        arguments: What it finds in `sys.argv[1:]`.
+        path: Where it looks for modules; None: where this process does, now.
+    """
+    places = [os.path.abspath(place) for place in (sys.path if path is None else path)]
+    return [sys.executable, "-P", "-c", _START, json.dumps(places), program, *arguments]
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command of a process that runs a module as `python -m` does."""
+    program = f"import runpy; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    return python_command(program, *arguments)
+
+
+def plain_python_command(program: str, *arguments: str) -> list[str]:
+    """Return the command of a process that starts soonest: with the standard library, and no variable of Python's."""
+    return [sys.executable, "-I", "-S", "-c", program, *arguments]

@@ -1,0 +1,43 @@
+"""Processes that Tumble starts import nothing that lies in the present folder."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tumble.physics.drivers import compilers
+from tumble.physics.geometry import pieces
+from tumble.physics.process import waiting
+from tumble.physics.process.children import module_command, plain_python_command, python_command
+
+
+def test_the_bait_is_taken_by_python_itself(planted):
+    assert subprocess.run([sys.executable, "-c", "import queue"]).returncode == 77
+    assert "queue" in planted.read_text(), "the attack works where nothing is done against it"
+
+
+def test_commands_look_where_this_process_does(planted, tmp_path, monkeypatch):
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "module_of_ours.py").write_text("import queue, sys\nprint(__name__, sys.argv[1:])\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "ours"))
+    said = {"capture_output": True, "text": True, "check": True}
+    shown = subprocess.run(python_command("import sys, module_of_ours; print(sys.path)", "a", "-b"), **said).stdout
+    assert shown.splitlines() == ["module_of_ours ['a', '-b']", str(sys.path)]
+    assert subprocess.run(module_command("module_of_ours", "-c"), **said).stdout == "__main__ ['-c']\n"
+    assert subprocess.run(plain_python_command("import queue; print(1)"), **said).stdout == "1\n"
+    assert not planted.exists()
+
+
+def test_no_child_executes_what_lies_in_the_present_folder(planted):
+    """Nor do those of libraries; children compile, take meshes apart and tell of waits."""
+    with compilers._started() as process, pytest.raises(RuntimeError, match="KeyError"):
+        process.answer({"do": "nothing"})  # its imports are done before it looks at the job
+    pytest.importorskip("coacd")
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    faces = np.array([face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))], np.int32)
+    assert "v0" in pieces._run(corners, faces, {"threshold": 1.0, "seed": 1})
+    with waiting.Waiting("a wait", patience=0.01) as wait:
+        assert wait._start_teller() and wait._teller.poll() is None
+    assert not planted.exists()
