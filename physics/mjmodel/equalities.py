@@ -23,6 +23,11 @@ def equality_rows(mjm: mujoco.MjModel) -> np.ndarray:
     return np.array([n if len(equality_dofs(mjm, e)) else 0 for e, n in enumerate(rows)], int)
 
 
+def holds_bodies(mjm: mujoco.MjModel) -> bool:
+    """Return True if connects or welds have anchors in the frames of bodies, not at sites."""
+    return bool((np.isin(mjm.eq_type, (CONNECT, WELD)) & (mjm.eq_objtype != SITE)).any())
+
+
 def equality_bodies(mjm: mujoco.MjModel) -> np.ndarray:
     """Return both bodies of every equality (neq, 2); 0 where it is not between bodies."""
     both = np.stack((mjm.eq_obj1id, mjm.eq_obj2id), axis=1)

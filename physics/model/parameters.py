@@ -1,7 +1,7 @@
 """The parameters: fields of MuJoCo's model that environments may have own numbers of, with checks of their values."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import mujoco
@@ -11,32 +11,38 @@ from ..arguments import real_array
 from ..geometry.visual import MESH_TYPES
 from ..mjmodel.actuators import fixed_gears
 from ..mjmodel.allowed import Allowed, Parameter
+from ..mjmodel.equalities import holds_bodies
+from ..mjmodel.sleep import sleeps
 from ..parts import NUMBERS, PARTS
 from ..shapes import HFIELD
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
 
 _INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
-_CAMERAS = ("cam_pos0", "cam_poscom0", "cam_mat0")
+_PLACED = (
+    *("cam_pos0", "cam_poscom0", "cam_mat0", "light_pos0", "light_poscom0", "light_dir0"),
+    *("eq_data", "dof_length"),
+)
+_CENTRED = ("cam_poscom0", "light_poscom0")
 
 PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("gravity"),
-        Parameter("qpos0", derives=(*_INERTIAL, *_CAMERAS)),
+        Parameter("qpos0", derives=(*_INERTIAL, *_PLACED)),
         Parameter("qpos_spring"),
-        Parameter("body_pos", derives=(*_INERTIAL, *_CAMERAS)),
-        Parameter("body_quat", derives=(*_INERTIAL, *_CAMERAS), turns=True),
-        Parameter("body_ipos", derives=(*_INERTIAL, *_CAMERAS)),
+        Parameter("body_pos", derives=(*_INERTIAL, *_PLACED)),
+        Parameter("body_quat", derives=(*_INERTIAL, *_PLACED), turns=True),
+        Parameter("body_ipos", derives=(*_INERTIAL, *_CENTRED, "dof_length")),
         Parameter("body_iquat", derives=_INERTIAL, turns=True),
-        Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CAMERAS), lasting=True),
+        Parameter("body_mass", derives=("body_subtreemass", *_INERTIAL, *_CENTRED), lasting=True),
         Parameter("body_inertia", derives=_INERTIAL, lasting=True),
         Parameter("jnt_stiffness"),
         Parameter("dof_armature", derives=_INERTIAL),
         Parameter("dof_damping"),
-        Parameter("geom_pos"),
+        Parameter("geom_pos", derives=("dof_length",)),
         Parameter("geom_quat", turns=True),
-        Parameter("geom_size", derives=("geom_rbound",), lasting=True),
+        Parameter("geom_size", derives=("geom_rbound", "dof_length"), lasting=True),
         Parameter("geom_friction"),
         Parameter("geom_margin"),
         Parameter("geom_gap"),
@@ -64,10 +70,23 @@ DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for 
 """Constants that `mj_setConst` derives from parameters; `get_parameters` returns these, too."""
 
 
-def constants_of(names: Iterable[str]) -> list[str]:
-    """Return the constants that follow from parameters; `condition` is one that only single precision uses."""
+def constants_of(names: Iterable[str], mjm: mujoco.MjModel | None = None) -> list[str]:
+    """Return the constants that follow from parameters; `condition` is one that only single precision uses.
+
+    Those that a model `mjm` has no use for are left out.
+    """
     wanted = {constant for name in names for constant in PARAMETERS[name].derives}
+    if mjm is not None:
+        wanted = {name for name in wanted if np.size(getattr(mjm, name)) and _USED.get(name, _always)(mjm)}
     return [*(name for name in DERIVED if name in wanted), *(["condition"] if "dof_M0" in wanted else [])]
+
+
+def _always(mjm: mujoco.MjModel) -> bool:
+    return True
+
+
+_USED: dict[str, Callable[[mujoco.MjModel], bool]] = {"eq_data": holds_bodies, "dof_length": sleeps}
+"""Whether a model uses a constant, for those that not every model with such items does."""
 
 
 def require_known(name: str, writable: bool) -> None:

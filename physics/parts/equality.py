@@ -328,5 +328,9 @@ PART = Part(
     hooks={ROWS: equality_blocks, TENDON_FORCES: pull_tendons, EXTERNAL_FORCES: push_bodies},
     mujoco="neq eq_active0 eq_obj1id eq_obj2id eq_objtype",
     unsupported=UNSUPPORTED,
-    parameters=(Parameter("eq_solref", SOLREF), Parameter("eq_solimp", SOLIMP), Parameter("eq_data", FORM)),
+    parameters=(
+        Parameter("eq_solref", SOLREF),
+        Parameter("eq_solimp", SOLIMP),
+        Parameter("eq_data", FORM, ("eq_data",)),
+    ),
 )

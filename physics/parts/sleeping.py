@@ -254,6 +254,7 @@ PART = Part(
         Field("sleep_tolerance", ("one",), 1, "m/s", "speed below which a tree may sleep"),
     ),
     values=sleep_values,
+    rules={"dof_length": (("dof_length",), lambda mjm, length: length)},
     sizes=lambda mjm, values: {"nsleep": mjm.ntree if sleeps(mjm) else 0},
     scratch=(
         Field(

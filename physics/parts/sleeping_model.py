@@ -22,7 +22,6 @@ def sleep_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
         "body_tree": trees,
         "eq_tree1": ties[:, 0],
         "eq_tree2": ties[:, 1],
-        "dof_length": mjm.dof_length,
         "sleep_tolerance": np.array([mjm.opt.sleep_tolerance]),
     }
 

@@ -17,23 +17,31 @@ _FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (
 )
 
 
+OFFSETS = ("light_pos0", "light_poscom0", "light_dir0")
+"""Fields of the model that place lights which follow a body; environments with bodies of their own have their own."""
+
+
 def light_poses(
     mj: mujoco.MjModel, ids: np.ndarray, fields: Mapping[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Positions and directions (n, k, 3) in the world of the lights `ids` (k,), as mj_camlight finds them."""
+    """Positions and directions (n, k, 3) in the world of the lights `ids` (k,), as mj_camlight finds them.
+
+    Beside fields of a solver there may stand those of `OFFSETS` that environments have of their own, (n, nlight, 3).
+    """
     body = mj.light_bodyid[ids]
     place, turn, com = fields["xpos"][:, body], rotations(fields["xquat"][:, body]), fields["subtree_com"]
     own, mode = place.new_tensor, mj.light_mode[ids].tolist()
+    pos0, poscom0, dir0 = (fields.get(name, own(getattr(mj, name))[None]).to(place) for name in OFFSETS)
     position = place + (turn @ own(mj.light_pos[ids])[..., None])[..., 0]
     way = (turn @ own(mj.light_dir[ids])[..., None])[..., 0].clone()
     for k, i in enumerate(ids):
         target = mj.light_targetbodyid[i]
         if mode[k] in (_TRACK, _TRACKCOM):
-            way[:, k] = own(mj.light_dir0[i])
+            way[:, k] = dir0[:, i]
             if mode[k] == _TRACK:
-                position[:, k] = place[:, k] + own(mj.light_pos0[i])
+                position[:, k] = place[:, k] + pos0[:, i]
             else:
-                position[:, k] = com[:, body[k]] + own(mj.light_poscom0[i])
+                position[:, k] = com[:, body[k]] + poscom0[:, i]
         elif mode[k] != _FIXED and target >= 0:
             at = fields["xpos"] if mode[k] == _TARGETBODY else com
             way[:, k] = at[:, target] - position[:, k]
@@ -49,7 +57,7 @@ def placed_lights(
         mj: the model.
         ids: of its lights, as in `Lights`.
         table: `Lights.table` with a first dimension of one.
-        fields: of a solver, `Lights.reads`.
+        fields: as `light_poses` takes them, `Lights.reads` of a solver.
         camera: its positions (n, 3) m and rotations (n, 3, 3).
     """
     eye, view = camera

@@ -75,7 +75,8 @@ def enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tenso
     return torch.cat([middle, reach[:, None]], dim=-1).contiguous()
 
 
-def own_sizes(solver: Any, envs: Known | None) -> torch.Tensor | None:
-    """Return geom_size (n, ngeom, 3), in the processor's memory, if a solver's environments have sizes of their own."""
+def own_numbers(solver: Any, names: Sequence[str], envs: Known | None) -> dict[str, torch.Tensor]:
+    """Return those of some numbers of the model (n, ...), in the processor's memory, that environments have own."""
     parameters: Any = getattr(solver, "parameters", None)
-    return parameters.get("geom_size", envs) if "geom_size" in getattr(parameters, "own", ()) else None
+    own = getattr(parameters, "own", ())
+    return {name: parameters.get(name, envs) for name in names if name in own}

@@ -16,7 +16,7 @@ from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
 from .casting import Tables, cast, model_arrays, tiles_of
 from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
-from .light_poses import placed_lights
+from .light_poses import OFFSETS, placed_lights
 from .lights import lights
 from .look import SHADOWS, Look
 from .mounted import MountedCamera
@@ -24,7 +24,7 @@ from .outputs import Found, Poses, outputs_named
 from .overlays import CONTACTS, Show
 from .own_shapes import own_shapes
 from .raycast import Has
-from .reading import contacts_of, count_of, entity_ids, environments, own_sizes, read
+from .reading import contacts_of, count_of, entity_ids, environments, own_numbers, read
 from .render_model import BOUND, CORE, NEVER, render_model
 from .scene import OCCLUSION_REACH
 from .together import Crowd, framed, side_by_side
@@ -308,7 +308,7 @@ class BatchRenderer:
         tables = self._tables_on(torch.device(solver.device))
         centre, turn = self._geom_poses(tables, fields, solver, count)
         more: Tables = {}
-        if (sizes := own_sizes(solver, envs)) is not None:
+        if (sizes := own_numbers(solver, ("geom_size",), envs).get("geom_size")) is not None:
             more["shape"] = torch.as_tensor(own_shapes(self._drawn, self.look, sizes), device=eye.device)
             self._see_as_far_as(OCCLUSION_REACH * float(sizes.max()))
         frustum = self._view.frustum.of(envs, solver.num_envs, eye.device)
@@ -325,6 +325,7 @@ class BatchRenderer:
             shape[:, rows, BOUND] = torch.where((placed[2] >= 0).all(dim=-1), bound, NEVER).to(shape.dtype)
             more["shape"] = shape
         if self._has.lights:
+            fields |= own_numbers(solver, OFFSETS, envs)
             more["lights"] = placed_lights(mj, self._lights.ids, tables["lights"], fields, (eye, view))
         return Poses(centre, turn, eye, view), more
 

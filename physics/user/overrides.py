@@ -76,7 +76,7 @@ class Overrides:
         chosen = everyone if index is None else index
         given = dict(given)
         numbers = {name: values[chosen] for name, values in self._values.items()} | given
-        if follows := constants_of(given):
+        if follows := constants_of(given, self._model.mj):
             constants, self._constants = self._constants or Constants(self._model, self._single), None
             given |= constants.derive(follows, numbers, len(chosen))
             self._constants = constants  # unless that raised an error

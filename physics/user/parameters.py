@@ -84,7 +84,7 @@ class Parameters:
         """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.
 
         Also of what follows from others: body_subtreemass, body_invweight0, dof_invweight0, dof_M0, geom_rbound,
-        actuator_acc0.
+        actuator_acc0, eq_data (the second anchor of a connect), light_pos0, of models that sleep dof_length, and so on.
 
         Raises:
             KeyError: for an unknown name, with those there are.

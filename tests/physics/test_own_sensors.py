@@ -1,4 +1,4 @@
-"""Sensors of environments with model numbers of their own: every number, every type of sensor, any first read."""
+"""Environments with model numbers of their own: every number, what follows from it, sensors, and the motion."""
 
 from pathlib import Path
 
@@ -10,6 +10,8 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.kernel_numbers import is_option, mujoco_numbers
+from tumble.physics.model.mujoco_fields import MODEL as FIELDS
+from tumble.physics.model.mujoco_fields import READ, role
 from tumble.physics.model.parameters import PARAMETERS
 from tumble.physics.parts import NUMBERS
 
@@ -24,6 +26,7 @@ ADDED = {
     "<option ": '<option density="20" viscosity="0.01" wind="0.5 0.1 0" ',
     '<body name="trunk" ': '<body name="trunk" gravcomp="0.1" ',
     '<joint name="knee" ': '<joint name="knee" frictionloss="0.3" actuatorfrcrange="-9 9" ',
+    '<camera name="rides" ': '<light mode="trackcom" pos="0 -1 0.4" dir="0 1 -1"/><camera name="rides" ',
     '<geom name="crate" ': '<geom name="crate" adhesion="0.4" surfacevel="0.2 0 0.1" ',
     '<motor name="second" ': '<motor name="second" nsample="4" delay="0.008" forcerange="-3 3" ',
     '<geom name="post" type="cylinder" size="0.05 0.3"/>': '<geom name="post" type="box" size="0.05 0.05 0.3"/>',
@@ -31,7 +34,10 @@ ADDED = {
   <tendon><fixed name="sum" range="-0.3 0.4" limited="true" stiffness="4" damping="0.3" frictionloss="0.2"
    springlength="-0.1 0.2" margin="0.01"><joint joint="hip" coef="0.7"/><joint joint="knee" coef="-1.2"/></fixed>
   </tendon>
-  <equality><joint joint1="extend" joint2="knee" polycoef="0 0.02"/></equality>
+  <equality><joint joint1="extend" joint2="knee" polycoef="0 0.02"/>
+   <connect body1="arm" body2="crate" anchor="-0.1 0 -0.2" solref="0.5 1"/>
+   <weld body1="shin" body2="trunk" anchor="0 0.1 0" solref="0.6 1"/>
+   <weld body1="crate" body2="trunk" relpose="0.1 0.05 0.3 0.9 0.1 0 0.2" solref="0.7 1"/></equality>
   <sensor><tendonpos tendon="sum"/><tendonlimitfrc tendon="sum"/>""",
 }
 """Old and new text of the model of all sensors: it gets an item of every parameter, and loses its cylinder, whose
@@ -69,25 +75,75 @@ def own_numbers(mjm, name):
     return numbers + 0.01 * env * (name in _MOVED)
 
 
+def own_model(model, name, numbers):
+    """MuJoCo's model with these numbers, and what follows from them by mj_setConst."""
+    mjm = model.editable()
+    for frames in (mjm.body_sameframe, mjm.geom_sameframe, mjm.site_sameframe):
+        frames[:] = 0  # or MuJoCo takes what lies at a centre of mass there, wherever it is moved
+    mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)  # its boxes are those of the compiled model
+    mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
+    setattr(mjm.opt if is_option(name) else mjm, name, numbers)
+    mujoco.mj_setConst(mjm, mujoco.MjData(mjm))
+    return mjm
+
+
+def begun(model, mjm, states, env):
+    """MuJoCo's data of a model of `own_model` in one of the states."""
+    data = mujoco.MjData(mjm)
+    data.mocap_pos[:] = model.mj.body_pos[model.mj.body_mocapid >= 0]  # a state, which parameters do not change
+    data.mocap_quat[:] = model.mj.body_quat[model.mj.body_mocapid >= 0]
+    data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]
+    return data
+
+
 def mujocos(model, name, numbers, states):
     """MuJoCo's sensordata (COUNT, nsensordata), of a model for each environment."""
     found = []
     for env in range(COUNT):
-        mjm = model.editable()
-        for frames in (mjm.body_sameframe, mjm.geom_sameframe, mjm.site_sameframe):
-            frames[:] = 0  # or MuJoCo takes what lies at a centre of mass there, wherever it is moved
-        mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)  # its boxes are those of the compiled model
-        mjm.opt.jacobian = int(mujoco.mjtJacobian.mjJAC_DENSE)
-        data = mujoco.MjData(mjm)
-        setattr(mjm.opt if is_option(name) else mjm, name, numbers[env])
-        mujoco.mj_setConst(mjm, data)
-        mujoco.mj_resetData(mjm, data)
-        data.mocap_pos[:] = model.mj.body_pos[model.mj.body_mocapid >= 0]  # a state, which parameters do not change
-        data.mocap_quat[:] = model.mj.body_quat[model.mj.body_mocapid >= 0]
-        data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]
+        mjm = own_model(model, name, numbers[env])
+        data = begun(model, mjm, states, env)
         mujoco.mj_forward(mjm, data)
         found.append(np.array(data.sensordata))
     return np.array(found)
+
+
+def arrays(mjm):
+    """Every array of mjModel by name."""
+    return {name: np.array(found) for name in dir(mjm) if isinstance(found := getattr(mjm, name), np.ndarray)}
+
+
+UNUSED = {"geom_aabb": "only of meshes, whose size cannot change", "dof_length": "only of models that sleep"}
+"""Constants that follow from parameters, and that the solver reads, but not of such items or models."""
+MOVED_APART = 1e-7
+"""m and rad that both sides may be apart after ten steps: contacts magnify what their solvers leave, about 1e-10."""
+
+
+def test_what_follows_from_every_parameter_is_mj_setconsts(model):
+    """Give each to one environment: every field that mj_setConst changes, and ten steps, half of them in contact."""
+    names = sorted(PARAMETERS.keys() - NUMBERS.keys())
+    solver, states = RigidSolver(model, len(names), lanes=LANES), sample(model.mj, len(names), 1)
+    own, followed = {}, set()
+    for env, name in enumerate(names):
+        numbers = own_numbers(model.mj, name)[-1]
+        solver.set_parameters(name, numbers, [env])
+        own[name] = own_model(model, name, numbers)
+    plain = arrays(own_model(model, "gravity", model.mj.opt.gravity))
+    for env, name in enumerate(names):
+        for field, theirs in arrays(own[name]).items():
+            changed = not np.allclose(theirs, plain[field], rtol=1e-12, atol=1e-12)
+            picture = field in ("light_pos0", "light_poscom0", "light_dir0")
+            if changed and (role(FIELDS, field) == READ or picture) and field not in UNUSED:
+                ours = solver.get_parameters(field, [env])[0]
+                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12, err_msg=f"{field}, of own {name}")
+                followed.add(field)
+    assert {"eq_data", "light_poscom0", "cam_poscom0", "tendon_length0", "actuator_acc0"} <= followed
+    solver.set_state(states.qpos, states.qvel)
+    solver.ctrl = states.ctrl
+    solver.step(10)
+    for env, name in enumerate(names):
+        data = begun(model, own[name], states, env)
+        mujoco.mj_step(own[name], data, 10)
+        assert np.abs(solver.qpos[env].numpy() - data.qpos).max() < MOVED_APART, name
 
 
 @pytest.mark.parametrize("first", [pytest.param("all", marks=pytest.mark.slow), "some"])

@@ -110,6 +110,35 @@ def test_trees_fall_asleep_and_wake_when_mujocos_do(integrator):
     assert slept.tolist() == woke.tolist() == [t != NEVER for t in range(8)], "all but one, both"
 
 
+@pytest.mark.parametrize("name", ["geom_pos", "geom_size"])
+def test_a_tree_of_an_environments_own_shape_falls_asleep_when_mujocos_does(model, name):
+    """How fast a turning body may be follows from its size, dof_length, by mj_setConst."""
+    own, ball = copy.copy(model.mj), model.mj.body("ball")
+    turning = ball.dofadr[0] + np.arange(3, 6)
+    geom = ball.geomadr[0]
+    if name == "geom_pos":
+        own.geom_pos[geom, 2] += 0.004
+    else:
+        own.geom_size[geom, 0] *= 1.3
+    own.geom_sameframe[:] = 0
+    mujoco.mj_setConst(own, mujoco.MjData(own))
+    solver = make(model)
+    solver.set_parameters(name, getattr(own, name), [2])
+    found = solver.get_parameters("dof_length")
+    assert np.allclose(found[2], own.dof_length, rtol=1e-9) and np.allclose(found[1], model.mj.dof_length, rtol=1e-9)
+    assert (own.dof_length[turning] > 1.01 * model.mj.dof_length[turning]).all()
+    datas = [mujoco.MjData(model.mj), mujoco.MjData(own)]
+    began = [0, 0]
+    for k in range(600):
+        solver.step(1)
+        ours = solver.get("tree_asleep")[1:3, BALL].numpy()
+        for i, (mjm, data) in enumerate(zip((model.mj, own), datas, strict=True)):
+            mujoco.mj_step(mjm, data)
+            assert ours[i] == trees(data)[BALL], (k, i)
+            began[i] = began[i] or (ours[i] >= 0) * k
+    assert began[0] != began[1] and min(began) > 0, began
+
+
 def test_with_runge_kutta_they_stay_asleep():
     """MuJoCo 4.0.0 wakes them a step later: its stages go on with the acceleration that they fell asleep with."""
     solver = settled(Model.from_mjcf(SCENE.format("RK4")))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Camera, Look
 from tumble.physics.rendering.light_poses import light_poses
 from tumble.physics.rendering.lights import ATTENUATION, CONE, DIFFUSE, lights
@@ -34,6 +35,31 @@ def test_lights_are_where_mujoco_has_them(poses):
     for env, data in enumerate(source.data):
         assert position[env].numpy() == pytest.approx(data.light_xpos, abs=1e-12)
         assert way[env].numpy() == pytest.approx(data.light_xdir, abs=1e-12)
+
+
+FOLLOWED = """<mujoco><visual><headlight active="0"/></visual><worldbody>
+  <geom type="plane" size="9 9 1"/>
+  <body name="arm" pos="0 0 0.5"><joint axis="0 0 1"/><geom type="capsule" size="0.05" fromto="0 0 0 0.5 0 0"/>
+    <light mode="{mode}" pos="0.4 0 1.5" dir="-0.1 0 -1" cutoff="20"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("mode", ["track", "trackcom"])
+def test_a_light_follows_a_body_that_one_environment_has_elsewhere(mode, poses):
+    """Where mj_setConst puts it: the picture is that of the model whose file has the body there."""
+    turn = [np.cos(0.5), 0.0, 0.0, np.sin(0.5)]
+    plain, own = (mujoco.MjModel.from_xml_string(FOLLOWED.format(mode=mode)) for _ in range(2))
+    own.body_quat[1] = turn
+    mujoco.mj_setConst(own, mujoco.MjData(own))
+    solver = RigidSolver(Model.from_mjmodel(plain), num_envs=2)
+    solver.set_parameters("body_quat", own.body_quat, [1])
+
+    def picture(source):
+        return BatchRenderer(source.model, 48, 48, ABOVE, look=Look.of_file()).render(source).float()
+
+    ours, theirs = picture(solver), [picture(poses(mj))[0] for mj in (plain, own)]
+    apart = [(ours[env] - theirs[env]).abs().mean() for env in range(2)]
+    assert max(apart) < 0.1, apart  # of 255: single precision moves edges
+    assert (theirs[0] - theirs[1]).abs().mean() > 1
 
 
 def floor_lit(light, *, ball="", **look):
