@@ -86,7 +86,7 @@ def _always(mjm: mujoco.MjModel) -> bool:
 
 
 _USED: dict[str, Callable[[mujoco.MjModel], bool]] = {"eq_data": holds_bodies, "dof_length": sleeps}
-"""Whether a model uses a constant, for those that not every model with such items does."""
+"""Tests of a model: does it use this constant? A constant without a row is used if the model has such items."""
 
 
 def require_known(name: str, writable: bool) -> None:
@@ -121,6 +121,8 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         raise ValueError(
             f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
         ) from None
+    if values.size and not own.size:
+        raise ValueError(f"{name}: the model has no item with such a number; add one in the file")
     # limits of the field, and then of the parameter
     allowed = _allowed(name)
     if allowed.infinite:

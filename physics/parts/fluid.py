@@ -177,9 +177,8 @@ def fluid_slope_entry(model, work, b: ti.i32, i: ti.i32, j: ti.i32):
 
 
 def _room(model: Loaded) -> dict[str, int]:
-    """Return the sizes of the force and its slopes: nothing without a fluid."""
-    wanted = model.sizes["nfluid"] > 0
-    return {"nfluiddof": wanted * model.sizes["nv"], "nfluidrow": wanted * 6 * model.sizes["nbody"]}
+    """Return the sizes of the force and its slopes."""
+    return {"nfluiddof": model.sizes["nv"], "nfluidrow": 6 * model.sizes["nbody"]}
 
 
 PART = Part(

@@ -13,7 +13,7 @@ from ..math import Motion, Vec3
 from ..mjmodel.allowed import FINITE, Parameter, Row
 from ..mjmodel.flags import disabled, has_passive_forces
 from ..stage import piece, stage
-from .part import Loaded, Part
+from .part import Part
 
 PASSIVE, ACTUATOR, NOTHING = range(3)
 """Values of `jnt_actgravcomp`."""
@@ -58,14 +58,11 @@ def _share(mjm: mujoco.MjModel, share: np.ndarray) -> np.ndarray:
     return share * float(has_passive_forces(mjm))
 
 
-def _wanted(model: Loaded) -> bool:
-    return bool(model.mj.body_gravcomp.any())
-
-
 PART = Part(
     name="gravcomp",
     doc="forces on bodies take off a share of their weight",
-    wanted=_wanted,
+    wanted=lambda model: bool(model.mj.body_gravcomp.any()),
+    wanted_with="body_gravcomp",
     integers=(
         Field(
             "jnt_actgravcomp",
@@ -83,7 +80,7 @@ PART = Part(
     },
     rules={"body_gravcomp": (("body_gravcomp",), _share)},
     scratch=(Field("qfrc_gravcomp", ("ngravcomp",), 1, "N or N m", "gravity compensation"),),
-    room=lambda model: {"ngravcomp": _wanted(model) * model.sizes["nv"]},
+    room=lambda model: {"ngravcomp": model.sizes["nv"]},
     hooks={BODY_FORCES: gravity_compensation, PASSIVE_FORCES: add_passive, JOINT_ACTUATORS: add_to_actuators},
     mujoco="jnt_actgravcomp",
     parameters=(Parameter("body_gravcomp", Row(FINITE, "a share of the weight: below 0 the body gets heavier")),),

@@ -193,7 +193,7 @@ class Part:
         sizes: named sizes, of a compiled model and the numbers of its fields.
         scratch: fields of the workspace (`state.fields`).
         indices: integer fields of the workspace.
-        room: named sizes of the workspace alone, of a loaded model.
+        room: named sizes of the workspace alone, of a loaded model; they are 0 where kernels have none of its code.
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
         rows: the constraint rows that it has.

@@ -25,7 +25,7 @@ from ..model.pack import flatten
 from ..model.pair_table import CANDIDATES, PAIR_TABLE, PRISMS
 from ..model.solver_choice import CG, MUJOCO
 from ..parts import PARTS, ROWS
-from ..parts.part import FRICTION
+from ..parts.part import FRICTION, Part
 from .fields import CONVEX, DOUBLES, PIECES, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
@@ -142,8 +142,14 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
         **_pairs(model, room),
         **_broad_phase(sizes, room),
         **polytope_sizes(model, _has_convex_pairs(model)),
-        **{name: size for part in PARTS for name, size in part.room(model).items()},
+        **{name: size for part in PARTS for name, size in _room_of(part, model, parameters).items()},
     }
+
+
+def _room_of(part: Part, model: Model, parameters: bool) -> dict[str, int]:
+    """Return the sizes of a part's workspace: 0 in models without it, unless numbers of environments may bring it."""
+    present = part.wanted(model) or (parameters and bool(part.wanted_with))
+    return {name: present * size for name, size in part.room(model).items()}
 
 
 def _pairs(model: Model, room: Room) -> dict[str, int]:

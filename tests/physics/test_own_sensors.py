@@ -1,5 +1,6 @@
 """Environments with model numbers of their own: every number, what follows from it, sensors, and the motion."""
 
+import re
 from pathlib import Path
 
 import mujoco
@@ -164,3 +165,77 @@ def test_every_parameter_is_felt_by_every_sensor_and_any_read_comes_first(model,
         for part, rows in zip(reads, found, strict=True):
             assert torch.equal(rows, whole if part is None else whole[part]), (name, part)
         assert errors(model.mj, whole, mujocos(model, name, numbers, states)).keys() <= UNORDERED, name
+
+
+OFF = """<mujoco><option timestep="0.002" gravity="0 0 -4"/>
+<default><default class="arm"><geom contype="0" conaffinity="0"/></default></default>
+<worldbody>
+  <geom name="floor" type="plane" size="5 5 1"/>
+  <body name="box" pos="0 0 0.098"><freejoint/><geom name="box" type="box" size="0.1 0.12 0.1"/></body>
+  <body name="ball" pos="1 0 0.148"><freejoint/><geom name="ball" type="sphere" size="0.15" condim="6"/></body>
+  <body name="arm" pos="-1 0 1" childclass="arm"><joint name="hinge" axis="0 1 0"/>
+    <geom type="capsule" size="0.04" fromto="0 0 0 0.4 0.1 0"/><site name="arm" pos="0.4 0 0"/>
+    <body pos="0.4 0.1 0"><joint name="socket" type="ball"/><geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 -0.2"/>
+      <body pos="0.2 0 -0.2"><joint name="slide" type="slide" axis="1 0 0.2"/>
+        <geom type="ellipsoid" size="0.05 0.04 0.06"/>
+        <site name="tip"/></body></body></body>
+</worldbody>
+<contact><pair geom1="ball" geom2="floor" condim="4"/></contact>
+<tendon><fixed name="sum"><joint joint="hinge" coef="0.7"/><joint joint="slide" coef="-1.2"/></fixed>
+  <spatial name="cord"><site site="arm"/><site site="tip"/></spatial></tendon>
+<equality><joint joint1="hinge" joint2="slide" solref="0.3 1"/></equality>
+<actuator><motor joint="hinge"/><motor joint="socket" gear="0 1 0"/><general joint="slide" gainprm="0"/>
+  <general joint="slide" dyntype="filter" dynprm="0.1" biastype="affine"/></actuator>
+</mujoco>"""
+"""A model in which what parameters are for is off: no springs, dampers, losses, limits, fluid, compensation."""
+
+
+def put_on(mjm, name, rng):
+    """Numbers of a parameter, none of them 0 where it may be anything; numbers of a file that are not 0 are scaled."""
+    own = mujoco_numbers(mjm, name)
+    numbers = np.where(own == 0, rng.uniform(0.1, 0.4, own.shape), own * rng.uniform(1.05, 1.2, own.shape))
+    if PARAMETERS[name].turns:
+        numbers = own + 0.1 * (np.arange(len(own)) > 0)[:, None] * np.array([0.0, 1.0, 0.5, -0.3])
+        return numbers / np.linalg.norm(numbers, axis=-1, keepdims=True)
+    if PARAMETERS[name].ordered or name == "tendon_lengthspring":
+        numbers = np.sort(rng.uniform(-0.1, 0.4, own.shape), -1)
+    if name.startswith("body_"):
+        numbers[0] = own[0]
+    if name == "qpos0":
+        free = np.isin(np.arange(mjm.nq), [mjm.joint(j).qposadr[0] for j in ("hinge", "slide")])
+        numbers = np.where(free, numbers, own)
+    return own if name == "qpos_spring" else numbers
+
+
+def test_a_parameter_that_the_file_leaves_off_acts_or_is_refused_by_name():
+    """An environment for each: the motion is MuJoCo's with these numbers, or the error says what the file needs."""
+    model, rng = Model.from_mjcf(OFF, **SETTINGS), np.random.default_rng(0)
+    names = sorted(PARAMETERS)
+    solver, own, refused = RigidSolver(model, len(names), lanes=LANES), {}, set()
+    qvel = rng.normal(0, 0.5, (len(names), model.mj.nv))
+    ctrl = rng.uniform(-1, 1, (len(names), model.mj.nu))
+    for env, name in enumerate(names):
+        numbers = put_on(model.mj, name, rng) if mujoco_numbers(model.mj, name).size else np.float64(0.3)
+        try:
+            solver.set_parameters(name, numbers, [env])
+        except ValueError as refusal:
+            assert re.match(f"{name}.*in the file", str(refusal)), refusal
+            refused.add(name)
+        else:
+            assert name not in NUMBERS, "those of mechanisms that the model does not have"
+            own[env] = own_model(model, name, numbers)
+    solver.set_state(qvel=qvel)
+    solver.ctrl = ctrl
+    solver.step(20)
+    felt = set()
+    for env, mjm in own.items():
+        ends = []
+        for each in (mjm, model.mj):
+            data = mujoco.MjData(each)
+            data.qpos[:], data.qvel[:], data.ctrl[:] = model.mj.qpos0, qvel[env], ctrl[env]
+            mujoco.mj_step(each, data, 20)
+            ends.append(np.array(data.qpos))
+        assert np.abs(solver.qpos[env].numpy() - ends[0]).max() < MOVED_APART, names[env]
+        felt |= {names[env]} if np.abs(ends[1] - ends[0]).max() > 10 * MOVED_APART else set()
+    assert {"body_gravcomp", "jnt_stiffness", "dof_damping", "geom_surfacevel", "actuator_biasprm"} <= felt
+    assert {"dof_frictionloss", "density", "geom_adhesion", "drag_area", "tendon_stiffness"} <= refused
