@@ -8,7 +8,7 @@ from .mjcf import settle
 from .morphs import Terrain
 from .morphs.morph import ALL_BITS
 from .options import RigidOptions
-from .primitives import DENSITY, put_touch
+from .primitives import put_own_touch
 from .surfaces import Surface, says_nothing
 
 LINK, GEOM = "baselink", "terrain"
@@ -22,7 +22,7 @@ def terrain_spec(morph: Terrain, material: Rigid, surface: Surface, options: Rig
     geom.pos = [ground.size[0] / 2, ground.size[1] / 2, geom.pos[2]]
     settle(spec, LINK)
     (geom,) = spec.geoms
-    put_touch(geom, material, options, DENSITY)
+    put_own_touch(geom, material, options)
     geom.contype = geom.conaffinity = ALL_BITS if morph.collision else 0
     if not (says_nothing(surface) and morph.visualization):
         put_look(spec, [geom], surface, visible=morph.visualization)

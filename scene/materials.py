@@ -13,7 +13,9 @@ class Rigid:
     """A rigid body's material.
 
     Attributes:
-        rho: density, kg/m3; None: 200 for shapes and meshes, and what a file says.
+        rho: density, kg/m3, of shapes and meshes, and of what weighs by its volume in a file: shapes of a density of 0,
+            those with a mass, and bodies with an inertia keep it. None: 600 for shapes and meshes; in MJCF what the
+            file says; in URDF, where that says nothing, 600 for what has no joints, and 1500 for what has.
         friction: sliding friction coefficient; None: 1 for shapes and meshes, and what a file says.
         friction_torsional: torsional friction, m; None: 0.005 for shapes and meshes, and what a file says.
         friction_rolling: rolling friction, m; None: 0.0001 for shapes and meshes, and what a file says.

@@ -23,7 +23,7 @@ from .dress import put_look
 from .materials import Rigid
 from .morphs import FileMorph, Mesh
 from .options import RigidOptions
-from .primitives import DENSITY, put_touch
+from .primitives import put_own_touch
 from .surfaces import Surface, says_nothing
 
 NAME = "mesh"
@@ -53,7 +53,7 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
     zup = path.suffix.lower() not in _Y_UP if morph.file_meshes_are_zup is None else morph.file_meshes_are_zup
     if not zup:
         geom.quat = _TURN_UP
-    put_touch(geom, material, options, DENSITY)
+    put_own_touch(geom, material, options)
     geom.contype, geom.conaffinity = (morph.contype, morph.conaffinity) if morph.collision else (0, 0)
     if mesh.material and says_nothing(surface) and morph.visualization:
         geom.material = mesh.material

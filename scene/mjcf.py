@@ -9,7 +9,7 @@ from .dress import put_look
 from .materials import Rigid
 from .morphs import MJCF
 from .options import RigidOptions
-from .primitives import put_touch
+from .primitives import put_density, put_touch
 from .surfaces import Surface, says_nothing
 
 WORLD = "world_link"
@@ -43,8 +43,10 @@ def dress_mjcf(
 ) -> mujoco.MjSpec:
     """Return the spec of a file with what a morph, a material and a surface say."""
     settle(spec)
+    if material.rho is not None:
+        put_density(spec, material.rho)
     for geom in spec.geoms:
-        put_touch(geom, material, options, density=None)
+        put_touch(geom, material)
         if not morph.collision:
             geom.contype = geom.conaffinity = 0
     if not (says_nothing(surface) and morph.visualization):

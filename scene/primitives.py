@@ -10,8 +10,8 @@ from .options import RigidOptions
 from .poses import quat_of_z
 from .surfaces import Surface
 
-DENSITY = 200.0
-"""Density of shapes and meshes whose material says nothing, kg/m3."""
+OBJECT_DENSITY, ROBOT_DENSITY = 600.0, 1500.0
+"""Density of what has no joints, and of what has, if neither the material nor the file says it, kg/m3."""
 
 
 def primitive_spec(morph: morphs.Primitive, material: Rigid, surface: Surface, options: RigidOptions) -> mujoco.MjSpec:
@@ -21,32 +21,39 @@ def primitive_spec(morph: morphs.Primitive, material: Rigid, surface: Surface, o
     if not morph.fixed:
         body.add_freejoint(name=f"{morph.NAME}_baselink_joint")
     geom = body.add_geom(name=morph.NAME, **_shape(morph))
-    put_touch(geom, material, options, DENSITY)
+    put_own_touch(geom, material, options)
     geom.contype, geom.conaffinity = (morph.contype, morph.conaffinity) if morph.collision else (0, 0)
     put_look(spec, [geom], surface, visible=morph.visualization, tiles=getattr(morph, "tile_size", None))
     return spec
 
 
-def put_touch(geom: mujoco.MjsGeom, material: Rigid, options: RigidOptions, density: float | None) -> None:
-    """Give a geom what its material says of mass and contact; a shape or mesh has a density, a file's may be its own.
+def put_own_touch(geom: mujoco.MjsGeom, material: Rigid, options: RigidOptions) -> None:
+    """Give a shape or mesh, which no file describes, its density and its contacts."""
+    geom.density = OBJECT_DENSITY if material.rho is None else material.rho
+    geom.condim = 6 if options.enable_rolling_friction else 4 if options.enable_torsional_friction else 3
+    geom.solref = [options.constraint_timeconst, 1.0]
+    put_touch(geom, material)
 
-    Args:
-        geom: changed.
-        material: what is asked for.
-        options: of the scene.
-        density: of a geom whose material says nothing, kg/m3; None: a file's geom, which keeps its own numbers.
+
+def put_density(spec: mujoco.MjSpec, rho: float) -> None:
+    """Give a density (kg/m3) to those geoms of a file that weigh by their volume.
+
+    The others keep what the file says: a density of 0, as of shapes that are only seen, a mass, or a mass by area.
     """
-    own = density is not None
-    if own or material.rho is not None:
-        geom.density = material.rho if material.rho is not None else density
+    shells = {mesh.name for mesh in spec.meshes if mesh.inertia == mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL}
+    for geom in spec.geoms:
+        is_shell = geom.typeinertia == mujoco.mjtGeomInertia.mjINERTIA_SHELL or geom.meshname in shells
+        if geom.density > 0.0 and not is_shell:
+            geom.density = rho
+
+
+def put_touch(geom: mujoco.MjsGeom, material: Rigid) -> None:
+    """Give a geom what its material says of friction and contact; it keeps the rest."""
     friction = np.array(geom.friction)
     for place, value in enumerate((material.friction, material.friction_torsional, material.friction_rolling)):
         if value is not None:
             friction[place] = value
     geom.friction = friction
-    if own:
-        geom.condim = 6 if options.enable_rolling_friction else 4 if options.enable_torsional_friction else 3
-        geom.solref = [options.constraint_timeconst, 1.0]
     if material.sol_params is not None:
         geom.solref, geom.solimp = material.sol_params[:2], material.sol_params[2:]
 

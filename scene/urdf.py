@@ -10,7 +10,7 @@ from .materials import Rigid
 from .mjcf import settle
 from .morphs import URDF, Drone
 from .options import RigidOptions
-from .primitives import put_touch
+from .primitives import OBJECT_DENSITY, ROBOT_DENSITY, put_density, put_touch
 from .surfaces import Surface, says_nothing
 
 
@@ -33,12 +33,15 @@ def urdf_entity_spec(morph: URDF, material: Rigid, surface: Surface, options: Ri
             default_armature=morph.default_armature or 0.0,
             scale=float(morph.scale),
             visuals=morph.visualization,
-            collisions=morph.collision,
             prioritize_urdf_material=morph.prioritize_urdf_material,
         )
     settle(spec)
+    jointed = any(joint.type != mujoco.mjtJoint.mjJNT_FREE for joint in spec.joints)
+    put_density(spec, material.rho or (ROBOT_DENSITY if jointed else OBJECT_DENSITY))
     for geom in spec.geoms:
-        put_touch(geom, material, options, density=None)
+        put_touch(geom, material)
+        if not morph.collision:  # it weighs all the same
+            geom.contype = geom.conaffinity = 0
     if not says_nothing(surface):
         put_look(spec, list(spec.geoms), surface)
     for body in spec.bodies[1:] if material.gravity_compensation else []:

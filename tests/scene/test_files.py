@@ -144,12 +144,96 @@ def test_meshes_weigh_what_they_enclose_and_stand_as_their_format_has_it(folder)
     model, _ = compiled(*entities)
     assert model.mj.body_mass[1] == pytest.approx(1000 * 0.1 * 0.2 * 0.3, rel=1e-6)
     ring = trimesh.creation.annulus(0.1, 0.2, 0.1)
-    assert model.mj.body_mass[2] == pytest.approx(200 * 8 * ring.volume, rel=1e-6)
+    assert model.mj.body_mass[2] == pytest.approx(600 * 8 * ring.volume, rel=1e-6)
     data = mujoco.MjData(model.mj)
     mujoco.mj_forward(model.mj, data)
     corners = model.mj.mesh_vert[: model.mj.mesh_vertnum[0]] @ data.geom_xmat[0].reshape(3, 3).T
     np.testing.assert_allclose(np.ptp(corners, axis=0), (0.1, 0.3, 0.2), atol=1e-6)
     assert [model.mj.body(k).name for k in (1, 2)] == ["mesh_0/box_glb_baselink", "mesh_1/ring_stl_baselink"]
+
+
+LITRE = """
+<robot name="litre">
+  <link name="crate">
+    <visual><geometry><{seen}/></geometry></visual>
+    <collision><geometry><box size=".1 .1 .1"/></geometry></collision>
+  </link>{more}
+</robot>
+"""
+LID = """
+<link name="lid"><collision><origin xyz="0 0 .1"/><geometry><box size=".1 .1 .1"/></geometry></collision></link>
+<joint name="hinge" type="continuous"><parent link="crate"/><child link="lid"/><axis xyz="1 0 0"/></joint>
+"""
+WEIGHTS = """
+<mujoco>
+  <asset>
+    <mesh name="solid" file="box.stl" scale=".1 .1 .1"/>
+    <mesh name="walls" file="box.stl" scale=".1 .1 .1" inertia="shell"/>
+  </asset>
+  <default><default class="seen"><geom group="2" contype="0" conaffinity="0" density="0"/></default></default>
+  <worldbody>
+    <body name="seen and solid"><freejoint/>
+      <geom class="seen" type="box" size=".05 .05 .05"/><geom type="box" size=".05 .05 .05"/></body>
+    <body name="seen mesh"><freejoint/>
+      <geom class="seen" type="mesh" mesh="walls"/><geom type="mesh" mesh="solid" density="3"/></body>
+    <body name="two boxes"><freejoint/>
+      <geom type="box" size=".05 .05 .05"/><geom type="box" size=".05 .05 .05" pos="1 0 0" mass="0.25"/></body>
+    <body name="a mass"><freejoint/><geom type="box" size=".05 .05 .05" mass="3"/></body>
+    <body name="an inertial"><freejoint/><inertial pos="0 0 0" mass="4" diaginertia="1 1 1"/>
+      <geom type="box" size=".05 .05 .05"/></body>
+    <body name="a shell"><freejoint/><geom type="box" size=".05 .05 .05" density="5" shellinertia="true"/></body>
+    <body name="walls"><freejoint/><geom type="mesh" mesh="walls" density="5"/></body>
+    <body name="no contact"><freejoint/><geom type="box" size=".05 .05 .05" contype="0" conaffinity="0"/></body>
+  </worldbody>
+</mujoco>
+"""
+AREA = 6 * 0.1**2
+
+
+@pytest.fixture(scope="module")
+def litres(tmp_path_factory):
+    """Files of boxes of one litre: seen and solid ones, of shapes and of meshes, with masses by all means."""
+    folder = tmp_path_factory.mktemp("litres")
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(folder / "box.stl")
+    seen = {"shape": 'box size=".1 .1 .1"', "mesh": 'mesh filename="box.stl" scale=".1 .1 .1"'}
+    for name, geometry in seen.items():
+        (folder / f"{name}.urdf").write_text(LITRE.format(seen=geometry, more=""))
+    (folder / "robot.urdf").write_text(LITRE.format(seen=seen["mesh"], more=LID))
+    (folder / "weights.xml").write_text(WEIGHTS)
+    return folder
+
+
+@pytest.mark.parametrize("rho", [None, 1500.0])
+def test_a_material_weighs_what_weighs_by_volume_in_a_file(litres, rho):
+    """Oracles: volume times density, and MuJoCo on the file itself where it states masses and where rho is None."""
+    material = gs.materials.Rigid(rho=rho)
+    model, _ = compiled((gs.morphs.MJCF(file=litres / "weights.xml"), material))
+    alone = mujoco.MjModel.from_xml_path(str(litres / "weights.xml"))
+    litre = 1e-3 * (rho or 1000.0)
+    expected = {
+        **{"seen and solid": litre, "seen mesh": litre if rho else 3e-3, "two boxes": litre + 0.25},
+        **{"a mass": 3.0, "an inertial": 4.0, "a shell": 5 * AREA, "walls": 5 * AREA, "no contact": litre},
+    }
+    found = {name: float(model.mj.body(f"mjcf_0/{name}").mass[0]) for name in expected}
+    assert found == pytest.approx(expected, rel=1e-6)
+    if rho is None:
+        assert found == pytest.approx({name: float(alone.body(name).mass[0]) for name in expected}, rel=1e-12)
+
+
+@pytest.mark.parametrize("rho", [None, 1000.0])
+def test_seen_shapes_of_a_urdf_weigh_nothing(litres, rho):
+    """Oracle: a litre at the density given, or at the 600 of objects and the 1500 of robots of the API followed."""
+    material = gs.materials.Rigid(rho=rho)
+    files = ["shape.urdf", "mesh.urdf", "robot.urdf"]
+    model, _ = compiled(*((gs.morphs.URDF(file=litres / file), material) for file in files))
+    litre = 1e-3 * (rho or 600.0)
+    jointed = 1e-3 * (rho or 1500.0)
+    assert model.mj.body_mass[1:].tolist() == pytest.approx([litre, litre, jointed, jointed], rel=1e-6)
+    scaled, _ = compiled(*((gs.morphs.URDF(file=litres / file, scale=0.5), material) for file in files))
+    np.testing.assert_allclose(scaled.mj.body_mass[1:], model.mj.body_mass[1:] / 8, rtol=1e-6)
+    ghosts, _ = compiled(*((gs.morphs.URDF(file=litres / file, collision=False), material) for file in files))
+    np.testing.assert_array_equal(ghosts.mj.body_mass, model.mj.body_mass)
+    assert not ghosts.mj.geom_contype.any() and ghosts.mj.nv == model.mj.nv
 
 
 def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
@@ -162,7 +246,7 @@ def test_hollow_meshes_are_taken_apart_and_others_touch_as_they_are(folder):
     mj, kinds = model.mj, mujoco.mjtGeom
     of = [mj.geom_type[mj.geom_bodyid == body] for body in range(1, mj.nbody)]
     assert of[0].tolist() == [kinds.mjGEOM_MESH] and len(of[1]) > 2 and of[2].tolist() == [kinds.mjGEOM_SDF]
-    assert mj.body_mass[4] == pytest.approx(200 * 0.2**3, rel=1e-5)
+    assert mj.body_mass[4] == pytest.approx(600 * 0.2**3, rel=1e-5)
     assert (np.diff(mj.geom_bodyid) >= 0).all()  # pieces lie among their entity's geoms
     ranges = scene.ranges(model)
     assert ranges[1].end["vert"] <= ranges[2].start["vert"]  # and their vertices among its vertices
@@ -176,7 +260,7 @@ def test_a_surface_with_four_faces_at_an_edge_weighs_as_its_hull(tmp_path):
     model, _ = compiled(
         gs.morphs.Mesh(file=tmp_path / "edge.stl", decompose_object_error_threshold=float("inf")), gs.morphs.Sphere()
     )
-    assert model.mj.body_mass[1] == pytest.approx(200 * 0.03 * 0.1, rel=1e-5)  # a hexagon of 3 squares
+    assert model.mj.body_mass[1] == pytest.approx(600 * 0.03 * 0.1, rel=1e-5)  # a hexagon of 3 squares
 
 
 def test_a_terrain_begins_at_its_place_with_its_first_index_along_x():
@@ -229,7 +313,7 @@ def test_materials_and_surfaces_reach_the_model():
     )
     mj = model.mj
     assert mj.body_mass[1] == pytest.approx(700 * 4 / 3 * np.pi * 1e-3)
-    assert mj.body_mass[2] == pytest.approx(200 * 4 / 3 * np.pi * 1e-3)
+    assert mj.body_mass[2] == pytest.approx(600 * 4 / 3 * np.pi * 1e-3)
     assert mj.geom_friction[0].tolist() == [0.3, 0.01, 0.0001] and mj.geom_condim[0] == 4
     assert mj.geom_solref[0].tolist() == [0.05, 1] and mj.geom_solimp[0].tolist() == list(stiff[2:])
     assert mj.body_gravcomp[2] == 0.5
