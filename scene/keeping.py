@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..physics.process.disk import check_arrays, read_regular
 from ..physics.user.state_file import model_digest
 from . import description, saving
 from .life import Life
@@ -91,7 +92,7 @@ class Keeping(Life):
             ValueError: it is no such file; or files of morphs have changed, so that the model is another one.
             ModelLoadError: a file of a morph is missing or broken.
         """
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        text = read_regular(path).decode(errors="replace")
         given = {"viewer_options": viewer_options, "vis_options": vis_options, "renderer": renderer}
         return _made(cls, text, path, show_viewer, given)
 
@@ -127,6 +128,7 @@ class Keeping(Life):
         Arguments and errors are those of `load`; a scene is at the first frame.
         """
         try:
+            check_arrays(path, packed=True)
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             text = str(arrays.pop("scene"))

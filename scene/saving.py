@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from ..physics.user.state_file import DAMAGED, model_digest
+from ..physics.process.disk import replacing
+from ..physics.user.state_file import DAMAGED, model_digest, read_tensors
 from .sensors.manager import SensorManager, split
 from .world import World
 
@@ -21,7 +22,6 @@ def save(
 ) -> None:
     """Write the state of a scene and its description. A file that exists is replaced at once, when the new is whole."""
     path = Path(path)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     content = {
         "scene": _VERSION,
         "model": model_digest(world.model),
@@ -30,12 +30,9 @@ def save(
         "state": state_of(world, sensors, None),
         "description": description,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as unfinished:
         torch.save(content, unfinished)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager) -> None:
@@ -111,7 +108,7 @@ def own_rows(state: Any, world: World, envs: Any) -> dict[str, torch.Tensor]:
 
 def _read(path: str | os.PathLike) -> dict[str, Any]:
     try:
-        content = torch.load(path, weights_only=True, map_location="cpu")
+        content = read_tensors(path)
         known = isinstance(content, dict) and content.get("scene") == _VERSION
     except DAMAGED as error:
         raise ValueError(f"{path}: not a file that Scene.save_checkpoint wrote, or a damaged one") from error

@@ -13,7 +13,7 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback
 
-from .callbacks import keep_rows, read_curve
+from .callbacks import keep_rows, open_to_append, read_curve
 from .checkpoint import list_checkpoints, save_checkpoint
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
 from .learner import Learner, generator_state, load_generator_state
@@ -72,7 +72,7 @@ class EvaluationCallback(BaseCallback):
         best = self.best_mean()
         if best is None or score.mean > best:
             self._keep(row)
-        with self.path.open("a", encoding="utf-8") as file:
+        with open_to_append(self.path) as file:
             file.write(json.dumps(row) + "\n")
         self.logger.record("eval/mean_return", score.mean)
         self.logger.record("eval/mean_length", row["mean_length"])

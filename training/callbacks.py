@@ -4,6 +4,7 @@ import importlib.util
 import json
 import logging
 import math
+import os
 import signal
 import sys
 import time
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import numpy as np
 import torch
@@ -21,8 +22,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from tqdm import tqdm
 
+from ..physics.process.disk import open_own, own_folder, read_regular
 from ..physics.process.waiting import Waiting
-from .checkpoint import CheckpointError, save_checkpoint
+from .checkpoint import CheckpointError, save_checkpoint, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
 from .learner import Learner
@@ -247,7 +249,7 @@ class CurveWriter(KVWriter):
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
         kept = keep_rows(path, resumed_at)
-        self._file = path.open("a", encoding="utf-8")
+        self._file = open_to_append(path)
         last = kept[-1] if kept else {"seconds": 0.0}
         self._started = time.perf_counter() - last["seconds"]
         self._busy = time.process_time() - last.get("cpu_seconds", last["seconds"])
@@ -270,7 +272,9 @@ class TensorBoardWriter(TensorBoardOutputFormat):
     def __init__(self, folder: Path, resumed_at: int | None) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
-        self.writer = SummaryWriter(log_dir=str(folder), purge_step=None if resumed_at is None else resumed_at + 1)
+        self.writer = SummaryWriter(
+            log_dir=str(own_folder(folder)), purge_step=None if resumed_at is None else resumed_at + 1
+        )
         self._is_closed = False
 
 
@@ -281,8 +285,9 @@ class WandbWriter(KVWriter):
         import wandb
 
         path = run.folder / "wandb-id.txt"
-        identity = path.read_text(encoding="utf-8").strip() if path.exists() else uuid.uuid4().hex[:12]
-        path.write_text(identity + "\n", encoding="utf-8")
+        identity = read_regular(path, 1000).decode().strip() if path.exists() else uuid.uuid4().hex[:12]
+        write_text_atomically(path, identity + "\n")
+        own_folder(run.folder / "wandb")
         settings = asdict(run.config)
         self._run: Any = wandb.init(
             project=project, id=identity, resume="allow", name=run.folder.name, dir=str(run.folder), config=settings
@@ -309,7 +314,7 @@ def _numbers(key_values: dict[str, Any]) -> dict[str, float]:
 def read_curve(path: Path) -> list[dict[str, Any]]:
     """Read a learning curve, up to a line that was cut off by a kill or is damaged otherwise."""
     rows = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
+    for line in read_regular(path).decode(errors="replace").splitlines() if path.exists() else []:
         try:
             row = json.loads(line)
             rows.append(row | {"step": int(row["step"]), "seconds": float(row["seconds"])})
@@ -321,8 +326,13 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 def keep_rows(path: Path, resumed_at: int | None) -> list[dict[str, Any]]:
     """Drop the lines of a file of rows after the step from which a run goes on, or all; return what is kept."""
     kept = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
-    path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    write_text_atomically(path, "".join(json.dumps(row) + "\n" for row in kept))
     return kept
+
+
+def open_to_append(path: Path) -> TextIO:
+    """Open a file of rows to add some; OSError if it is a link."""
+    return os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND), "a", encoding="utf-8")
 
 
 def require_loggers(config: RunConfig) -> None:

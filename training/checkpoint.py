@@ -16,11 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from ..physics.process.disk import own_folder, read_regular, replacing, require_regular
 from .errors import TumbleUserError, explain
 
 T = TypeVar("T")
 
 MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 1 << 20  # bytes
 PREFIX = "step-"
 TEMPORARY = ".writing-"
 FORMAT = 1
@@ -68,14 +70,14 @@ def save_checkpoint(
 
 def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int, passing: bool) -> Path:
     """Write under a temporary name, flush, rename, and remove what is too old."""
-    folder.mkdir(parents=True, exist_ok=True)
+    own_folder(folder)
     for leftover in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
-        shutil.rmtree(leftover, ignore_errors=True)
+        _remove(leftover)
     final = folder / f"{PREFIX}{step:012d}"
     if final.exists():  # as after a resume that had nothing left to do, or that went back past a damaged one
         if _is_intact(final):
             return final
-        shutil.rmtree(final)
+        _remove(final)
     temporary = folder / f"{TEMPORARY}{step:012d}"
     temporary.mkdir()
     write(temporary)
@@ -92,6 +94,11 @@ def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int, pas
     return final
 
 
+def _remove(path: Path) -> None:
+    """Remove a folder, a file or a link, but not what a link leads to."""
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
 def superfluous(folder: Path, keep: int) -> list[Path]:
     """Return the checkpoints that newer ones replace, see `save_checkpoint`."""
     found = list_checkpoints(folder)
@@ -103,14 +110,14 @@ def superfluous(folder: Path, keep: int) -> list[Path]:
 def _is_passing(checkpoint: Path) -> bool:
     """Say whether a checkpoint was written in passing; one with a damaged manifest counts as one that was not."""
     with suppress(OSError, ValueError, RecursionError):
-        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(read_regular(checkpoint / MANIFEST, LARGEST_MANIFEST))
         return isinstance(manifest, dict) and manifest.get(PASSING) is True
     return False
 
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """Return the checkpoint folders, newest first."""
-    return sorted((path for path in folder.glob(f"{PREFIX}*") if path.is_dir()), reverse=True)
+    return sorted((path for path in folder.glob(f"{PREFIX}*") if path.is_dir() and not path.is_symlink()), reverse=True)
 
 
 def verify_checkpoint(checkpoint: Path) -> int:
@@ -120,11 +127,13 @@ def verify_checkpoint(checkpoint: Path) -> int:
         CheckpointError: The manifest or a file is missing, or a file is not the one that was written.
     """
     with unusable(checkpoint, "incomplete or damaged"):
-        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(read_regular(checkpoint / MANIFEST, LARGEST_MANIFEST))
         if manifest["format"] != FORMAT:
             raise CheckpointError(f"{checkpoint}: written in format {manifest['format']}, this version reads {FORMAT}")
         for name, wanted in manifest["files"].items():
-            if _describe(checkpoint / name) != wanted:
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise CheckpointError(f"{checkpoint}: its manifest names {name}, which is in another place")
+            if require_regular(checkpoint / name) != wanted["bytes"] or _describe(checkpoint / name) != wanted:
                 raise CheckpointError(f"{checkpoint / name}: damaged (size or SHA-256 differs from the manifest)")
         step = int(manifest["step"])
     return step
@@ -192,10 +201,9 @@ def load_latest(folder: Path, load: Callable[[Path], T]) -> T:
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Replace a small file in one step: a reader sees the old text or the new, never a part."""
-    temporary = path.with_name(f".{path.name}.writing")
-    temporary.write_text(text, encoding="utf-8")
-    _flush(temporary)
-    os.replace(temporary, path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+        _flush(unfinished)
 
 
 def _describe(path: Path) -> dict[str, int | str]:

@@ -25,6 +25,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..envs.registry import make_task
 from ..envs.task import options_of
+from ..physics.process.disk import read_regular
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
@@ -302,7 +303,7 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> str:
 def _episodes_and_step(path: Path) -> tuple[int, int]:
     """Return the number of episodes in a file of scores, and the training step of their policy; 0, 0 where none are."""
     try:
-        score = json.loads(path.read_text(encoding="utf-8"))
+        score = json.loads(read_regular(path))
         return int(score["episodes"]), int(score["step"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return 0, 0

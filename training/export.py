@@ -7,7 +7,6 @@ It gets its name only if its actions are the policy's, to rounding.
 import importlib.util
 import json
 import logging
-import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 
+from ..physics.process.disk import replacing
 from .actor_module import ActorModule, Positional
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs
@@ -95,8 +95,7 @@ def _export(
 ) -> Exported:
     """Write a file, check it and give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.writing")
-    try:
+    with replacing(path) as temporary:
         write(temporary, actor, about)
         run, runtime = load(temporary, actor)
         difference, observations, shapes = compare(run, policy, actor, envs)
@@ -105,9 +104,6 @@ def _export(
                 f"{path}: not written: its actions, as {runtime} computes them, differ from the policy's by up to "
                 f"{difference:.1e} of their range, more than {TOLERANCE:g}"
             )
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return Exported(path, shapes[0], shapes[1], runtime, observations, difference)
 
 

@@ -6,6 +6,7 @@ of unknown origin cannot run code.
 
 import json
 import random
+import zipfile
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +23,9 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
 from ..envs.observations import each, parts_of
+from ..physics.process.disk import check_archive, check_arrays
 from ..physics.process.runtime import ensure_runtime_near
+from ..physics.user.state_file import read_tensors
 from .asymmetric import seen_parts
 from .checkpoint import unusable
 from .config import OFF_POLICY, NormalizeConfig, RunConfig
@@ -100,8 +103,9 @@ class Learner:
             CheckpointError: A file cannot be read, or holds something else. Nothing in it is run as code.
         """
         with unusable(folder, "it cannot be loaded"):
+            check_model(folder / MODEL_FILE)
             self.model.set_parameters(str(folder / MODEL_FILE), device=self.config.device)
-            self.load_state_dict(torch.load(folder / STATE_FILE, weights_only=True, map_location=self.config.device))
+            self.load_state_dict(read_tensors(folder / STATE_FILE, self.config.device))
             if isinstance(self.model, OffPolicyAlgorithm):
                 load_replay_buffer(self.model, folder / BUFFER_FILE)
 
@@ -293,6 +297,16 @@ def load_generator_state(model: BaseAlgorithm, state: dict[str, Any]) -> None:
     model.action_space.np_random.bit_generator.state = json.loads(state["action_space"])
 
 
+def check_model(path: Path) -> None:
+    """Refuse SB3's file if it, or a file of torch's in it, declares more than it has; errors: `check_archive`'s."""
+    check_archive(path)
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if name.endswith(".pth"):
+                with archive.open(name) as file:
+                    check_archive(file)
+
+
 def save_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
     """Write the filled part of the replay buffer."""
     buffer = model.replay_buffer
@@ -308,6 +322,7 @@ def load_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
     buffer = model.replay_buffer
     assert buffer is not None
     arrays = buffer_arrays(model)
+    check_arrays(path)
     with np.load(path, allow_pickle=False) as stored:
         for name, array in arrays.items():
             values = stored[name]

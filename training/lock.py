@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..physics.process.disk import open_own
 from ..physics.process.forking import on_fork
 from .errors import TumbleUserError
 
@@ -39,10 +40,10 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises:
         LockedError: Another process, or another thread of this one, holds it.
-        OSError: The file cannot be written.
+        OSError: The file cannot be written, or is a link.
     """
     path = folder / NAME
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b", buffering=0) as file:
+    with os.fdopen(open_own(path, os.O_RDWR), "r+b", buffering=0) as file:
         try:
             _take(file)
         except OSError as error:

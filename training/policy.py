@@ -9,11 +9,12 @@ import torch
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import load_from_zip_file
 
+from ..physics.user.state_file import read_tensors
 from .asymmetric import SeenParts, seen_parts
 from .checkpoint import unusable
 from .config import RunConfig
 from .errors import TumbleUserError
-from .learner import MODEL_FILE, STATE_FILE
+from .learner import MODEL_FILE, STATE_FILE, check_model
 from .networks import is_critics, policy_class
 from .runs import Run
 from .spaces import channels_first, describe, some_parts
@@ -140,9 +141,10 @@ def read_policy(checkpoint: Path) -> tuple[dict[str, torch.Tensor], dict[str, An
         CheckpointError: A file cannot be read, or holds something else. Nothing in it is run as code.
     """
     with unusable(checkpoint, "it cannot be loaded"):
+        check_model(checkpoint / MODEL_FILE)
         _, parameters, _ = load_from_zip_file(checkpoint / MODEL_FILE, load_data=False, device="cpu")
         weights = dict(parameters["policy"])
-        state: dict[str, Any] = torch.load(checkpoint / STATE_FILE, weights_only=True, map_location="cpu")
+        state: dict[str, Any] = read_tensors(checkpoint / STATE_FILE)
     return weights, state
 
 

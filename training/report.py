@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..physics.process.disk import read_regular, replacing
 from .callbacks import read_curve
 from .checkpoint import write_text_atomically
 from .errors import TumbleUserError
@@ -39,7 +40,7 @@ def _read_score(path: Path) -> dict[str, Any]:
         TumbleUserError: The file is damaged.
     """
     try:
-        score = json.loads(path.read_text(encoding="utf-8"))
+        score = json.loads(read_regular(path))
         return {key: score[key] for key in FIGURES} | {key: score.get(key) for key in MORE_FIGURES}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise TumbleUserError(f"{path}: this is no evaluation; write it anew with tumble evaluate") from None
@@ -95,7 +96,8 @@ def draw_curves(runs: list[Run], path: Path) -> None:
         axes.set(title=f"{short_name(task)}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(path, dpi=120)
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=120)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..physics.process.disk import replacing
 from .best import EVALUATIONS
 from .callbacks import read_curve
 from .checkpoint import write_text_atomically
@@ -96,7 +97,8 @@ def draw(batch: SeedBatch, path: Path) -> None:
         axes.set(title=f"{short_name(batch.config.task)}, {batch.config.algo}: {title}", xlabel="environment steps")
         axes.set_ylabel("return of an episode")
         axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=120)
 
 
 def _curves(batch: SeedBatch, name: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:

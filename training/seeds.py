@@ -22,6 +22,7 @@ from pathlib import Path
 
 from ..physics.process.children import python_command
 from ..physics.process.cores import usable_cores
+from ..physics.process.disk import own_folder
 from .callbacks import StopRequest
 from .checkpoint import CheckpointError, verify_checkpoint, write_text_atomically
 from .config import RunConfig
@@ -95,8 +96,11 @@ class SeedBatch:
 
         Raises:
             TumbleUserError: A run's configuration cannot be read, or it names another task.
+            OSError: A run's folder is a link to another place.
         """
         task = self.config.task
+        for seed in self.seeds:
+            own_folder(self.run(seed).folder)
         for run in self.runs:
             if run.config.task != task:
                 raise TumbleUserError(

@@ -7,10 +7,14 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from ..physics.process.disk import read_regular
 from .errors import TumbleUserError
 
 T = TypeVar("T")
 LISTS: dict[Any, tuple[type, str]] = {tuple[int, ...]: (int, "whole numbers"), tuple[str, ...]: (str, "strings")}
+
+LARGEST = 1 << 20
+"""Bytes of a file of configurations."""
 
 
 class ConfigError(TumbleUserError, ValueError):
@@ -31,7 +35,7 @@ def read_toml(cls: type[T], path: Path) -> T:
             does not fit.
     """
     try:
-        return _build(cls, tomllib.loads(path.read_text(encoding="utf-8")), where="")
+        return _build(cls, tomllib.loads(read_regular(path, LARGEST).decode()), where="")
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such configuration file") from None
     except OSError as error:

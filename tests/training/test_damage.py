@@ -2,18 +2,23 @@
 
 import io
 import json
+import os
 import pickle
+import re
 import shutil
+import signal
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from tumble.training.callbacks import read_curve
-from tumble.training.checkpoint import CheckpointError, _describe, list_checkpoints, verify_checkpoint
+from tumble.training import evaluate
+from tumble.training.callbacks import open_to_append, read_curve
+from tumble.training.checkpoint import CheckpointError, _describe, list_checkpoints, save_checkpoint, verify_checkpoint
 from tumble.training.config import ConfigError, RunConfig
-from tumble.training.policy import newest_policy
+from tumble.training.policy import newest_policy, read_policy
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
@@ -210,3 +215,115 @@ def test_checkpoints_without_a_configuration_are_not_mixed_with_those_of_another
 def test_a_folder_of_runs_names_them(run):
     with pytest.raises(RunError, match=rf"it has no config.toml; did you mean {run.folder}\?"):
         Run.find(run.folder.parent)
+
+
+LINKED_FILES = (
+    *("lock", "progress.jsonl", "evaluations.jsonl", "config.toml", "run.json"),
+    *(".config.toml.writing", ".progress.jsonl.writing", ".writing", "checkpoints/.writing-000000000256"),
+)
+LINKED_FOLDERS = ("checkpoints", "best", "tensorboard", "checkpoints/.writing-000000000256", "best/step-000000000256")
+
+
+@pytest.mark.parametrize("kind", [os.symlink, os.link])
+def test_no_link_in_a_run_folder_leads_writing_out_of_it(tmp_path, pendulums, small_ppo, kind):
+    """Training refuses the link, or puts its own file in its place; what the link leads to stays as it is."""
+    victim, folder = tmp_path / "victim", tmp_path / "folder of the victim"
+    victim.write_text("precious")
+    folder.mkdir()
+    (folder / "step-000000000001").mkdir()
+    planted = [(name, victim) for name in LINKED_FILES]
+    planted += [(name, folder) for name in LINKED_FOLDERS if kind is os.symlink]
+    config = small_ppo.replace(total_steps=256)
+    for number, (name, target) in enumerate(planted):
+        link = tmp_path / str(number) / name
+        link.parent.mkdir(parents=True)
+        kind(target, link)
+        try:
+            if name == "config.toml":
+                Run(tmp_path / str(number)).keep_config(config)
+            elif name.startswith("best"):
+                save_checkpoint(Run(tmp_path / str(number)).best, 256, lambda folder: None)
+            elif name == "evaluations.jsonl":
+                open_to_append(link).write("{}")
+            else:
+                train(config, tmp_path / str(number), progress=False, envs=pendulums(8))
+        except (OSError, CheckpointError, RunError) as error:
+            assert re.search("is a link|has another name|choose another --out", str(error)), (name, error)
+        assert victim.read_text() == "precious", name
+        assert [path.name for path in folder.iterdir()] == ["step-000000000001"], name
+
+
+@pytest.fixture
+def in_time():
+    """End a test that waits for what never comes."""
+
+    def over(*_):
+        raise TimeoutError("it waits")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_no_device_or_pipe_is_waited_for(run, in_time):
+    """Named by a manifest, as the configuration, a curve, a score, or the manifest itself."""
+    newest, older = list_checkpoints(run.checkpoints)
+    for name in ("/dev/zero", "../../../../../../dev/zero", "pipe"):
+        if name == "pipe":
+            os.mkfifo(newest / name)
+        manifest = {"format": 1, "step": 768, "files": {name: {"bytes": 0, "sha256": ""}}}
+        (newest / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(CheckpointError, match=r"another place|a device or a pipe"):
+            verify_checkpoint(newest)
+    (newest / "manifest.json").unlink()
+    os.mkfifo(newest / "manifest.json")
+    with pytest.warns(UserWarning, match=f"going back to {older.name}"):
+        assert newest_policy(run) == older
+    for path, read in (
+        (run.folder / "progress.jsonl", read_curve),
+        (run.folder / "evaluation-tumble.json", read_curve),
+        (run.config_path, lambda _: run.config),
+    ):
+        for target in ("/dev/zero", "pipe"):
+            path.unlink(missing_ok=True)
+            os.mkfifo(path) if target == "pipe" else path.symlink_to(target)
+            with pytest.raises((OSError, ConfigError), match="a device or a pipe"):
+                read(path)
+    assert evaluate._episodes_and_step(run.folder / "evaluation-tumble.json") == (0, 0)
+
+
+def deflated(content: bytes, inside: str, zeros: int) -> bytes:
+    """A zip archive in which the entries of another are packed, and an entry more is nothing but zeros."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+        new.writestr(f"{inside}zeros", bytes(zeros))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("name", ["model.zip", "state.pt", "a file in model.zip", "a tensor"])
+def test_what_declares_more_than_it_holds_is_not_unpacked(run, pendulums, name):
+    newest, older = list_checkpoints(run.checkpoints)
+    if name == "a file in model.zip":
+        model = io.BytesIO()
+        with zipfile.ZipFile(newest / "model.zip") as old, zipfile.ZipFile(model, "w") as new:
+            for entry in old.namelist():
+                content = old.read(entry)
+                new.writestr(entry, deflated(content, "archive/", 1 << 20) if entry == "policy.pth" else content)
+        replace_file(newest, "model.zip", model.getvalue())
+    elif name == "a tensor":
+        state = torch.load(newest / "state.pt", weights_only=True)
+        state["last_obs"] = torch.zeros(1).expand(1 << 40)
+        content = io.BytesIO()
+        torch.save(state, content)
+        replace_file(newest, "state.pt", content.getvalue())
+    else:
+        inside = "state/" if name == "state.pt" else ""
+        replace_file(newest, name, deflated((newest / name).read_bytes(), inside, 1 << 20))
+    with pytest.raises(CheckpointError, match=r"its head declares|is not stored as a whole"):
+        read_policy(newest)
+    with pytest.warns(UserWarning, match=f"going back to {older.name}"):
+        assert again(run, pendulums).step == 1024
