@@ -6,7 +6,8 @@ description.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 
 from .. import assets
+from ..physics.model.sanity import ModelLoadError
 from . import finding, materials, morphs, options, renderers, sensors, surfaces, textures
 from .sensors.patterns import RayPattern
 
@@ -30,6 +32,8 @@ _KINDS = {
 }
 """Classes of records by their names, such as "morphs.Box"."""
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
+"""What calls of a scene raise for values that no description has which was written by one."""
 
 
 def encode(value: Any) -> Any:
@@ -69,20 +73,44 @@ def decode(value: Any, folder: Path) -> Any:
 
     Raises:
         ValueError: it is no description, or of a class that is unknown; and what records refuse.
+        TypeError, ...: what records raise for other values, see `reading`.
     """
     if isinstance(value, list):
         return [decode(part, folder) for part in value]
     if not isinstance(value, dict):
         return value
     if set(value) == {"mapping"}:
-        return {key: decode(part, folder) for key, part in value["mapping"].items()}
+        return {key: decode_at(value["mapping"], key, folder) for key in value["mapping"]}
     if set(value) != {"class", "given"} or value["class"] not in _KINDS:
         raise ValueError(f"an unknown part: {value!s:.60}")
-    given = {name: decode(part, folder) for name, part in value["given"].items()}
+    given = {name: decode_at(value["given"], name, folder) for name in value["given"]}
     for name in ("file", "image_path"):
         if isinstance(given.get(name), str):
             given[name] = _near(given[name], folder)
     return _KINDS[value["class"]](**given)
+
+
+def decode_at(told: Any, place: str | int, folder: Path) -> Any:
+    """Return what is described at a place; errors are those of `reading`."""
+    with reading(place):
+        return decode(told[place], folder)
+
+
+@contextmanager
+def reading(place: str | int) -> Iterator[None]:
+    """Turn whatever a damaged description leads to into a ValueError that begins with the place in it.
+
+    Raises:
+        ValueError: something went wrong in the block.
+        ModelLoadError: a file of a morph is missing or broken.
+    """
+    try:
+        yield
+    except (ModelLoadError, FileNotFoundError):
+        raise
+    except _DAMAGED as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        raise ValueError(f"{place}: {reason}") from error
 
 
 def _portable(file: str) -> str:
@@ -117,11 +145,11 @@ def entity_of(entity: Any, piece: Any) -> dict[str, Any]:
 
 def add_entity(scene: Any, told: Mapping[str, Any], folder: Path) -> None:
     """Add an entity to a scene by its description; its carrier comes when all are there: `attach`."""
-    shapes = decode(told["morphs"], folder)
+    shapes = decode_at(told, "morphs", folder)
     scene.add_entity(
         shapes if len(shapes) > 1 else shapes[0],
-        decode(told["material"], folder),
-        decode(told["surface"], folder),
+        decode_at(told, "material", folder),
+        decode_at(told, "surface", folder),
         **{name: told[name] for name in ("visualize_contact", "vis_mode", "name")},
     )
 

@@ -3,7 +3,7 @@
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -167,28 +167,49 @@ def _made(cls: Any, text: str, path: str | os.PathLike, show_viewer: bool, given
         if told["tumble_scene"] != description.VERSION:
             raise ValueError(f"version {told['tumble_scene']}")
         folder = Path(path).resolve().parent
-        options = {name: description.decode(told[name], folder) for name in description.OPTIONS}
-    except (ValueError, KeyError, TypeError) as error:
+        options = {name: description.decode_at(told, name, folder) for name in description.OPTIONS}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path}: not a file that Scene.export wrote, or one of another version ({error})") from error
     options |= {name: option for name, option in given.items() if option is not None}
-    scene = cls(**options, show_viewer=show_viewer)
-    for entity in told["entities"]:
-        description.add_entity(scene, entity, folder)
-    for entity in told["entities"]:
-        description.attach(scene, entity)
-    for light in told["lights"]:  # with the length of their directions to the bit
-        told_light: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in light.items()}
-        scene._lights.append(Light(**told_light))
-    for camera in told["cameras"]:
-        scene.add_camera(**camera)
-    for sensor in told["sensors"]:
-        scene.add_sensor(description.decode(sensor, folder))
-    if told["build"] is not None:
-        scene.build(**told["build"])
-        if model_digest(scene.rigid_solver.model) != told["model"]:
+    with description.reading(path):
+        scene = cls(**options, show_viewer=show_viewer)
+        try:
+            _fill(scene, told, folder)
+        except BaseException:
             scene.close()
-            raise ValueError(
-                f"{path}: the scene that it describes is another one now: files of its morphs have changed, its ground "
-                "is drawn at random, or it was changed by other means than add_entity"
-            )
+            raise
+    if told["build"] is not None and model_digest(scene.rigid_solver.model) != told["model"]:
+        scene.close()
+        raise ValueError(
+            f"{path}: the scene that it describes is another one now: files of its morphs have changed, its ground "
+            "is drawn at random, or it was changed by other means than add_entity"
+        )
     return scene
+
+
+def _fill(scene: Any, told: Mapping[str, Any], folder: Path) -> None:
+    """Add all that a description tells of to a scene, and build it; errors are those of `description.reading`."""
+    steps: dict[str, Callable[[Any], None]] = {
+        "entities": lambda entity: description.add_entity(scene, entity, folder),
+        "entities' carriers": lambda entity: description.attach(scene, entity),
+        "lights": lambda light: scene._lights.append(_light(light)),
+        "cameras": lambda camera: scene.add_camera(**camera),
+        "sensors": lambda sensor: scene.add_sensor(description.decode(sensor, folder)),
+    }
+    for name, add in steps.items():
+        with description.reading(name):
+            for number, part in enumerate(told[name.partition("'")[0]]):
+                with description.reading(number):
+                    add(part)
+    with description.reading("build"):
+        if told["build"] is not None:
+            scene.build(**told["build"])
+    with description.reading("model"):
+        told["model"]
+
+
+def _light(told: Mapping[str, Any]) -> Light:
+    """Return a light by its description, with the length of its direction to the bit."""
+    light = Light(**{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()})
+    Light.of(**told, intensity=1.0)  # for its checks
+    return light

@@ -1,12 +1,17 @@
 """A scene's own files: it is made again from them, goes on to the bit, and shows what it did."""
 
+import functools
+import io
 import json
+import operator
+import zipfile
 
 import numpy as np
 import pytest
 import torch
 
 import tumble.scene as gs
+from tumble.physics.process import disk
 from tumble.physics.process.runtime import init
 from tumble.physics.user.state_file import model_digest
 
@@ -149,6 +154,62 @@ def test_files_that_are_none_are_refused(tmp_path):
     path.write_text(path.read_text().replace("options.SimOptions", "os.system"))
     with pytest.raises(ValueError, match="an unknown part"):
         gs.Scene.load(path)
+
+
+missing = object()
+DAMAGE = (None, True, -1, 1e300, float("nan"), "x", [], {}, [[]], {"mapping": 5}, {"class": [], "given": {}})
+
+
+def test_whatever_a_damaged_description_holds_is_a_value_error_that_names_the_field(tmp_path):
+    """Every place of a description, without it and with other values."""
+    scene = gs.Scene()
+    scene.add_entity(gs.morphs.Box(size=(0.1, 0.1, 0.1), pos=(0, 0, 1)), gs.materials.Rigid(rho=300.0), name="box")
+    scene.add_entity(gs.morphs.MJCF(file="inverted_pendulum.xml"), surface=gs.surfaces.Gold())
+    scene.add_camera(res=(8, 8))
+    scene.add_light(pos=(0, 0, 3), dir=(0, 0, -1))
+    scene.add_sensor(gs.sensors.IMU(entity_idx=0))
+    text = scene.describe()
+    refused = 0
+    for number, place in enumerate(places(json.loads(text))):
+        for other in (missing, DAMAGE[number % len(DAMAGE)], DAMAGE[(7 * number + 3) % len(DAMAGE)]):
+            told = json.loads(text)
+            inner = functools.reduce(operator.getitem, place[:-1], told)
+            if other is missing:
+                del inner[place[-1]]
+            else:
+                inner[place[-1]] = other
+            (tmp_path / "scene.json").write_text(json.dumps(told))
+            try:
+                gs.Scene.load(tmp_path / "scene.json").close()
+            except ValueError as error:
+                refused += 1
+                assert str(error).startswith(str(tmp_path)), (place, other)
+                assert place[0] in str(error) or "not a file that Scene.export wrote" in str(error), (place, other)
+    assert refused > 250
+
+
+def places(told, above=()):
+    """All places in a description, as keys one in the other."""
+    for key in told if isinstance(told, dict) else range(len(told)) if isinstance(told, list) else ():
+        yield (*above, key)
+        yield from places(told[key], (*above, key))
+
+
+def test_a_movement_that_declares_too_much_is_not_unpacked(tmp_path, monkeypatch):
+    """By the size in the head of the archive, and by the shape in the head of an array."""
+    path, held = tmp_path / "bomb.npz", {"scene": gs.Scene().describe(), "timestamp": np.zeros(1)}
+    np.savez_compressed(path, qpos=np.zeros((1 << 18, 4)), **held)
+    monkeypatch.setattr(disk, "UNPACKED", 1 << 20)
+    with pytest.raises(ValueError, match=r"bomb\.npz: not a file of a gs\.recorders\.TrajectoryFile") as refusal:
+        gs.Scene.load_trajectory(path)
+    assert "declares 8," in str(refusal.value.__cause__)
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40, 4)})
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("qpos.npy", head.getvalue() + bytes(64))
+    with pytest.raises(ValueError, match=r"bomb\.npz") as refusal:
+        gs.Scene.load_trajectory(path)
+    assert "(1099511627776, 4)" in str(refusal.value.__cause__)
 
 
 def test_a_file_that_has_changed_is_refused(tmp_path):
