@@ -33,7 +33,7 @@ _KINDS = {
 """Classes of records by their names, such as "morphs.Box"."""
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
-"""What calls of a scene raise for values that no description has which was written by one."""
+"""The errors that calls of a scene raise for values that `encode` has not written."""
 
 
 def encode(value: Any) -> Any:

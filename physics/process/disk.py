@@ -1,4 +1,4 @@
-"""Files in folders that anybody may have made: no pipe or device is read, and writing follows no link out of a folder.
+"""Files in folders of unknown origin: no pipe or device is read, and writing follows no link out of a folder.
 
 Archives say in their heads how large their contents are. That is compared with the file before room is made for it.
 """
@@ -23,7 +23,7 @@ LARGEST_TEXT = 256 << 20
 UNPACKED = 1 << 30
 """Bytes that a packed archive may unpack to, whatever its own size."""
 PACKED_BY = 100
-"""How many times its own size a packed archive may unpack to beyond that; arrays of numbers seldom reach ten."""
+"""The size to which a packed archive may unpack beyond that, in sizes of its own; numbers seldom reach ten."""
 
 _NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -90,7 +90,7 @@ def own_folder(path: Path) -> Path:
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a new, empty file beside `path`, which takes its place if the block succeeds, and is removed if not.
 
-    Its name is random and it is made, never opened, so that nobody can have put a link there. A link at `path` is
+    Its name is random and it is made, never opened, so that no link can be there. A link at `path` is
     replaced, not followed.
     """
     path = Path(path)
