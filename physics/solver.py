@@ -93,9 +93,11 @@ class RigidSolver(Shorthand):
         width = lane_width(lanes) if lanes is not None else lanes_by_default(num_envs, runtime)
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]
-        arrangement = (
-            GpuArrangement(runtime, self.num_envs) if runtime.columns else CpuArrangement(runtime, self.num_envs, width)
-        )
+        arrangement: GpuArrangement | CpuArrangement
+        if runtime.columns:
+            arrangement = GpuArrangement(runtime, self.num_envs)
+        else:
+            arrangement = CpuArrangement(runtime, model, self.num_envs, width)
         self._driver = Driver(runtime, model, arrangement, needed)
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)

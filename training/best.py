@@ -6,13 +6,13 @@ of its own, from the same seeds. It does not change training: every random gener
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback
 
+from ..physics.process.disk import work_folder
 from .callbacks import keep_rows, open_to_append, read_curve
 from .checkpoint import list_checkpoints, save_checkpoint
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
@@ -96,9 +96,9 @@ class EvaluationCallback(BaseCallback):
         if self._envs is None:
             self._envs = make_envs(self.learner.config, "tumble", self.settings.episodes)
         envs, config = self._envs, self.learner.config
-        with tempfile.TemporaryDirectory() as name:
-            self.learner.save_policy(Path(name))
-            policy = Policy(config, Path(name), envs.single_observation_space, envs.single_action_space)
+        with work_folder() as folder:
+            self.learner.save_policy(folder)
+            policy = Policy(config, folder, envs.single_observation_space, envs.single_action_space)
         played, task = play(policy, envs, FIRST_SEED, deterministic=True), task_id(config.task)
         head = {"task": task, "simulator": "tumble", "step": policy.step, "seed": FIRST_SEED, "deterministic": True}
         return Evaluation.of(played, **head)

@@ -1,13 +1,14 @@
 """The compiling process: Taichi runs here with the settings of its jobs, apart from the user's process.
 
-`compilers.py` starts it. It reads jobs from its standard input, one line of JSON each, and writes answers to its
-standard output: one line of JSON, followed by as many bytes of machine code as the line says.
+`compilers.py` starts it in a folder for temporary files, where Taichi writes its LLVM IR. It reads jobs from its standard
+input, one line of JSON each, and writes answers to its standard output: one line of JSON, followed by as many bytes of
+machine code as the line says.
 """
 
 import json
 import os
+import shutil
 import sys
-import tempfile
 import traceback
 from typing import Any, BinaryIO
 
@@ -32,8 +33,7 @@ def main() -> None:
     """Answer jobs until the standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Taichi's prints go to the standard error
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # Taichi writes its LLVM IR there
+    try:
         compiler: _Compiler | LoopCompiler | None = None
         for line in sys.stdin.buffer:
             job, code = json.loads(line), b""
@@ -43,7 +43,8 @@ def main() -> None:
             except Exception:
                 answer = {"error": traceback.format_exc()}
             _send(answers, answer, code)
-        os.chdir("/")
+    finally:  # where the process that started this one was killed, and cannot remove the folder itself
+        shutil.rmtree(os.getcwd(), ignore_errors=True)
 
 
 def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":

@@ -16,6 +16,7 @@ from ..codegen.store import shared_store
 from ..model.features import Features
 from ..process.children import python_command
 from ..process.cores import usable_cores
+from ..process.disk import work_folder
 from ..process.libraries import NO_GREETING, a_home, load_mujoco
 from ..process.waiting import Waiting
 
@@ -195,10 +196,10 @@ def _started() -> Iterator[_Process]:
     environment = own | NO_GREETING | a_home()
     command = python_command(f"{_FIRST}; from {_MODULE} import main; main()")
     pipe = subprocess.PIPE
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as errors, work_folder() as folder:
         try:
             started = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, process_group=0
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, process_group=0, cwd=folder
             )
         except OSError as error:
             raise RuntimeError(f"sys.executable, which is to compile the solver, cannot be started: {error}") from error

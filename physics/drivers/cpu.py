@@ -13,7 +13,8 @@ from ..model.features import Features
 from ..model.model import Model
 from ..process.memory import require_memory
 from ..process.runtime import Runtime
-from ..state.sizes import memory_groups
+from ..state.room import first_room
+from ..state.sizes import all_sizes, memory_groups
 from .bound_kernel import BoundKernel
 from .growing import GrowingRoom
 from .outputs import Outputs, Selection
@@ -30,15 +31,18 @@ class CpuArrangement(Tiles):
 
     Args:
         runtime: the runtime, with its threads and precision.
+        model: of the environments.
         num_envs: number of environments.
         width: lanes of a tile.
 
     Raises:
-        MemoryError: there is no memory to index so many environments.
+        MemoryError: so many environments do not fit.
     """
 
-    def __init__(self, runtime: Runtime, num_envs: int, width: int) -> None:
-        require_memory(num_envs, _NUMBERING)
+    def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int) -> None:
+        rows = max(group.stop for group in memory_groups(all_sizes(model, first_room(model))).values())
+        # the memory, the rows with which `reset` fills it, and the counters
+        require_memory(num_envs, 2 * rows * runtime.torch_dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         super().__init__(num_envs, width)
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 
@@ -46,14 +50,9 @@ class CpuArrangement(Tiles):
         """Return the scratch for a model; it calls `moved` when its layout has changed.
 
         Raises:
-            MemoryError: so many environments do not fit.
-            ValueError: the model is too large.
+            ValueError, MemoryError: the model is too large.
         """
-        room = GrowingRoom(model, self.width, self._runtime, moved)
-        rows = max(group.stop for group in memory_groups(room.sizes).values())
-        # the memory, the rows with which `reset` fills it, and the counters
-        require_memory(self.num_envs, 2 * rows * self._dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
-        return room
+        return GrowingRoom(model, self.width, self._runtime, moved)
 
     def kernel(self, features: Features) -> Any:
         """Return the kernel with the optional code of `features`."""

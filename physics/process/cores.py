@@ -22,18 +22,32 @@ def cgroup_quota(groups: Path = _GROUPS, membership: Path = _MEMBERSHIP) -> floa
         groups: where the control groups are mounted.
         membership: the file that says which of them this process is in, a line `number:controllers:path` each.
     """
+    quota = math.inf
+    for folder, version in group_folders("cpu", groups, membership):
+        quota = min(quota, _second_version(folder) if version == 2 else _first_version(folder))
+    return quota
+
+
+def group_folders(
+    controller: str, groups: Path = _GROUPS, membership: Path = _MEMBERSHIP
+) -> Iterator[tuple[Path, int]]:
+    """The folders of the control groups that this process is in, which a controller has, and their version, 1 or 2.
+
+    Args:
+        controller: "cpu" or "memory".
+        groups: where the control groups are mounted.
+        membership: the file that says which of them this process is in.
+    """
     try:
         lines = membership.read_text().splitlines()
     except OSError:
-        return math.inf
-    quota = math.inf
+        return
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            quota = min(quota, *(_second_version(folder) for folder in _upwards(groups, path)))
-        elif "cpu" in controllers.split(","):
-            quota = min(quota, *(_first_version(folder) for folder in _upwards(groups / "cpu", path)))
-    return quota
+            yield from ((folder, 2) for folder in _upwards(groups, path))
+        elif controller in controllers.split(","):
+            yield from ((folder, 1) for folder in _upwards(groups / controller, path))
 
 
 def _upwards(top: Path, path: str) -> Iterator[Path]:

@@ -7,13 +7,17 @@ import contextlib
 import errno
 import math
 import os
+import shutil
 import stat
+import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .memory import available_memory
+from .trust import other_owner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +31,8 @@ PACKED_BY = 100
 
 _NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+_WORK, _UNLOCKED = "tumble-work-", 60.0
+"""The names of work folders, and seconds for which one may be without a lock."""
 
 
 def read_regular(path: str | os.PathLike, largest: int = LARGEST_TEXT) -> bytes:
@@ -102,6 +108,50 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             os.unlink(unfinished)
+
+
+@contextlib.contextmanager
+def work_folder() -> Iterator[Path]:
+    """Yield a new folder for temporary files, which is removed afterwards.
+
+    Those that killed processes have left are removed first: folders of this user that no process holds a lock on.
+    """
+    _remove_left()
+    with tempfile.TemporaryDirectory(prefix=_WORK, ignore_cleanup_errors=True) as name:
+        lock = _lock_of(name)
+        try:
+            yield Path(name)
+        finally:
+            if lock is not None:
+                os.close(lock)
+
+
+def _remove_left() -> None:
+    """Remove work folders that no process uses; one that was made just now may wait for its lock."""
+    with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(_WORK) and entry.is_dir(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                if not other_owner(status) and time.time() - status.st_mtime > _UNLOCKED:
+                    lock = _lock_of(entry.path)
+                    if lock is not None:
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                        os.close(lock)
+
+
+def _lock_of(folder: str) -> int | None:
+    """Lock a folder and return the descriptor; None if another process has, or where folders cannot be locked."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | _NO_LINK)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def check_archive(file: str | os.PathLike | IO[bytes], packed: bool = False) -> None:

@@ -3,10 +3,22 @@
 Linux hands out memory that it does not have, and ends the process that writes to it; so the system would not say.
 """
 
+import contextlib
 import math
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
-_GROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+from .cores import group_folders
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limits
+    resource = None  # type: ignore[assignment]
+
+_PROCESS = Path("/proc/self")
+_ADDRESSES, _DATA = 0, 5
+"""Columns of `statm` in proc(5): pages of the address space, and of data and stack."""
 GIB = 1 << 30
 
 
@@ -29,12 +41,12 @@ def require_memory(num_envs: int, bytes_per_env: int, there_is: float | None = N
         )
 
 
-def available_memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = _GROUP_LIMITS) -> float:
+def available_memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] | None = None) -> float:
     """Bytes that this process may still take; infinity where the system does not say.
 
     Args:
         meminfo: what proc(5) tells of the machine's memory.
-        limits: files of a control group that limit the memory of a container.
+        limits: files with the limits of control groups; None: of those that this process is in.
     """
     free = math.inf
     try:
@@ -42,9 +54,38 @@ def available_memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, .
         free = 1024.0 * (int(lines["MemAvailable"].split()[0]) + int(lines["SwapFree"].split()[0]))
     except (OSError, KeyError, ValueError, IndexError):
         pass
-    for limit in limits:
-        try:
-            free = min(free, float(Path(limit).read_text()))
-        except (OSError, ValueError):  # "max", or no such group
-            continue
-    return free
+    for limit in map(Path, limits) if limits is not None else _group_limits():
+        with contextlib.suppress(OSError, ValueError):  # "max", or no such group
+            free = min(free, max(0.0, float(limit.read_text()) - _used_by_group(limit.parent)))
+    return min(free, *_left_of_process())
+
+
+def _group_limits() -> Iterator[Path]:
+    """The files with the limits of the control groups of this process, of both versions of them."""
+    for folder, version in group_folders("memory"):
+        yield folder / ("memory.max" if version == 2 else "memory.limit_in_bytes")
+
+
+def _used_by_group(folder: Path) -> int:
+    """Bytes that a control group has taken and that the system could not take back, as it could those of files read."""
+    used = 0
+    with contextlib.suppress(OSError, ValueError):
+        name = "memory.current" if (folder / "memory.current").exists() else "memory.usage_in_bytes"
+        used = int((folder / name).read_text())
+        found = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        files = ("active_file", "inactive_file")
+        used -= sum(int(found.get(f"total_{name}", found.get(name, 0))) for name in files)
+    return max(0, used)
+
+
+def _left_of_process() -> Iterator[float]:
+    """Bytes that are left of the limits of this process: of `ulimit -v` and `ulimit -d`."""
+    yield math.inf
+    if resource is None:
+        return
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        pages = [int(word) for word in (_PROCESS / "statm").read_text().split()]
+        for kind, column in ((resource.RLIMIT_AS, _ADDRESSES), (resource.RLIMIT_DATA, _DATA)):
+            limit, _ = resource.getrlimit(kind)
+            if limit != resource.RLIM_INFINITY:
+                yield float(max(0, limit - pages[column] * os.sysconf("SC_PAGE_SIZE")))

@@ -1,7 +1,12 @@
 """Processes that Tumble starts import nothing that lies in the present folder."""
 
+import fcntl
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 import numpy as np
 import pytest
@@ -27,6 +32,43 @@ def test_commands_look_where_this_process_does(planted, tmp_path, monkeypatch):
     assert subprocess.run(module_command("module_of_ours", "-c"), **said).stdout == "__main__ ['-c']\n"
     assert subprocess.run(plain_python_command("import queue; print(1)"), **said).stdout == "1\n"
     assert not planted.exists()
+
+
+KILLED = """
+import os, signal, sys, tempfile
+from tumble.physics.drivers import compilers
+with compilers._started() as process:
+    process._process.stdin.flush()
+    print(os.listdir(tempfile.gettempdir()), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="units are compiled in other processes on Linux")
+def test_no_folder_of_a_compiling_process_stays(tmp_path, monkeypatch):
+    """Neither after it, nor after kill -9 of the process that started it; what others left goes with the next start."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, used, link, target = (tmp_path / name for name in ("tumble-work-a", "tumble-work-b", "tumble-work-c", "c"))
+    for folder in (left, used, target):
+        folder.mkdir()
+        os.utime(folder, (0, 0))
+    (left / "kernel.ll").write_text("")
+    os.utime(left, (0, 0))
+    link.symlink_to(target)
+    lock = os.open(used, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with compilers._started():
+        assert len(os.listdir(tmp_path)) == 4 and not left.exists(), "one more that is used, and one less that is not"
+    os.close(lock)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "tumble-work-b", "tumble-work-c"]
+    (tmp_path / "of another").mkdir()
+    place = {**os.environ, "TMPDIR": str(tmp_path / "of another")}
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, env=place)
+    assert done.returncode == -signal.SIGKILL and "tumble-work-" in done.stdout, done
+    until = time.monotonic() + 60
+    while list((tmp_path / "of another").iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert list((tmp_path / "of another").iterdir()) == []
 
 
 def test_no_child_executes_what_lies_in_the_present_folder(planted):

@@ -1,12 +1,16 @@
 """What a solver is asked for and cannot do: refused before anything is touched, by name, with what to do."""
 
 import inspect
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
 import tumble
+from tumble.assets import FOLDER as ASSETS
 from tumble.physics import Model, RigidSolver
 from tumble.physics.process.machine import default_threads
 from tumble.physics.process.memory import available_memory
@@ -140,8 +144,30 @@ def test_nothing_starts_from_what_is_not_finite(model, bad, where):
 
 
 def test_more_environments_than_fit(model):
-    with pytest.raises(MemoryError, match=r"num_envs=1,000,000,000,000: the solver needs .* GiB .* are free: at most"):
-        RigidSolver(model, 10**12)
+    """What the message says an environment needs is at least what the solver then allocates for it."""
+    humanoid = Model.from_mjcf(ASSETS / "humanoid.xml")
+    for mine, least in ((model, 2 * 4 * (4 * 2)), (humanoid, 2 * 4 * (28 + 4 * 27))):
+        with pytest.raises(MemoryError, match=r"num_envs=1,000,000,000,000: .* GiB .* are free: at most") as refusal:
+            RigidSolver(mine, 10**12)
+        assert int(re.search(r"\(([\d,]+) bytes", str(refusal.value))[1].replace(",", "")) > least
+
+
+LIMITED = """
+import resource
+from tumble.physics.process.memory import available_memory
+pages = int(open("/proc/self/statm").read().split()[{column}]) * resource.getpagesize()
+resource.setrlimit(resource.{limit}, (pages + (1 << 28),) * 2)
+print((1 << 28) - (1 << 22) <= available_memory() <= (1 << 28))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="proc(5)")
+@pytest.mark.parametrize(("limit", "column"), [("RLIMIT_AS", 0), ("RLIMIT_DATA", 5)])
+def test_limits_of_the_process_count(limit, column):
+    """Of 256 MiB that are left, all but what the two lines after took."""
+    program = LIMITED.format(limit=limit, column=column)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "True\n", done
 
 
 def test_free_memory_is_the_least_that_anyone_grants(tmp_path):
@@ -152,3 +178,6 @@ def test_free_memory_is_the_least_that_anyone_grants(tmp_path):
     limit.write_text("4096\n")
     assert available_memory(info, (str(limit), str(tmp_path / "none"))) == 4096
     assert available_memory(tmp_path / "none", ()) == float("inf")
+    (tmp_path / "memory.current").write_text("3000\n")
+    (tmp_path / "memory.stat").write_text("anon 1000\nactive_file 500\ninactive_file 1500\n")
+    assert available_memory(info, (str(limit),)) == 4096 - 1000, "files that were read can be given back"
