@@ -1,8 +1,8 @@
 """The compiling process: Taichi runs here with the settings of its jobs, apart from the user's process.
 
-`compilers.py` starts it in a folder for temporary files, where Taichi writes its LLVM IR. It reads jobs from its standard
-input, one line of JSON each, and writes answers to its standard output: one line of JSON, followed by as many bytes of
-machine code as the line says.
+`compilers.py` starts it in a folder for temporary files, where Taichi writes its LLVM IR. It reads jobs from its
+standard input, one line of JSON each, and writes answers to its standard output: one line of JSON, followed by as
+many bytes of machine code as the line says.
 """
 
 import json
