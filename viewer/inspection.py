@@ -1,8 +1,15 @@
 """A model in words: its sizes, and its bodies as a tree with joints, masses and geoms."""
 
+import re
+
 import mujoco
 
 MOST_LINES = 300
+
+
+def as_it_is(text: str) -> str:
+    """Return markdown that shows a text letter by letter: pages take HTML in markdown as their own."""
+    return re.sub(r"[^A-Za-z0-9 .-]", lambda letter: f"&#{ord(letter[0])};", text)
 
 
 def summary(mj: mujoco.MjModel) -> str:
@@ -10,7 +17,7 @@ def summary(mj: mujoco.MjModel) -> str:
     sizes = {"bodies": mj.nbody - 1, "joints": mj.njnt, "dofs": mj.nv, "geoms": mj.ngeom, "controls": mj.nu}
     sizes |= {"sensors": mj.nsensor, "equalities": mj.neq, "tendons": mj.ntendon}
     words = ", ".join(f"{count} {name}" for name, count in sizes.items() if count)
-    return f"**{mj.names[: mj.names.index(0)].decode() or 'model'}**: {words}; step {1000 * mj.opt.timestep:g} ms"
+    return f"**{as_it_is(_name(mj))}**: {words}; step {1000 * mj.opt.timestep:g} ms"
 
 
 def tree(mj: mujoco.MjModel) -> str:
@@ -20,11 +27,11 @@ def tree(mj: mujoco.MjModel) -> str:
     for b in range(1, mj.nbody):
         depth[b] = depth[mj.body_parentid[b]] + 1
         joints = range(mj.body_jntadr[b], mj.body_jntadr[b] + mj.body_jntnum[b]) if mj.body_jntnum[b] else ()
-        kinds = [f"{mj.joint(j).name or j} ({_kind(mj, j)})" for j in joints]
+        kinds = [f"{as_it_is(mj.joint(j).name or str(j))} ({_kind(mj, j)})" for j in joints]
         told = [f"{mj.body_mass[b]:.3g} kg"]
         told += [", ".join(kinds)] if kinds else []
         told += [f"{mj.body_geomnum[b]} geoms"] if mj.body_geomnum[b] else []
-        lines.append(f"{'  ' * (depth[b] - 1)}- **{mj.body(b).name or f'body {b}'}**: {'; '.join(told)}")
+        lines.append(f"{'  ' * (depth[b] - 1)}- **{as_it_is(mj.body(b).name or f'body {b}')}**: {'; '.join(told)}")
     left = len(lines) - MOST_LINES
     return "\n".join(lines[:MOST_LINES] + ([f"- and {left} more"] if left > 0 else []))
 
@@ -35,6 +42,10 @@ def state(solver: object, mj: mujoco.MjModel, env: int) -> str:
     qvel = solver.qvel[env]  # type: ignore[attr-defined]
     speed = float(qvel.abs().max()) if mj.nv else 0.0
     return f"time {time:.2f} s, fastest dof {speed:.2f} rad/s or m/s"
+
+
+def _name(mj: mujoco.MjModel) -> str:
+    return mj.names[: mj.names.index(0)].decode(errors="replace") or "model"
 
 
 def _kind(mj: mujoco.MjModel, joint: int) -> str:

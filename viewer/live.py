@@ -5,9 +5,10 @@ browsers come in other threads; they leave jobs, which are done between two fram
 """
 
 import contextlib
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from queue import Empty, SimpleQueue
@@ -17,6 +18,7 @@ import numpy as np
 
 from .drawings import Drawings
 from .errors import ViewerError
+from .gate import Gate
 from .layout import grid, room
 from .overlays import Overlays
 from .panel import Panel
@@ -28,10 +30,15 @@ from .session import Session
 from .sources import environments, geom_poses, own_sizes
 from .stage import Air, Stage
 
+logger = logging.getLogger("tumble.viewer")
 FRAMES, READINGS = 30.0, 4.0
 """Times a second that bodies are drawn, and that numbers, curves and pictures are."""
 LATE = 0.1
 """Seconds of a frame that the loop may lag behind the clock before it gives up catching up."""
+MOST_TROUBLES = 20
+"""Different errors that are told until the next reset."""
+FAR = 1e6
+"""Metres from the origin up to which the mouse pulls."""
 
 
 class Viewer:
@@ -59,7 +66,7 @@ class Viewer:
         frames: how many times the bodies have been drawn.
 
     Raises:
-        ViewerError: viser is missing, the port is in use, or there is nothing to show.
+        ViewerError: viser is missing or of an unknown version, the port is in use, or there is nothing to show.
         TypeError, IndexError: those of `Recorder`.
     """
 
@@ -90,8 +97,9 @@ class Viewer:
         self.frames = 0
         self._clock = self._drawn = self._was_read = time.perf_counter()
         self._synced = False
+        self._told_of: set[str] = set()
         number = free_port(host, port)
-        self._server = viser.ViserServer(host=host, port=number, label=title, verbose=False)
+        self._server = Gate(host).start(viser, host=host, port=number, label=title, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
@@ -221,7 +229,8 @@ class Viewer:
         if self._ended.is_set():
             return
         self.session.tell({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
-        self._note()
+        with self._going_on():
+            self._note()
         panel, now = self.panel, time.perf_counter()
         begun = self._clock if self._synced else now
         self._clock, self._synced = max(begun + self.session.dt / panel.speed, now - LATE), True
@@ -236,24 +245,42 @@ class Viewer:
                 break
             due = min(self._drawn + 1 / FRAMES, self._clock if panel.playing else np.inf)
             time.sleep(max(0.0005, min(due - now, 1 / FRAMES)))
-        self._spring.apply()
+        with self._going_on():
+            self._spring.apply()
+
+    @contextlib.contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Tell of an error in the log and on the page, and go on: what a page asks for ends no program."""
+        try:
+            yield
+        except Exception as error:
+            trouble = f"{type(error).__name__}: {error}"
+            if trouble not in self._told_of and len(self._told_of) < MOST_TROUBLES:  # they may come with every frame
+                self._told_of.add(trouble)
+                logger.exception("the viewer goes on after an error")
+                self.panel.tell(error)
 
     def _show(self, now: float) -> None:
         """Draw and read, if it is time to."""
         if now - self._drawn >= 1 / FRAMES:
             self._drawn = now
-            self._draw()
+            with self._going_on():
+                self._draw()
         if now - self._was_read >= 1 / READINGS:
             self._was_read = now
-            self._read()
+            with self._going_on():
+                self._read()
 
     def _do_jobs(self) -> None:
         with contextlib.suppress(Empty):
             while True:
-                self._jobs.get_nowait()()
+                job = self._jobs.get_nowait()
+                with self._going_on():
+                    job()
 
     def _advance(self) -> None:
-        self._spring.apply()
+        with self._going_on():
+            self._spring.apply()
         self.session.advance()
         self._note()
 
@@ -304,6 +331,8 @@ class Viewer:
         """Begin anew in all environments."""
         self._spring.release()
         self._plots.clear()
+        self._told_of.clear()
+        self.panel.tell(None)
         self.session.reset()
 
     def _arrange(self) -> None:
@@ -324,8 +353,11 @@ class Viewer:
 
     def _dragged(self, event: Any, place: int, body: int) -> None:
         """Take note of the mouse; called in the thread of the server."""
+        ends = np.array([event.start_position, event.end_position], float)
+        if ends.shape != (2, 3) or not (np.abs(ends) < FAR).all():
+            return
         env, offset = self._stage.shown[place], self._stage.offsets[place]
-        start, end = (np.array(p, float) - offset for p in (event.start_position, event.end_position))
+        start, end = ends - offset
         if event.phase == "start":
             self._jobs.put(lambda: self._spring.grab(env, body, start))
         elif event.phase == "end":

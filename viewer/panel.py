@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from .inspection import summary, tree
+from .inspection import as_it_is, summary, tree
 from .session import BY_HAND, Session
 from .sliders import Do, JointSliders, control_sliders
 
-SPEEDS = ("1/16", "1/8", "1/4", "1/2", "1", "2", "4", "as fast as it goes")
+SPEEDS = {"1/16": 1 / 16, "1/8": 1 / 8, "1/4": 1 / 4, "1/2": 1 / 2, "1": 1.0, "2": 2.0, "4": 4.0}
+SPEEDS["as fast as it goes"] = float("inf")
 ALL = "side by side"
+MOST_LETTERS = 400
+"""Letters of an error that the page shows."""
 
 
 class Panel:
@@ -29,6 +32,7 @@ class Panel:
         tabs = server.gui.add_tab_group()
         with tabs.add_tab("Run"):
             self._run()
+            self._problem = server.gui.add_markdown("", visible=False)
             self.status = server.gui.add_markdown("")
             self.plots_place = server.gui.add_folder("Curves")
         with tabs.add_tab("Move"):
@@ -42,7 +46,7 @@ class Panel:
         gui = self._gui
         self._play = gui.add_button("Pause" if self.playing else "Play", color="teal")
         step = gui.add_button_group("or", ("Step", "Reset"))
-        speed = self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
+        speed = self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1")
         self._play.on_click(lambda _: self._do(lambda: self.play(not self.playing)))
         step.on_click(lambda _: self._do(self._one_step if step.value == "Step" else lambda: self.reset_wanted()))
         speed.on_update(lambda _: self._do(lambda: self._set_speed(speed.value)))
@@ -81,27 +85,28 @@ class Panel:
 
     def pace(self, speed: float) -> None:
         """Set the speed, and the choice of it if it is one of those that are offered."""
-        name = {_speed_of(name): name for name in SPEEDS}.get(speed)
-        if name is not None:
-            self._speed.value = name
+        for name, offered in SPEEDS.items():
+            if offered == speed:
+                self._speed.value = name
         self.speed = speed
 
     def _set_speed(self, name: str) -> None:
-        self.speed = _speed_of(name)
+        self.speed = SPEEDS[name]
 
     def _choose(self, env: int) -> None:
         self.side_by_side, self.env = env < 0, max(env, 0)
         self._rearrange()
 
     def _set_way(self) -> None:
-        self._session.way = self._way.value
+        ways = self._session.ways
+        self._session.way = ways[ways.index(self._way.value)]
+
+    def tell(self, error: Exception | None) -> None:
+        """Show an error above the other words of the page; None: it shows none any more."""
+        self._problem.visible = error is not None
+        if error is not None:
+            self._problem.content = f"**{type(error).__name__}**: {as_it_is(str(error)[:MOST_LETTERS])}"
 
     def _by_hand(self) -> None:
         if self._way is not None and self._way.value != BY_HAND:
             self._way.value = BY_HAND
-
-
-def _speed_of(name: str) -> float:
-    """Return the number of one of `SPEEDS`."""
-    over, _, under = name.partition("/")
-    return float("inf") if not over.isdigit() else float(over) / float(under or 1)

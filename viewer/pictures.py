@@ -36,6 +36,7 @@ class CameraPictures:
         from ..physics.rendering import BatchRenderer
 
         if name not in self._renderers:
-            camera = None if name == FOLLOWING else self.names.index(name) - 1
+            place = self.names.index(name)
+            camera = place - 1 if place else None
             self._renderers[name] = BatchRenderer(self._solver.model, *SIZE, camera=camera)
         return self._renderers[name]

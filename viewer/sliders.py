@@ -34,10 +34,10 @@ def control_sliders(gui: Any, session: Session, chosen: Callable[[], int], do: D
         def moved(event: Any, i: int = i) -> None:
             if event.client is None:
                 return  # set by the program
-            value = float(event.target.value)
+            slider, value = event.target, event.target.value
 
             def write() -> None:
-                session.want(chosen(), i, value)
+                session.want(chosen(), i, _within(slider, value))
                 by_hand()
 
             do(write)
@@ -62,8 +62,8 @@ class JointSliders:
 
             def moved(event: Any, address: int = address) -> None:
                 if event.client is not None:
-                    value = float(event.target.value)
-                    do(lambda: session.set_joint(chosen(), address, value))
+                    slider, value = event.target, event.target.value
+                    do(lambda: session.set_joint(chosen(), address, _within(slider, value)))
 
             slider.on_update(moved)
             self._sliders.append((address, slider))
@@ -77,3 +77,14 @@ class JointSliders:
             value = round(float(np.clip(qpos[address], slider.min, slider.max)), 4)
             if abs(value - slider.value) > slider.step:
                 slider.value = value
+
+
+def _within(slider: Any, value: Any) -> float:
+    """Return a value that a page gave a slider, kept within its bounds.
+
+    Raises:
+        ValueError: it is not finite.
+    """
+    if not np.isfinite(float(value)):
+        raise ValueError(f"the slider {slider.label!r} was set to {value}")
+    return float(np.clip(float(value), slider.min, slider.max))

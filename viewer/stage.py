@@ -203,7 +203,7 @@ class Stage:
 
         async def dragged(event: Any) -> None:
             instance = event.instance_index or 0
-            if part.places[instance] < len(self.shown):
+            if 0 <= instance < len(part.places) and part.places[instance] < len(self.shown):
                 self._grab(event, int(part.places[instance]), int(self._drawn.body[part.rows[instance]]))
 
         handle.on_drag("left")(dragged)

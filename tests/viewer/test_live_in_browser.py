@@ -1,4 +1,7 @@
-"""The live view in a real browser: it loads, bodies move, sliders act, a drag moves a body."""
+"""The live view in a real browser: it loads, bodies move, sliders and drags act; names and foreign pages do not."""
+
+import html
+import json
 
 import numpy as np
 import pytest
@@ -6,10 +9,25 @@ import pytest
 from tumble.viewer import Viewer
 
 from .browser import needs_chromium
-from .looking import NEAR, drag, opened, projected, red, tab, wait
+from .looking import NEAR, TABS, drag, opened, projected, red, tab, wait
 
-pytest.importorskip("viser")
-pytestmark = [needs_chromium, pytest.mark.slow]
+viser = pytest.importorskip("viser")
+pytestmark = needs_chromium
+slow = pytest.mark.slow
+RUNS = (
+    "&lt;img src=x onerror='window.ran=1'&gt;&lt;script&gt;window.ran=1&lt;/script&gt;{window.ran=1}[a](javascript:ran)"
+)
+HOSTILE = f"""
+<mujoco model="{RUNS} model">
+  <worldbody>
+    <body name="{RUNS} body"><joint name="{RUNS} joint" type="slide"/>
+      <geom name="{RUNS} geom" type="sphere" size=".3" mass="1"/></body>
+    <camera name="{RUNS} camera"/>
+  </worldbody>
+  <actuator><motor name="{RUNS} motor" joint="{RUNS} joint" ctrlrange="-1 1"/></actuator>
+  <keyframe><key name="{RUNS} key" qpos="1"/></keyframe>
+</mujoco>
+"""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +60,7 @@ def still(viewer: Viewer) -> None:
     viewer.do(put)
 
 
+@slow
 def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown):
     viewer, browser = shown
     assert not browser.problems
@@ -56,6 +75,7 @@ def test_the_page_loads_without_errors_and_bodies_are_drawn_where_they_are(shown
     assert np.linalg.norm(found[1] - found[0]) > 2 * NEAR
 
 
+@slow
 def test_a_slider_acts_on_the_control(shown):
     viewer, browser = shown
     still(viewer)
@@ -74,6 +94,7 @@ def test_a_slider_acts_on_the_control(shown):
     assert viewer.session.wanted[1, 0] == 0  # of the environment that was chosen alone
 
 
+@slow
 def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     viewer, browser = shown
     still(viewer)
@@ -88,3 +109,47 @@ def test_a_drag_pulls_a_body_and_ends_with_the_mouse(shown):
     wait(lambda: viewer._spring.line is None)
     viewer.do(lambda: viewer.panel.play(False))
     assert viewer.do(lambda: float(solver.inputs.xfrc_applied.abs().max())) == 0
+
+
+def test_names_are_shown_letter_by_letter_and_pages_of_other_addresses_are_refused(tmp_path):
+    """Names of a file, of numbers of a step, a title and an error may hold HTML, which the page shows as text.
+
+    A foreign page that a browser of this machine shows is told nothing, by itself or by a link to the viewer's page.
+    """
+    from tumble.physics import Model, RigidSolver
+
+    name = html.unescape(RUNS)
+    viewer = Viewer(RigidSolver(Model.from_mjcf(HOSTILE), 1), driven=True, title=name)
+    viewer.sync(np.zeros(1), {f"reward {name}": np.zeros(1)})
+    viewer.session.solver.step()
+    viewer.sync(np.ones(1), {f"reward {name}": np.zeros(1)})
+    viewer.panel.tell(ValueError(name))
+    viewer._plots.update()
+    browser = opened(viewer, tmp_path / "profile")
+    try:
+        browser.until("document.querySelector('.u-legend') !== null")
+        for label in ("Move", "Show", "Model", "Run"):
+            tab(browser, label)
+            browser.until(f"{TABS}.find(t => t.textContent.includes('{label}')).ariaSelected === 'true'")
+            if label == "Model":
+                for kind in ("model", "body", "joint"):
+                    browser.until(f"document.body.textContent.includes({json.dumps(f'{name} {kind}')})")
+        assert browser.ask("[window.ran, document.querySelectorAll('img[src=x], a[href^=javascript]').length]") == [
+            None,
+            0,
+        ]
+        foreign = tmp_path / "foreign.html"
+        address = viewer.url.replace("http", "ws")
+        foreign.write_text(f"""<script>
+            const socket = new WebSocket("{address}", "viser-v{viser.__version__}");
+            socket.onopen = () => {{ window.told = "opened"; }};
+            socket.onerror = () => {{ window.told = "refused"; }};
+        </script>""")
+        browser.open(foreign.as_uri())
+        assert browser.until("window.told") == "refused"
+        browser.problems.clear()
+        browser.open(f"{viewer.url}/?websocket=ws://localhost:1")
+        wait(lambda: browser.ask("1") and any("Content Security Policy" in problem for problem in browser.problems))
+    finally:
+        browser.close()
+        viewer.close()
