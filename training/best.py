@@ -1,7 +1,10 @@
 """Evaluation during training: the policy plays episodes now and then, and the best one so far is kept.
 
-An evaluation here is what `tumble evaluate` would do: the policy as it would be read from a checkpoint, in environments
-of its own, from the same seeds. It does not change training: every random generator is put back afterwards.
+An evaluation here is what `tumble evaluate --seed 1000000` would do: the policy as it would be read from a checkpoint,
+in environments made for it. It does not change training: every random generator is put back afterwards.
+
+The highest of many noisy means is too high. So the best policy is scored once more at the end of training, on episodes
+that had no part in the choice: the first of those that `tumble evaluate` plays.
 """
 
 import json
@@ -12,29 +15,31 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..physics.process.disk import work_folder
-from .callbacks import keep_rows, open_to_append, read_curve
-from .checkpoint import list_checkpoints, save_checkpoint
+from ..physics.process.disk import read_regular, work_folder
+from .callbacks import TrainingClock, keep_rows, open_to_append, read_curve
+from .checkpoint import list_checkpoints, save_checkpoint, write_text_atomically
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
 from .learner import Learner, generator_state, load_generator_state
 from .policy import Policy
 from .runs import Run
 from .tasks import task_id
 
-EVALUATIONS = "evaluations.jsonl"
+EVALUATIONS, BEST = "evaluations.jsonl", "best.json"
+CHOOSING_SEED = 1_000_000  # of evaluations during training; far from those of `tumble evaluate`, which judge the best
 
 
 class EvaluationCallback(BaseCallback):
     """Evaluate each `every_steps` and at the end, always between two iterations.
 
     Figures go to the logger and, one line an evaluation, to the run's `evaluations.jsonl`; the policy of the highest
-    mean return goes to the run's `best`, together with its line. The callback must stand before the one that writes
-    checkpoints, so that a resumed run does not evaluate the same step again.
+    mean return goes to the run's `best`, together with its line. At the end `best.json` gets the scores of that policy
+    on other episodes. The callback must stand before the one that writes checkpoints, so that a resumed run does not
+    evaluate the same step again.
     """
 
-    def __init__(self, learner: Learner, run: Run, resumed_at: int | None) -> None:
+    def __init__(self, learner: Learner, run: Run, resumed_at: int | None, clock: TrainingClock) -> None:
         super().__init__()
-        self.learner, self.run = learner, run
+        self.learner, self.run, self.clock = learner, run, clock
         self.settings = learner.config.evaluation
         self.path = run.folder / EVALUATIONS
         keep_rows(self.path, resumed_at)
@@ -55,19 +60,18 @@ class EvaluationCallback(BaseCallback):
         if not rows or rows[-1]["step"] < self.model.num_timesteps:
             self.evaluate()
             self.logger.dump(self.model.num_timesteps)
+        self.judge_best()
 
     def _on_step(self) -> bool:
         return True
 
     def evaluate(self) -> Evaluation:
         """Play the policy of this moment; keep it if it is the best so far."""
-        generators = generator_state(self.model)
-        try:
-            score = self._play()
-        finally:
-            load_generator_state(self.model, generators)
-        row = {"step": score.step, "seconds": 0.0} | score.summary()
-        for key in ("task", "simulator", "deterministic", "environment", "returns", "lengths"):
+        with work_folder() as folder:
+            self.learner.save_policy(folder)
+            score = self.play_policy(folder, CHOOSING_SEED)
+        row = {"step": score.step} | self.clock.read() | score.summary()
+        for key in ("task", "simulator", "deterministic", "environment"):
             del row[key]
         best = self.best_mean()
         if best is None or score.mean > best:
@@ -77,6 +81,15 @@ class EvaluationCallback(BaseCallback):
         self.logger.record("eval/mean_return", score.mean)
         self.logger.record("eval/mean_length", row["mean_length"])
         return score
+
+    def judge_best(self) -> None:
+        """Score the policy that was kept on episodes that did not choose it, unless that was done before."""
+        for kept in list_checkpoints(self.run.best):
+            chosen = read_curve(kept / EVALUATIONS)
+            step = chosen[0]["step"] if chosen else None
+            if step is not None and step != read_best(self.run).get("step"):
+                scores = self.play_policy(kept, FIRST_SEED).summary() | {"chosen_by": chosen[0]}
+                write_text_atomically(self.run.folder / BEST, json.dumps(scores, indent=2) + "\n")
 
     def best_mean(self) -> float | None:
         """Return the mean return of the policy that was kept; None where none is."""
@@ -91,16 +104,17 @@ class EvaluationCallback(BaseCallback):
         if self._envs is not None:
             self._envs.close()
 
-    def _play(self) -> Evaluation:
-        """Play each episode in an environment of its own; the environments are kept for the next time."""
-        if self._envs is None:
-            self._envs = make_envs(self.learner.config, "tumble", self.settings.episodes)
-        envs, config = self._envs, self.learner.config
-        with work_folder() as folder:
-            self.learner.save_policy(folder)
+    def play_policy(self, folder: Path, seed: int) -> Evaluation:
+        """Play the policy of a folder, an episode in each environment; the environments are kept for the next time."""
+        config, generators = self.learner.config, generator_state(self.model)
+        try:
+            envs = self._envs = self._envs or make_envs(config, "tumble", self.settings.episodes)
             policy = Policy(config, folder, envs.single_observation_space, envs.single_action_space)
-        played, task = play(policy, envs, FIRST_SEED, deterministic=True), task_id(config.task)
-        head = {"task": task, "simulator": "tumble", "step": policy.step, "seed": FIRST_SEED, "deterministic": True}
+            played = play(policy, envs, seed, deterministic=True)
+        finally:
+            load_generator_state(self.model, generators)
+        head = {"task": task_id(config.task), "simulator": "tumble", "step": policy.step}
+        head |= {"seed": seed, "deterministic": True}
         return Evaluation.of(played, **head)
 
     def _keep(self, row: dict[str, Any]) -> None:
@@ -115,3 +129,13 @@ class EvaluationCallback(BaseCallback):
         for old in before:
             if old != kept:
                 shutil.rmtree(old)
+
+
+def read_best(run: Run) -> dict[str, Any]:
+    """Return the scores of the best policy on episodes that did not choose it; {} if there are none."""
+    try:
+        scores = json.loads(read_regular(run.folder / BEST))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    good = isinstance(scores, dict) and all(isinstance(scores.get(name), int | float) for name in ("step", "mean"))
+    return scores if good else {}

@@ -29,9 +29,11 @@ from .config import RunConfig
 from .errors import TumbleUserError
 from .learner import Learner
 from .runs import Run
+from .sb3_bridge import TumbleVecEnv
 
 Progress = Literal["lines"] | bool
 LINE_EVERY = 10.0  # s, between two lines of progress
+EPISODE_FIGURES = ("rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/success_rate")
 LEAST_SHARE = 20.0  # times the duration of a checkpoint that pass before one is written in passing
 clock = time.monotonic
 logger = logging.getLogger("tumble")
@@ -224,9 +226,9 @@ class ProgressCallback(BaseCallback):
         print(f"{step:,} steps ({share} %), {rate:,.0f} a second{self._figures(', ')}", flush=True)
 
     def _figures(self, before: str = "") -> str:
-        """Return mean return and length of the last episodes, with `before` in front; empty while none has ended."""
+        """Return mean return and length of the last episodes after `before`; empty until each environment ended one."""
         episodes = self.model.ep_info_buffer
-        if not episodes:
+        if not episodes or not self.training_env.unwrapped.all_have_ended():  # type: ignore[attr-defined]
             return ""
         mean_return = sum(episode["r"] for episode in episodes) / len(episodes)
         mean_length = sum(episode["l"] for episode in episodes) / len(episodes)
@@ -239,25 +241,57 @@ class ProgressCallback(BaseCallback):
             self._bar.close()
 
 
+class RunLogger(Logger):
+    """SB3's logger, without figures of episodes until each environment has ended a whole one.
+
+    The first episodes to end are the short ones: their mean ranks a policy that fails above one that goes on.
+    """
+
+    def __init__(self, folder: Path, writers: list[KVWriter], bridge: TumbleVecEnv) -> None:
+        super().__init__(folder=str(folder), output_formats=writers)
+        self._bridge = bridge
+
+    def dump(self, step: int = 0) -> None:
+        """Write all figures recorded since the last dump."""
+        if not self._bridge.all_have_ended():
+            for name in EPISODE_FIGURES:
+                self.name_to_value.pop(name, None)
+                self.name_to_excluded.pop(name, None)
+        super().dump(step)
+
+
+class TrainingClock:
+    """The seconds of training so far; a resumed run goes on from `last`, the last line of its curve that is kept.
+
+    `seconds` are those of a clock, `cpu_seconds` those for which this process kept cores busy, which tell more on a
+    machine that does other work too.
+    """
+
+    def __init__(self, last: dict[str, float] | None = None) -> None:
+        last = last or {"seconds": 0.0}
+        self._started = time.perf_counter() - last["seconds"]
+        self._busy = time.process_time() - last.get("cpu_seconds", last["seconds"])
+
+    def read(self) -> dict[str, float]:
+        """Return both."""
+        seconds, busy = time.perf_counter() - self._started, time.process_time() - self._busy
+        return {"seconds": round(seconds, 3), "cpu_seconds": round(busy, 3)}
+
+
 class CurveWriter(KVWriter):
     """The learning curve as a text file: one JSON object a line, with step, seconds of training and SB3's figures.
 
-    `seconds` are those of a clock, `cpu_seconds` those for which this process kept cores busy, which tell more on a
-    machine that does other work too. On resume the lines after the checkpoint are dropped, and both go on from where
-    they stood.
+    On resume the lines after the checkpoint are dropped, and the clock goes on from where it stood.
     """
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
         kept = keep_rows(path, resumed_at)
         self._file = open_to_append(path)
-        last = kept[-1] if kept else {"seconds": 0.0}
-        self._started = time.perf_counter() - last["seconds"]
-        self._busy = time.process_time() - last.get("cpu_seconds", last["seconds"])
+        self.clock = TrainingClock(kept[-1] if kept else None)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
-        row: dict[str, float] = {"step": step, "seconds": round(time.perf_counter() - self._started, 3)}
-        row |= {"cpu_seconds": round(time.process_time() - self._busy, 3)} | _numbers(key_values)
+        row: dict[str, float] = {"step": step} | self.clock.read() | _numbers(key_values)
         self._file.write(json.dumps(row) + "\n")
         self._file.flush()
 
@@ -347,14 +381,21 @@ def require_loggers(config: RunConfig) -> None:
         )
 
 
-def make_logger(run: Run, resumed_at: int | None) -> Logger:
+def make_logger(run: Run, resumed_at: int | None, bridge: TumbleVecEnv) -> tuple[RunLogger, TrainingClock]:
     """Log to the run folder's curve, to TensorBoard, and to Weights & Biases where the configuration names a project.
 
-    `resumed_at` is the step a resumed run goes on from.
+    Args:
+        run: The run.
+        resumed_at: The step from which a resumed run goes on.
+        bridge: Its environments.
+
+    Returns:
+        The logger, and the clock of the curve.
     """
     project = run.config.log.wandb
     writers: list[KVWriter] = [WandbWriter(project, run)] if project else []
-    writers.append(CurveWriter(run.folder / "progress.jsonl", resumed_at))
+    curve = CurveWriter(run.folder / "progress.jsonl", resumed_at)
+    writers.append(curve)
     with Waiting("importing TensorBoard"):
         writers.append(TensorBoardWriter(run.folder / "tensorboard", resumed_at))
-    return Logger(folder=str(run.folder), output_formats=writers)
+    return RunLogger(run.folder, writers, bridge), curve.clock

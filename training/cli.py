@@ -322,15 +322,13 @@ def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, A
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, and folders of several seeds.")],
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
 ) -> None:
-    """Compare runs: scores as JSON and a table, learning curves as a picture."""
-    from .runs import Run
-
+    """Compare runs, grouped by what differs in their configurations: tables, curves as a picture, JSON and CSV."""
     with LIBRARIES:
         from .report import write_report
-    print("\n".join(str(path) for path in write_report([Run.find(folder) for folder in runs], out)))
+    print("\n".join(str(path) for path in write_report(runs, out)))
 
 
 app.command()(render)

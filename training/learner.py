@@ -216,6 +216,7 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
+    common["stats_window_size"] = max(100, venv.num_envs)  # so that each environment counts in the mean of episodes
     seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
     policy: Any
     policy, common["policy_kwargs"] = policy_class(config, venv.observation_space, seen)

@@ -1,20 +1,38 @@
-"""Several runs side by side: scores as JSON and a table, learning curves as a picture."""
+"""Several runs side by side: scores as JSON and tables, learning curves as a picture and as CSV."""
 
 import json
 import math
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..physics.process.disk import read_regular, replacing
+from ..physics.process.disk import read_regular
 from .callbacks import read_curve
 from .checkpoint import write_text_atomically
+from .config import ALGORITHMS
+from .curves import SCORED, Group, draw, means_csv, points_csv, write_csv
 from .errors import TumbleUserError
 from .evaluate import SIMULATORS
 from .runs import Run
+from .seeds import SeedBatch
+from .seeds_command import mean_and_half
 from .tasks import short_name, task_id
 
-HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart", "success", "told")
+HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart", "success", "info")
+GROUP_HEADINGS = (
+    "task",
+    "setting",
+    "seeds",
+    "steps",
+    "minutes",
+    "last evaluation",
+    "best policy, other episodes",
+    "ended episodes",
+)
+POINTS_HEAD = ("task", "setting", "seed", "curve", "step", "minutes", "return")
+MEANS_HEAD = ("task", "setting", "curve", "seeds", "axis", "place", "mean", "low", "high")
+NOT_LEARNING = ("seed", "threads", "checkpoint", "log")  # values that do not decide what is learnt
 FIGURES = ("episodes", "mean", "standard_error", "mean_length", "step")
 MORE_FIGURES = ("success_rate", "infos")  # evaluations of before do not have them
 
@@ -43,61 +61,118 @@ def _read_score(path: Path) -> dict[str, Any]:
         score = json.loads(read_regular(path))
         return {key: score[key] for key in FIGURES} | {key: score.get(key) for key in MORE_FIGURES}
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise TumbleUserError(f"{path}: this is no evaluation; write it anew with tumble evaluate") from None
+        raise TumbleUserError(f"{path}: this is no evaluation; write it again with tumble evaluate") from None
 
 
-def write_report(runs: list[Run], folder: Path) -> list[Path]:
-    """Write `scores.json`, `README.md` (a table) and `curves.png` into a folder; returns their paths.
+def find_runs(folders: Sequence[Path]) -> list[Run]:
+    """Open run folders, and those inside of folders of several seeds; a run that is named twice counts once.
 
     Raises:
-        TumbleUserError: No runs were given, or matplotlib is missing.
+        RunError: A folder is neither.
     """
+    runs: dict[Path, Run] = {}
+    for folder in folders:
+        batch = SeedBatch.find(folder)
+        for run in [Run.find(folder)] if batch is None else batch.runs:
+            runs.setdefault(run.folder.resolve(), run)
+    return list(runs.values())
+
+
+def groups_of(runs: Sequence[Run]) -> list[Group]:
+    """Group runs of one task by what differs in their configurations besides the seed; the highest mean comes first."""
+    found: dict[str, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run.config.seed):
+        found.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
+    tables = [(json.loads(key), members) for key, members in found.items()]
+    groups = []
+    for table, members in tables:
+        rivals = [other for other, _ in tables if other["algo"] == table["algo"]]
+        names = sorted({name for other in rivals for name in other})
+        differ = [name for name in names if any(other.get(name) != table.get(name) for other in rivals)]
+        values = [f"{name.removeprefix(table['algo'] + '.')}={_value(table.get(name))}" for name in differ]
+        groups.append(Group(", ".join([table["algo"].upper(), *values]), members))
+
+    def rank(group: Group) -> float:
+        headline = group.summary()["headline"]
+        return math.inf if headline is None else -headline["mean"]
+
+    return sorted(groups, key=rank)
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """Return what decides how a run learns, with dotted names."""
+    table = asdict(run.config)
+    for name in (*ALGORITHMS, *NOT_LEARNING):
+        if name != run.config.algo:
+            del table[name]
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        flat |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
+    return json.loads(json.dumps(flat))
+
+
+def _value(value: Any) -> str:
+    return f"{value:_}" if type(value) is int else "none" if value is None else str(value)
+
+
+def write_report(folders: Sequence[Path], folder: Path) -> list[Path]:
+    """Compare runs: groups of seeds by what differs in their configurations.
+
+    Args:
+        folders: Run folders, and folders of several seeds.
+        folder: Where `scores.json`, `README.md` (tables), `curves.png`, `curves.csv` (every point) and `means.csv` (the
+            mean curves with their intervals) are written.
+
+    Returns:
+        Their paths.
+
+    Raises:
+        RunError: A folder is no run.
+        TumbleUserError: No runs were given, an evaluation is damaged, or matplotlib is missing.
+    """
+    runs = find_runs(folders)
     if not runs:
         raise TumbleUserError("a report needs at least one run folder")
     folder.mkdir(parents=True, exist_ok=True)
-    runs = sorted(runs, key=lambda run: (run.config.task, run.config.algo, run.config.seed))
-    rows = [describe(run) for run in runs]
-    paths = [folder / name for name in ("scores.json", "README.md", "curves.png")]
-    draw_curves(runs, paths[2])
-    write_text_atomically(paths[0], json.dumps(rows, indent=2) + "\n")
-    write_text_atomically(paths[1], page(rows))
+    tasks = sorted({run.config.task for run in runs})
+    panels = [(task, groups_of([run for run in runs if run.config.task == task])) for task in tasks]
+    members = [(task, group) for task, groups in panels for group in groups]
+    rows = [describe(run) | {"group": group.name} for _, group in members for run in group.runs]
+    summaries = [{"task": task_id(task)} | group.summary() for task, group in members]
+    paths = [folder / name for name in ("scores.json", "README.md", "curves.png", "curves.csv", "means.csv")]
+    draw([(short_name(task), groups) for task, groups in panels], paths[2])
+    write_text_atomically(paths[0], json.dumps({"groups": summaries, "runs": rows}, indent=2) + "\n")
+    write_text_atomically(paths[1], page(summaries, rows))
+    write_csv(paths[3], POINTS_HEAD, [row for task, group in members for row in points_csv(task_id(task), group)])
+    write_csv(paths[4], MEANS_HEAD, [row for task, group in members for row in means_csv(task_id(task), group)])
     return paths
 
 
-def page(rows: list[dict[str, Any]]) -> str:
-    """Return the table as a Markdown page."""
-    lines = [
-        "# Learning",
+def page(groups: list[dict[str, Any]], rows: list[dict[str, Any]]) -> str:
+    """Return the tables as a Markdown page: groups of seeds, then runs."""
+    lines = ["# Learning", "", "Written by `tumble report`.", ""]
+    lines += ["Means over seeds ± half the 95 % interval of the mean (Student's t).", ""]
+    lines += [
+        *_table(GROUP_HEADINGS, [_group_cells(group) for group in groups]),
         "",
-        "Written by `tumble report`: means over episodes ± standard error; minutes of one core.",
+        "![learning curves](curves.png)",
         "",
     ]
-    lines += ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
-    return "\n".join([*lines, "", "![learning curves](curves.png)", ""])
+    lines += ["Runs: means over episodes ± standard error; minutes of one core.", ""]
+    return "\n".join([*lines, *_table(HEADINGS, [_cells(row) for row in rows]), ""])
 
 
-def draw_curves(runs: list[Run], path: Path) -> None:
-    """Draw mean episode return against minutes of a core: a panel a task and algorithm, a line a seed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise TumbleUserError('curves need matplotlib: pip install -c constraints.txt -e ".[test]"') from None
-    panels = [(key, list(group)) for key, group in groupby(runs, key=lambda run: (run.config.task, run.config.algo))]
-    columns = min(len(panels), 3)
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.2 * rows), layout="constrained")
-    for number, ((task, algo), group) in enumerate(panels, start=1):
-        axes = figure.add_subplot(rows, columns, number)
-        for run in group:
-            curve = [row for row in read_curve(run.folder / "progress.jsonl") if "rollout/ep_rew_mean" in row]
-            minutes = [row.get("cpu_seconds", row["seconds"]) / 60 for row in curve]
-            axes.plot(minutes, [row["rollout/ep_rew_mean"] for row in curve], label=f"seed {run.config.seed}")
-        axes.set(title=f"{short_name(task)}, {algo.upper()}", xlabel="minutes", ylabel="episode return")
-        axes.grid(alpha=0.3)
-        axes.legend()
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, dpi=120)
+def _table(headings: Sequence[str], rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def _group_cells(group: dict[str, Any]) -> list[str]:
+    """Return the cells of one group's row in the table."""
+    seeds = group["seeds"]
+    steps, minutes = (sum(row[name] for row in seeds) / len(seeds) for name in ("steps", "cpu_seconds"))
+    figures = [mean_and_half(group.get(name)) for name in SCORED]
+    return [group["task"], group["group"], str(len(seeds)), f"{steps:,.0f}", f"{minutes / 60:.1f}", *figures]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

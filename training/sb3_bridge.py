@@ -33,6 +33,7 @@ class TumbleVecEnv(VecEnv):
     `terminal_observation`, `TimeLimit.truncated` (truncated and not terminated) and `episode`: its undiscounted return
     `r`, its length `l` and the seconds `t` since the bridge was made; also `fault`, the bit mask of a simulation fault
     that ended it. Elsewhere `infos[i]` is an empty dictionary of its own: SB3 writes into infos in places.
+    A first episode that the reset option `elapsed_steps` shortens has no `episode`: its return is not one of the task.
 
     Args:
         envs: The vector environment; its observations (one tensor, or a dictionary of them), rewards and flags are
@@ -67,6 +68,10 @@ class TumbleVecEnv(VecEnv):
         self._actions: torch.Tensor | None = None
         self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
         self._lengths = torch.zeros(0)
+        self._shortened = np.zeros(
+            envs.num_envs, dtype=bool
+        )  # running episodes that began at a later step of the limit
+        self._ended = np.zeros(envs.num_envs, dtype=bool)  # environments that have ended a whole episode
         self.info: dict[str, Any] = {}  # of the last step, as the vector environment returned it
 
     # -- stepping ----------------------------------------------------------------------------------------------------
@@ -74,7 +79,11 @@ class TumbleVecEnv(VecEnv):
     def reset(self) -> Observations:
         """Reset every environment, with the seeds and options given since the last reset; arrays (num_envs, ...)."""
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
-        observations, _ = self.envs.reset(seed=seeds, options=self._common_options())  # type: ignore[arg-type]
+        options = self._common_options()
+        observations, _ = self.envs.reset(seed=seeds, options=options)  # type: ignore[arg-type]
+        elapsed = np.asarray((options or {}).get("elapsed_steps") or 0)
+        self._shortened = np.broadcast_to(elapsed > 0, self.num_envs).copy()
+        self._ended = np.zeros(self.num_envs, dtype=bool)
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{} for _ in range(self.num_envs)]
@@ -108,10 +117,13 @@ class TumbleVecEnv(VecEnv):
                 infos[i] = {
                     "terminal_observation": each(lambda part, i=i: part[i].copy(), final),
                     "TimeLimit.truncated": bool(timed_out[i] and not ended[i]),
-                    "episode": {"r": float(returns[i]), "l": int(lengths[i]), "t": now},
                 }
+                if not self._shortened[i]:
+                    infos[i]["episode"] = {"r": float(returns[i]), "l": int(lengths[i]), "t": now}
                 if faults[i]:
                     infos[i]["fault"] = int(faults[i])
+            self._ended |= done & ~self._shortened
+            self._shortened &= ~done
             running = torch.logical_not(terminated | truncated)
             self._returns *= running
             self._lengths *= running
@@ -141,6 +153,13 @@ class TumbleVecEnv(VecEnv):
         if not isinstance(observations, dict):
             return arrays["flags", ""], now[""], final.get("", now[""])
         return arrays["flags", ""], now, final
+
+    def all_have_ended(self) -> bool:
+        """Return True if each environment has ended a whole episode since the reset.
+
+        Before that the mean return of ended episodes is one of short episodes.
+        """
+        return bool(self._ended.all())
 
     # -- what SB3 asks besides ----------------------------------------------------------------------------------------
 
@@ -205,7 +224,9 @@ class TumbleVecEnv(VecEnv):
     def state_dict(self) -> dict[str, Any]:
         """Return all that a bit-exact continuation needs: the simulation and the running episodes' statistics."""
         simulation: Any = self.envs.unwrapped
-        return {"returns": self._returns.clone(), "lengths": self._lengths.clone(), "envs": simulation.state_dict()}
+        flags = {"shortened": torch.from_numpy(self._shortened.copy()), "ended": torch.from_numpy(self._ended.copy())}
+        episodes = {"returns": self._returns.clone(), "lengths": self._lengths.clone()}
+        return episodes | flags | {"envs": simulation.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from `state_dict`; no reset must follow."""
@@ -213,6 +234,8 @@ class TumbleVecEnv(VecEnv):
         simulation.load_state_dict(state["envs"])
         where = getattr(simulation, "device", "cpu")  # of rewards
         self._returns, self._lengths = (state[name].to(where, copy=True) for name in ("returns", "lengths"))
+        if "ended" in state:  # checkpoints of earlier versions lack them
+            self._shortened, self._ended = (state[name].cpu().numpy().copy() for name in ("shortened", "ended"))
 
 
 def copy_to_host(tensors: Mapping[Any, torch.Tensor]) -> dict[Any, np.ndarray]:

@@ -4,7 +4,7 @@ runs/Ant-v0-ppo-seeds-20260101-120000/
     seeds.toml       the configuration that the runs share
     seed-1/          a run folder for each seed, see `runs.py`; empty until its training begins
     seed-2/
-    seeds.json       scores of each seed, their mean and spread, see `seed_curves.py`
+    seeds.json       scores of each seed, their mean and spread, see `curves.py`
     curve.png        the learning curve: mean and spread
 
 Each run is trained by the command that a user would type, `tumble train --config seeds.toml --seed 1 --out seed-1`, or

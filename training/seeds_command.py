@@ -76,7 +76,7 @@ def resume_seeds(batch: "SeedBatch", steps: int | None, threads: int | None, job
 
 def carry_out(batch: "SeedBatch", jobs: int | None, arguments: tuple[str, ...] = ()) -> None:
     """Train, print a table, write scores and curve, and say which command comes next."""
-    from .seed_curves import summarize, write_summary
+    from .curves import summarize, write_summary
     from .seeds import train_batch
     from .tasks import source_name
 
@@ -103,26 +103,30 @@ def carry_out(batch: "SeedBatch", jobs: int | None, arguments: tuple[str, ...] =
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """Print a row for each seed, and their mean and standard deviation."""
+    """Print a row for each seed, and their mean with its 95 % interval; of training only if there is no evaluation."""
     from rich.table import Table
 
     from .printing import print_table
 
-    table = Table("seed", "steps", "minutes", "return in training", "best evaluation", box=None)
+    columns = {"last_evaluation": "last evaluation", "best_evaluation": "best policy, other episodes"}
+    if summary["curve"] == "training":
+        columns = {"training_return": "return of ended episodes (no evaluations: see --evaluate-every)"}
+    table = Table("seed", "steps", "minutes", *columns.values(), box=None)
     for row in summary["seeds"]:
-        figures = [_number(row[name]) for name in ("training_return", "best_evaluation")]
+        figures = [number(row[name]) for name in columns]
         table.add_row(str(row["seed"]), f"{row['steps']:,}", f"{row['seconds'] / 60:.1f}", *figures)
-    spreads = [_spread(summary.get(name)) for name in ("training_return", "best_evaluation")]
-    table.add_row("mean ± standard deviation", "", "", *spreads)
+    table.add_row("mean ± 95 % interval", "", "", *(mean_and_half(summary.get(name)) for name in columns))
     print_table(table)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return a return as text; empty if it is None."""
     return "" if value is None else f"{value:.{1 if abs(value) >= 10 else 2}f}"
 
 
-def _spread(figures: dict[str, Any] | None) -> str:
+def mean_and_half(figures: dict[str, Any] | None) -> str:
+    """Return a mean and half its 95 % interval as text, of figures as `curves.spread` returns them; empty for None."""
     if figures is None:
         return ""
-    spread = figures["standard_deviation"]
-    return _number(figures["mean"]) + ("" if spread is None else f" ± {_number(spread)}")
+    interval = figures["interval"]
+    return number(figures["mean"]) + ("" if interval is None else f" ± {number(interval[1] - figures['mean'])}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 
+from .best import EvaluationCallback
 from .learner import Learner
 
 clock = time.perf_counter
@@ -52,11 +53,12 @@ class TimeSpent(BaseCallback):
     | `time/copies` | tensors to arrays and back, normalisation, lists of infos |
     | `time/acting` | the rest of a rollout: the policy, the buffer |
     | `time/updating` | gradients and optimizer |
+    | `time/evaluating` | evaluations, if there are any |
     """
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: Learner, evaluation: EvaluationCallback | None = None) -> None:
         super().__init__()
-        self._learner = learner
+        self._learner, self._evaluation = learner, evaluation
         self._watches: dict[str, Stopwatch] = {}
         self._begun = self._turned = clock()
         self._rolling = self._updating = 0.0
@@ -67,6 +69,7 @@ class TimeSpent(BaseCallback):
         envs = self._learner.bridge.envs
         places = {"physics": (getattr(envs.unwrapped, "solver", None), "step"), "envs": (envs, "step")}
         places["vec_env"] = (self._learner.normalizer, "step_wait")
+        places["evaluating"] = (self._evaluation, "play_policy")
         self._watches = {name: Stopwatch(*place) for name, place in places.items() if place[0] is not None}
         self._begun = self._turned = clock()
         try:
@@ -79,7 +82,9 @@ class TimeSpent(BaseCallback):
         """Return the share of each part."""
         physics, envs, vec_env = (self._seconds(name) for name in ("physics", "envs", "vec_env"))
         parts = {"physics": physics, "task": envs - physics, "copies": vec_env - envs}
-        parts |= {"acting": self._rolling - vec_env, "updating": self._updating}
+        evaluating = self._seconds("evaluating")
+        parts |= {"acting": self._rolling - vec_env, "updating": self._updating - evaluating}
+        parts |= {"evaluating": evaluating} if "evaluating" in self._watches else {}
         whole = max(clock() - self._begun, 1e-9)
         return {name: max(seconds, 0.0) / whole for name, seconds in parts.items()}
 

@@ -146,14 +146,16 @@ def _beginner(config: RunConfig, envs: VectorEnv | None) -> Learner:
 def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progress) -> Outcome:
     """Run SB3's loop from the learner's present state to the configured total."""
     model, total = learner.model, learner.config.total_steps
-    model.set_logger(make_logger(run, resumed_at))
+    run_logger, clock = make_logger(run, resumed_at, learner.bridge)
+    model.set_logger(run_logger)
     bar = ProgressCallback(total, progress, run.folder)
-    finished, evaluation, spent = True, None, TimeSpent(learner)
+    evaluated = bool(learner.config.evaluation.every_steps)
+    evaluation = EvaluationCallback(learner, run, resumed_at, clock) if evaluated else None
+    finished, spent = True, TimeSpent(learner, evaluation)
     with StopRequest().listening() as request, spent.watching():
         checkpoints = CheckpointCallback(learner, run, request)
         callbacks: list[BaseCallback] = [bar, checkpoints, InfoCallback(), spent]
-        if learner.config.evaluation.every_steps:
-            evaluation = EvaluationCallback(learner, run, resumed_at)
+        if evaluation is not None:
             callbacks.insert(1, evaluation)
         try:
             left = max(total - model.num_timesteps, 0)  # SB3 adds the steps already taken

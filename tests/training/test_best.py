@@ -4,15 +4,16 @@ import dataclasses
 import json
 import shutil
 
+import numpy as np
 import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
 from tumble.training import callbacks
-from tumble.training.best import EVALUATIONS, EvaluationCallback
+from tumble.training.best import BEST, CHOOSING_SEED, EVALUATIONS, EvaluationCallback, read_best
 from tumble.training.callbacks import CheckpointCallback, read_curve
 from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
-from tumble.training.evaluate import Evaluation, evaluate
+from tumble.training.evaluate import FIRST_SEED, Evaluation, evaluate
 from tumble.training.train import resume, train
 
 TASK = "tumble/InvertedPendulum-v0"
@@ -49,6 +50,9 @@ def test_figures_are_kept_and_logged(evaluated):
     rows = read_curve(evaluated.folder / EVALUATIONS)
     assert [row["step"] for row in rows] == [512, 1024, 1536, 2048]
     assert all(row["episodes"] == 5 and row["standard_error"] is not None for row in rows)
+    assert all(np.mean(row["returns"]) == row["mean"] and len(row["lengths"]) == 5 for row in rows)
+    times = [row["seconds"] for row in rows]
+    assert times[0] > 0 and times == sorted(times) and rows[0]["cpu_seconds"] > 0
     logged = [
         row["eval/mean_return"] for row in read_curve(evaluated.folder / "progress.jsonl") if "eval/mean_return" in row
     ]
@@ -60,25 +64,39 @@ def test_the_best_is_kept_and_scores_the_same_again(evaluated, command):
     (kept,) = evaluated.best.iterdir()
     best = max(rows, key=lambda row: row["mean"])
     assert kept.name == f"step-{best['step']:012d}"
-    score = evaluate(evaluated, episodes=5, checkpoint=evaluated.checkpoint("best"))
+    score = evaluate(evaluated, episodes=5, checkpoint=evaluated.checkpoint("best"), seed=CHOOSING_SEED)
     assert score.mean == best["mean"] and score.step == best["step"]
     printed = command("evaluate", evaluated.folder, "--episodes", 5, "--checkpoint", "best")
     assert f"after {best['step']:,} steps" in printed
 
 
+def test_the_best_is_judged_by_episodes_that_did_not_choose_it(evaluated):
+    """They are those of `tumble evaluate`; the figures by which it was chosen are kept beside them."""
+    rows, judged = read_curve(evaluated.folder / EVALUATIONS), json.loads((evaluated.folder / BEST).read_text())
+    best = max(rows, key=lambda row: row["mean"])
+    score = evaluate(evaluated, episodes=5, checkpoint=evaluated.checkpoint("best"))
+    assert judged["returns"] == score.returns and judged["step"] == best["step"]
+    assert judged["chosen_by"] == best and judged["seed"] != best["seed"]
+
+
+def timeless(row):
+    """A line of figures without its time."""
+    return {name: value for name, value in row.items() if "seconds" not in name}
+
+
 def test_an_error_of_the_task_while_it_is_evaluated_loses_nothing(tmp_path, monkeypatch, evaluated):
     """What was learnt until then is saved, and resumed it ends as if there had been no error."""
-    play = EvaluationCallback._play
+    play = EvaluationCallback.play_policy
 
-    def fail(self):
+    def fail(self, *which):
         if self.model.num_timesteps > 1200:
             raise ZeroDivisionError("in the task")
-        return play(self)
+        return play(self, *which)
 
     config = dataclasses.replace(configuration(), checkpoint=CheckpointConfig(every_steps=10**9, every_seconds=1e9))
     monkeypatch.setattr(callbacks, "LEAST_SHARE", 1e9)  # nothing in passing but the first
     with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError) as raised:
-        patch.setattr(EvaluationCallback, "_play", fail)
+        patch.setattr(EvaluationCallback, "play_policy", fail)
         train(config, tmp_path / "run", progress=False)
     assert "What was learnt in 1,536 steps is saved" in raised.value.__notes__[0]
     rest = resume(tmp_path / "run", progress=False)
@@ -108,21 +126,27 @@ def test_stopped_and_resumed_it_goes_on(tmp_path, monkeypatch, evaluated):
     assert part.step == 1024
     rest = resume(part.run.folder, progress=False)
     assert torch.equal(weights(rest.run), weights(evaluated))
-    rows = [(tmp_path / "part" / EVALUATIONS).read_text(), (evaluated.folder / EVALUATIONS).read_text()]
-    assert rows[0] == rows[1]
+    rows = [read_curve(run.folder / EVALUATIONS) for run in (rest.run, evaluated)]
+    assert [timeless(row) for row in rows[0]] == [timeless(row) for row in rows[1]]
+    times = [row["seconds"] for row in rows[0]]
+    assert times == sorted(times) and times[0] > 0
 
 
 def test_a_worse_policy_does_not_replace_the_best(tmp_path, monkeypatch):
     means = iter([3.0, 5.0, 4.0, 5.0])
 
-    def play(self):
+    def play(self, folder, seed):
+        if seed == FIRST_SEED:
+            return Evaluation(TASK, "tumble", 1024, 0, True, [4.0, 4.0], [1, 1])
         return Evaluation(TASK, "tumble", self.model.num_timesteps, 0, True, [next(means)] * 2, [1, 1])
 
-    monkeypatch.setattr(EvaluationCallback, "_play", play)
+    monkeypatch.setattr(EvaluationCallback, "play_policy", play)
     run = train(configuration(), tmp_path / "run", progress=False).run
     assert [path.name for path in run.best.iterdir()] == ["step-000000001024"]
     (line,) = (run.checkpoint("best") / EVALUATIONS).read_text().splitlines()
     assert json.loads(line)["mean"] == 5.0
+    judged = read_best(run)
+    assert judged["mean"] == 4.0 and judged["chosen_by"]["mean"] == 5.0
 
 
 def test_checkpoints_are_chosen_by_name(tmp_path, evaluated, command):

@@ -235,3 +235,22 @@ def test_the_program_of_this_repository_tells_nobody_twice():
     program = "import logging, tumble.physics.process.waiting; print(logging.getLogger('tumble').handlers)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path.home())
     assert run.stdout == "[]\n"
+
+
+def test_returns_of_episodes_wait_for_a_whole_one_of_each_environment(tmp_path, capsys, pendulums, small_ppo):
+    """Seven environments end every second step, the eighth at step 40, in the third iteration."""
+
+    class Uneven(pendulums):
+        taken = 0
+
+        def step(self, actions):
+            self.taken += 1
+            self.speed *= 0.0  # none is terminated
+            self.steps[:7] = 38 + self.taken % 2
+            return super().step(actions)
+
+    outcome = train(small_ppo.replace(total_steps=5 * 128), tmp_path / "run", progress="lines", envs=Uneven(8))
+    curve = callbacks.read_curve(outcome.run.folder / "progress.jsonl")
+    shown = [name for name in ("rollout/ep_rew_mean", "rollout/ep_len_mean") if any(name in row for row in curve[:2])]
+    assert not shown and all("rollout/ep_rew_mean" in row for row in curve[2:]) and len(curve) == 5
+    assert [", return " in line for line in lines_of(capsys.readouterr().out)] == [False, False, True, True, True]

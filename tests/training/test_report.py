@@ -1,9 +1,19 @@
-"""The report holds every run, with what is known of it."""
+"""The report groups runs by their settings, ranks them by evaluations, and holds every run with what is known of it."""
 
+import csv
 import json
 
+import numpy as np
+import pytest
+import scipy.stats
+
+from tumble.training.best import EVALUATIONS
+from tumble.training.config import RunConfig
+from tumble.training.curves import half_width, mean_curve
 from tumble.training.evaluate import Evaluation, save_evaluation
-from tumble.training.report import write_report
+from tumble.training.report import find_runs, groups_of, write_report
+from tumble.training.runs import Run
+from tumble.training.seeds import SeedBatch
 from tumble.training.train import train
 
 
@@ -16,12 +26,116 @@ def test_report_of_two_seeds(tmp_path, pendulums, small_ppo):
     score = Evaluation(small_ppo.task, "tumble", 768, 0, True, [10.0, 12.0], [5, 6], "", [True, False], told)
     save_evaluation(runs[0], score)
     save_evaluation(runs[0], Evaluation(small_ppo.task, "mujoco", 800, 0, True, [11.0, 12.0], [5, 6]))
-    scores, page, picture = write_report(runs, tmp_path / "report")
-    rows = json.loads(scores.read_text())
+    scores, page, picture, *_ = write_report([run.folder for run in runs], tmp_path / "report")
+    rows = json.loads(scores.read_text())["runs"]
     assert [row["seed"] for row in rows] == [0, 1] and rows[0]["steps"] == small_ppo.total_steps
     assert rows[1]["tumble"]["mean"] == 11.0 and "tumble" not in rows[0]
     assert rows[1]["steps"] == 800  # evaluated at a checkpoint beyond the curve's last line
     lines = [line for line in page.read_text().splitlines() if line.startswith("| test/")]
-    assert "not evaluated" in lines[0] and "| 11 ± 1 | 12 ± 0 | 4.3 % | 50 % | pose_error 0.123, level 4 |" in lines[1]
+    assert lines[0].startswith("| test/Pendulum-v0 | PPO | 2 | 768 |")
+    assert "not evaluated" in lines[1] and "| 11 ± 1 | 12 ± 0 | 4.3 % | 50 % | pose_error 0.123, level 4 |" in lines[2]
     assert rows[0]["cpu_seconds"] > 0
     assert picture.read_bytes()[1:4] == b"PNG"
+
+
+def pretend(folder, config, evaluations, training, seconds=60.0):
+    """A run folder with these returns at steps 100, 200 and so on, a minute apart."""
+    run = Run(folder)
+    folder.mkdir(parents=True)
+    run.keep_config(config)
+    for name, column, values in (
+        (EVALUATIONS, "mean", evaluations),
+        ("progress.jsonl", "rollout/ep_rew_mean", training),
+    ):
+        points = [{"step": 100 * (k + 1), "seconds": seconds * (k + 1), column: v} for k, v in enumerate(values)]
+        (folder / name).write_text("".join(json.dumps(point) + "\n" for point in points))
+    return run
+
+
+def settings(tmp_path):
+    """Three seeds of two settings: the second fails, and its episodes, which end early, have the higher mean."""
+    good, bad = RunConfig("tumble/Ant-v0", "ppo"), RunConfig("tumble/Ant-v0", "ppo").change({"ppo.learning_rate": 1.0})
+    for name, config, evaluations, training in (
+        ("good", good, [10, 20, 30], [1, 2, 3]),
+        ("bad", bad, [9, 8, 7], [5] * 3),
+    ):
+        batch = SeedBatch.create(config, [1, 2, 3], tmp_path / name)
+        for seed in batch.seeds:
+            batch.run(seed).folder.rmdir()
+            pretend(batch.run(seed).folder, config.replace(seed=seed), [v + seed for v in evaluations], training)
+    return tmp_path / "bad", tmp_path / "good"
+
+
+def test_settings_are_ranked_by_evaluations(tmp_path):
+    """Folders of seeds are taken; the group has what differs in its name, and its interval is SciPy's."""
+    paths = write_report(settings(tmp_path), tmp_path / "report")
+    groups = json.loads(paths[0].read_text())["groups"]
+    assert [group["group"] for group in groups] == ["PPO, learning_rate=0.0003", "PPO, learning_rate=1.0"]
+    assert [group["headline"]["mean"] for group in groups] == [32.0, 9.0] and "training_return" not in groups[0]
+    expected = scipy.stats.t.interval(0.95, 2, loc=32.0, scale=scipy.stats.sem([31, 32, 33]))
+    np.testing.assert_allclose(groups[0]["headline"]["interval"], expected, rtol=1e-6)
+    page = paths[1].read_text()
+    assert page.index("learning_rate=0.0003 | 3") < page.index("learning_rate=1.0 | 3") and "32.0 ± 2.48" in page
+    with paths[3].open() as file:
+        points = list(csv.DictReader(file))
+    assert len(points) == 18 and {point["curve"] for point in points} == {"evaluation"}
+    assert points[0] | {"task": "", "setting": ""} == {
+        "task": "", "setting": "", "seed": "1", "curve": "evaluation", "step": "100", "minutes": "1.0", "return": "11.0"
+    }  # fmt: skip
+    with paths[4].open() as file:
+        ends = [row for row in csv.DictReader(file) if row["setting"].endswith("0.0003")][199::200]
+    assert [(row["axis"], float(row["place"]), float(row["mean"])) for row in ends] == [
+        ("steps", 300.0, 32.0), ("minutes", 3.0, 32.0)
+    ]  # fmt: skip
+    np.testing.assert_allclose([float(ends[0]["low"]), float(ends[0]["high"])], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 30, 1000])
+def test_the_interval_is_students(count):
+    """The tolerance is that of the integral on 100,001 angles."""
+    deviation, wanted = 3.0, scipy.stats.t.ppf(0.975, count - 1) * 3.0 / np.sqrt(count)
+    assert half_width(deviation, count) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_the_mean_is_over_the_steps_that_all_have():
+    curves = [(np.array([0, 10, 20]), np.array([0.0, 10.0, 20.0])), (np.array([5, 25]), np.array([1.0, 1.0]))]
+    steps, mean, half = mean_curve(curves)
+    assert (steps[0], steps[-1]) == (5, 20)
+    np.testing.assert_allclose(mean, (steps + 1) / 2)
+    wanted = scipy.stats.t.ppf(0.975, 1) * np.abs(steps - 1) / 2
+    np.testing.assert_allclose(half, wanted, rtol=1e-6)
+    assert np.isnan(mean_curve(curves[:1])[2]).all(), "one curve has no interval"
+
+
+def test_groups_differ_in_what_is_learnt(tmp_path):
+    """Seeds, threads and checkpoints do not tell settings apart; algorithms and options of the task do."""
+    plain = RunConfig("tumble/Ant-v0", "ppo")
+    configs = [plain, plain.replace(seed=4, threads=2).change({"checkpoint.keep": 9}), plain.replace(env={"level": 2})]
+    configs.append(RunConfig("tumble/Ant-v0", "sac"))
+    runs = [pretend(tmp_path / str(k), config, [], []) for k, config in enumerate(configs)]
+    found = {group.name: [run.folder.name for run in group.runs] for group in groups_of(runs)}
+    assert found == {"PPO, env.level=none": ["0", "1"], "PPO, env.level=2": ["2"], "SAC": ["3"]}
+    assert len(find_runs([runs[0].folder, runs[0].folder / ".." / "0"])) == 1
+
+
+def test_evaluations_without_a_time_get_that_of_the_curve(tmp_path):
+    """As those of earlier versions."""
+    run = pretend(tmp_path / "old", RunConfig("tumble/Ant-v0", "ppo"), [4.0, 5.0], [1.0, 2.0])
+    path = run.folder / EVALUATIONS
+    path.write_text("".join(json.dumps(json.loads(x) | {"seconds": 0.0}) + "\n" for x in path.read_text().splitlines()))
+    (group,) = groups_of([run])
+    assert group.curves[0].minutes.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.slow
+def test_the_pendulum_that_evaluates_best_is_ranked_first(tmp_path, command):
+    """Three seeds of two settings, trained; the smaller learning rate learns nothing."""
+    short = ["--seeds", "1-3", "--steps", 30_000, "--num-envs", 16, "--evaluate-every", 6000, "--jobs", 2]
+    short += ["--set", "ppo.n_steps=64", "--set", "ppo.batch_size=256", "--set", "evaluation.episodes=8"]
+    for rate in (1e-6, 1e-3):
+        rates = ["--set", f"ppo.learning_rate={rate}", "--set", f"ppo.learning_rate_end={rate}"]
+        command("train", "InvertedPendulum", *short, *rates, "--out", tmp_path / str(rate))
+    command("report", tmp_path / "1e-06", tmp_path / "0.001", "--out", tmp_path / "report")
+    first, second = json.loads((tmp_path / "report" / "scores.json").read_text())["groups"]
+    assert "learning_rate=0.001" in first["group"] and "learning_rate=1e-06" in second["group"]
+    assert first["headline"]["mean"] > 500 > 100 > second["headline"]["mean"]

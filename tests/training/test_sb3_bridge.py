@@ -146,9 +146,21 @@ def test_staggered_episodes_end_one_after_the_other():
     bridge = TumbleVecEnv(tumble.make_vec("HalfCheetah", 4, max_episode_steps=8))
     stagger(bridge)
     bridge.reset()
-    dones = [bridge.step(np.zeros((4, 6), np.float32))[2].tolist() for _ in range(16)]
+    dones, lengths, ended = [], [], []
+    for _ in range(16):
+        *_, done, infos = bridge.step(np.zeros((4, 6), np.float32))
+        dones.append(done.tolist())
+        lengths += [info["episode"]["l"] for info in infos if "episode" in info]
+        ended.append(bridge.all_have_ended())
     for env in range(4):
         assert [row[env] for row in dones] == [(k + 2 * env) % 8 == 7 for k in range(16)]
+    assert lengths == [8] * 5, "episodes that were shortened are none of the task"
+    assert ended == [k >= 13 for k in range(16)]
+    saved = bridge.state_dict()
+    bridge.reset()
+    assert not bridge.all_have_ended()
+    bridge.load_state_dict(saved)
+    assert bridge.all_have_ended()
     bridge.close()
 
 

@@ -16,9 +16,9 @@ from stable_baselines3.common.save_util import load_from_zip_file
 
 from tumble.training import seeds
 from tumble.training.checkpoint import verify_checkpoint
+from tumble.training.curves import write_summary
 from tumble.training.errors import TumbleUserError
 from tumble.training.runs import Run, RunError
-from tumble.training.seed_curves import mean_curve, write_summary
 from tumble.training.seeds import SeedBatch, default_jobs, parse_seeds
 from tumble.training.train import train
 
@@ -42,15 +42,6 @@ def test_other_texts_are_refused(text):
 def test_a_seed_that_is_named_twice_is_refused():
     with pytest.raises(TumbleUserError, match="2 is there twice"):
         parse_seeds("1-3,2")
-
-
-def test_the_mean_is_over_the_steps_that_all_have():
-    curves = [(np.array([0, 10, 20]), np.array([0.0, 10.0, 20.0])), (np.array([5, 25]), np.array([1.0, 1.0]))]
-    steps, mean, spread = mean_curve(curves)
-    assert (steps[0], steps[-1]) == (5, 20)
-    np.testing.assert_allclose(mean, (steps + 1) / 2)
-    np.testing.assert_allclose(spread, np.abs(steps - 1) / np.sqrt(2))
-    assert not mean_curve(curves[:1])[2].any(), "one curve has no spread"
 
 
 def test_as_many_at_a_time_as_cores_allow(monkeypatch, small_ppo):
@@ -78,10 +69,10 @@ def test_scores_and_curve(tmp_path, pendulums, small_ppo):
     scores, picture = write_summary(batch)
     summary = json.loads(scores.read_text())
     returns = [row["training_return"] for row in summary["seeds"]]
-    assert [row["steps"] for row in summary["seeds"]] == [768, 768, 0] and returns[2] is None
+    assert [row["steps"] for row in summary["seeds"]] == [768, 768] and summary["curve"] == "training"
     spread = summary["training_return"]
-    assert spread["seeds"] == 2 and spread["mean"] == pytest.approx(np.mean(returns[:2]))
-    assert spread["standard_deviation"] == pytest.approx(abs(returns[0] - returns[1]) / np.sqrt(2))
+    assert spread["seeds"] == 2 and spread["mean"] == pytest.approx(np.mean(returns))
+    assert spread["standard_deviation"] == pytest.approx(np.std(returns, ddof=1)) and summary["headline"] == spread
     assert picture.read_bytes()[1:4] == b"PNG"
 
 
@@ -118,7 +109,7 @@ def test_each_run_is_as_if_it_were_alone(tmp_path, command, planted):
     (folder / "seed-1" / "checkpoints").unlink()
     (folder / "seed-1" / "config.toml").unlink()
     printed = command("train", "--resume", folder)
-    assert "finished 2 seeds" in printed and "mean ± standard deviation" in printed, printed
+    assert "finished 2 seeds" in printed and "mean ± 95 % interval" in printed, printed
     assert "seed 1: " in printed and "seed 2: " not in printed, f"the second had nothing left to do: {printed}"
     found = SeedBatch.find(folder)
     command("train", "InvertedPendulum", *SMALL, "--steps", 512, "--seed", 2, "--out", tmp_path / "alone")
