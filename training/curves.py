@@ -19,9 +19,9 @@ import numpy as np
 
 from ..physics.process.disk import replacing
 from .best import EVALUATIONS, read_best
-from .callbacks import read_curve
 from .checkpoint import write_text_atomically
 from .errors import TumbleUserError
+from .loggers import read_curve
 from .runs import Run
 from .seeds import SeedBatch
 from .tasks import short_name
@@ -64,8 +64,9 @@ def read_returns(run: Run, kind: str) -> Curve | None:
 
 
 def _seconds(row: dict[str, Any], on_processor: bool) -> float:
-    busy = row.get("cpu_seconds")
-    return float(busy) if on_processor and _is_number(busy) else row["seconds"]
+    seconds: float = row["seconds"]
+    busy = row.get("cpu_seconds", seconds)
+    return busy if on_processor and _is_number(busy) else seconds
 
 
 def _is_number(value: Any) -> bool:

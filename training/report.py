@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..physics.process.disk import read_regular
-from .callbacks import read_curve
 from .checkpoint import write_text_atomically
 from .config import ALGORITHMS
 from .curves import SCORED, Group, draw, means_csv, points_csv, write_csv
 from .errors import TumbleUserError
 from .evaluate import SIMULATORS
+from .loggers import read_curve
 from .runs import Run
 from .seeds import SeedBatch
 from .seeds_command import mean_and_half

@@ -50,8 +50,8 @@ def train_seeds(config: "RunConfig", seeds: str, jobs: int | None, out: Path | N
     Raises:
         TumbleUserError: The seeds cannot be read, or a run failed.
     """
-    from .callbacks import require_loggers
     from .learner import check_device
+    from .loggers import require_loggers
     from .networks import require_library
     from .seeds import SeedBatch, parse_seeds
     from .tasks import find_task

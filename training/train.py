@@ -20,13 +20,12 @@ from .callbacks import (
     ProgressCallback,
     StopRequest,
     StopTraining,
-    make_logger,
-    require_loggers,
 )
 from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
 from .learner import Learner, stagger
 from .lock import locked
+from .loggers import make_logger, require_loggers
 from .runs import Run
 from .task_errors import is_the_tasks
 from .tasks import find_task, source_name

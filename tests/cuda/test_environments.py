@@ -8,9 +8,9 @@ import torch
 
 import tumble
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
-from tumble.training.callbacks import read_curve
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
+from tumble.training.loggers import read_curve
 from tumble.training.train import train
 
 from .emulation import Emulation, why_not

@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from tumble.training import evaluate
-from tumble.training.callbacks import open_to_append, read_curve
 from tumble.training.checkpoint import CheckpointError, _describe, list_checkpoints, save_checkpoint, verify_checkpoint
 from tumble.training.config import ConfigError, RunConfig
+from tumble.training.loggers import open_to_append, read_curve
 from tumble.training.policy import newest_policy, read_policy
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train

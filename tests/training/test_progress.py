@@ -15,6 +15,7 @@ import torch
 from tumble.benchmarks import main as benchmarks
 from tumble.physics.process import waiting
 from tumble.training import callbacks
+from tumble.training.loggers import read_curve
 from tumble.training.train import train
 
 
@@ -54,7 +55,7 @@ def test_what_the_task_tells_is_in_the_curve(tmp_path, pendulums, small_ppo):
             return *step, info | {"level": told[-1], "_level": told[-1], "table": torch.zeros(8, 2)}
 
     outcome = train(small_ppo, tmp_path / "run", progress=False, envs=Telling(8))
-    curve = callbacks.read_curve(outcome.run.folder / "progress.jsonl")
+    curve = read_curve(outcome.run.folder / "progress.jsonl")
     logged = [row["info/level"] for row in curve]
     ends = [float(told[row["step"] // 8 - 1].mean()) for row in curve]
     assert logged == ends and len(set(ends)) > 1
@@ -78,7 +79,7 @@ def test_where_the_time_goes_is_in_the_curve(tmp_path, pendulums, small_ppo):
 
     envs = Slow(8)
     outcome = train(small_ppo, tmp_path / "run", progress=False, envs=envs)
-    row = callbacks.read_curve(outcome.run.folder / "progress.jsonl")[-1]
+    row = read_curve(outcome.run.folder / "progress.jsonl")[-1]
     shares = {name: row[f"time/{name}"] for name in ("physics", "task", "copies", "acting", "updating")}
     assert set(shares) == set(outcome.spent) and sum(shares.values()) <= 1
     slept = 0.005 * (small_ppo.total_steps // 8)
@@ -250,7 +251,7 @@ def test_returns_of_episodes_wait_for_a_whole_one_of_each_environment(tmp_path, 
             return super().step(actions)
 
     outcome = train(small_ppo.replace(total_steps=5 * 128), tmp_path / "run", progress="lines", envs=Uneven(8))
-    curve = callbacks.read_curve(outcome.run.folder / "progress.jsonl")
+    curve = read_curve(outcome.run.folder / "progress.jsonl")
     shown = [name for name in ("rollout/ep_rew_mean", "rollout/ep_len_mean") if any(name in row for row in curve[:2])]
     assert not shown and all("rollout/ep_rew_mean" in row for row in curve[2:]) and len(curve) == 5
     assert [", return " in line for line in lines_of(capsys.readouterr().out)] == [False, False, True, True, True]

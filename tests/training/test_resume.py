@@ -18,10 +18,11 @@ import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
 from tumble.training import callbacks
-from tumble.training.callbacks import CheckpointCallback, StopRequest, read_curve
+from tumble.training.callbacks import CheckpointCallback, StopRequest
 from tumble.training.checkpoint import list_checkpoints, verify_checkpoint
 from tumble.training.config import OFF_POLICY
 from tumble.training.learner import Learner
+from tumble.training.loggers import read_curve
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
