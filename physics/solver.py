@@ -80,6 +80,7 @@ class RigidSolver(Shorthand):
         KeyError: for an unknown output, with the nearest names.
         ValueError: for an impossible number of environments or width of lanes, or outputs that are no names.
         MemoryError: for more environments than fit.
+        ModelLoadError: for a model with numbers that are infinite in single precision, if that is chosen.
     """
 
     def __init__(self, model: Model, num_envs: int, outputs: Sequence[str] = (), lanes: int | None = None) -> None:
@@ -90,6 +91,8 @@ class RigidSolver(Shorthand):
         self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = runtime
         self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
+        if self.dtype == torch.float32:
+            model.require_single()
         width = lane_width(lanes) if lanes is not None else lanes_by_default(num_envs, runtime)
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]

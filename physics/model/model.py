@@ -16,8 +16,9 @@ from ..scalars import as_flag
 from .broad_phase import choose_broad_phase, reference_order, split
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
+from .places import Elements
 from .same_frames import share_frames
-from .sanity import ModelLoadError
+from .sanity import ModelLoadError, reject_beyond_single
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_stiffness
 from .urdf_loading import load_urdf, take_urdf_options
@@ -60,7 +61,7 @@ class Model:
         strict = as_flag("strict", strict)
         loaded, support = check_supported(loaded, strict)
         share_frames(loaded.mjm)
-        self.mj, self._spec = loaded.mjm, loaded.spec
+        self.mj, self._spec, self._places = loaded.mjm, loaded.spec, loaded.places
         self.notes = [*loaded.notes, *support.notes]
         self.convex, self.manifold, self.hfield = choices.convex, choices.manifold, choices.hfield
         self.solver, notes = choose_solver(self.mj, choices.solver)
@@ -92,6 +93,10 @@ class Model:
         for dof, parent in enumerate(self.mj.dof_parentid):
             paths.append([dof, *(paths[parent] if parent >= 0 else [])])
         return paths
+
+    def require_single(self) -> None:
+        """Raise ModelLoadError if a number is finite, and infinite in single precision; it names the element."""
+        reject_beyond_single(Elements(self.mj, self._spec, self._places), self.values)
 
     def editable(self) -> mujoco.MjModel:
         """Return a copy of the compiled model whose numbers may be changed before `mujoco.mj_setConst`.

@@ -17,6 +17,7 @@ from ..parts import NUMBERS, PARTS
 from ..shapes import HFIELD
 from .kernel_numbers import is_option, mujoco_numbers
 from .number_rules import RULES, crossed
+from .sanity import beyond_single
 
 _INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
 _PLACED = (
@@ -103,8 +104,10 @@ def require_known(name: str, writable: bool) -> None:
     raise KeyError(f"no parameter is named {name!r}{hint}; there are {', '.join(PARAMETERS)}")
 
 
-def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> np.ndarray:
+def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray, single: bool = False) -> np.ndarray:
     """Return a user's numbers for the environments `index`, (n, *shape) in double precision.
+
+    In a solver of `single` precision those that it makes infinite are impossible, too.
 
     Raises:
         KeyError: for an unknown name.
@@ -129,6 +132,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         _refuse(name, numbers, np.isnan(numbers), index, f"it must be {allowed.words}")
     else:
         _refuse(name, numbers, ~np.isfinite(numbers), index, "it must be finite")
+        _refuse(name, numbers, single & beyond_single(numbers), index, "it is infinite in single precision")
     if wanted.positive or allowed.least == 0.0:
         _refuse(name, numbers, numbers < 0, index, "it must not be negative")
     if allowed.above:

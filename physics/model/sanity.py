@@ -5,7 +5,7 @@ is reported with its element and its place before anything is computed with it. 
 of each field.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import mujoco
 import numpy as np
@@ -23,6 +23,7 @@ MOST_GEOMS = 22_000
 """Geoms that can collide: more would need tables of more than half a gigabyte to find their pairs."""
 _KINDS = {"jnt": "joint", "cam": "camera", "mat": "material", "eq": "equality"}
 """The kind of element for each prefix of a field of mjModel that is short for it."""
+_BEYOND = 'is infinite in single precision: choose numbers of other units, or tumble.init(precision="64")'
 _SECTIONS = {"opt": ("option", "option"), "stat": ("statistic", "statistic"), "vis": ("visual", "visual")}
 """The word for messages and the section of an MJCF file for each prefix of a field that is in no element."""
 
@@ -81,6 +82,31 @@ def reject_impossible(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None, places: P
             _refuse(elements, field, (row, 0), fault, RULES[field].allowed)
     _reject_own_numbers(mjm, places.label)
     _reject_crowd(mjm, places.label)
+
+
+def reject_beyond_single(elements: Elements, values: Mapping[str, np.ndarray]) -> None:
+    """Refuse a model with finite numbers that single precision makes infinite.
+
+    Args:
+        elements: of the compiled model.
+        values: the numbers that kernels read, by name; some follow from those of the compiled model.
+
+    Raises:
+        ModelLoadError: with the element, its place and its number.
+    """
+    for field, (allowed, _) in RULES.items():
+        numbers = _numbers(elements.mjm, field)
+        beyond = beyond_single(numbers)
+        if beyond.any() and not allowed.infinite:
+            _refuse(elements, field, tuple(np.argwhere(beyond)[0]), _BEYOND, allowed)
+    for name, numbers in values.items():
+        for place in np.argwhere(beyond_single(numbers))[:1]:
+            raise ModelLoadError(f"{elements.places.label}: {name} {numbers[tuple(place)]:g} {_BEYOND}")
+
+
+def beyond_single(numbers: np.ndarray) -> np.ndarray:
+    """Return the mask of finite numbers that are infinite in single precision."""
+    return np.isfinite(numbers) & (np.abs(numbers) > np.finfo(np.float32).max)
 
 
 def _reject_own_numbers(mjm: mujoco.MjModel, label: str) -> None:

@@ -60,7 +60,7 @@ class Overrides:
         chosen = np.arange(self._num_envs) if index is None else index
         if "geom_surfacevel" in parameters and self._model.sizes["nstatic"]:
             raise ValueError("geom_surfacevel: environments have own ones only with the option broad_phase='pairs'")
-        return {n: checked(self._model.mj, n, v, chosen) for n, v in as_double(parameters).items()}
+        return {n: checked(self._model.mj, n, v, chosen, self._single) for n, v in as_double(parameters).items()}
 
     def set(self, given: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
         """Give environments numbers of their own, which `checked` returned; all are kept or none.

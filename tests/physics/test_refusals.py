@@ -12,6 +12,7 @@ import torch
 import tumble
 from tumble.assets import FOLDER as ASSETS
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.sanity import ModelLoadError
 from tumble.physics.process.machine import default_threads
 from tumble.physics.process.memory import available_memory
 from tumble.physics.process.runtime import StaleRuntimeError
@@ -141,6 +142,38 @@ def test_nothing_starts_from_what_is_not_finite(model, bad, where):
         solver.reset([1, 3], **{where: start})
     for name, part in solver.state_dict().items():
         assert torch.equal(part, before[name])
+
+
+WIDE = """<mujoco><option gravity="0 0 {gravity}"/><worldbody><body name="b">
+<joint name="x" type="slide" damping="{damping}"/><geom size="{size}" mass="{mass}"/></body></worldbody>
+<actuator><motor joint="x" ctrlrange="-{ctrl} {ctrl}"/></actuator></mujoco>"""
+ORDINARY = {"gravity": -9.8, "damping": 1, "size": 0.1, "mass": 1, "ctrl": 1}
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("gravity", r"option gravity 1e\+300 is infinite in single precision"),
+        ("damping", r"joint 'x': damping 1e\+300 is infinite in single precision"),
+        ("mass", r"body 'b': mass 1e\+300 is infinite in single precision"),
+        ("size", r"1e\+\d+ is infinite in single precision"),
+        ("ctrl", ""),
+    ],
+)
+def test_numbers_that_single_precision_makes_infinite(field, message):
+    """Refused by name where the precision is known, but where infinity is as good; a range beyond all numbers holds."""
+    found = Model.from_mjcf(WIDE.format(**ORDINARY | {field: "1e60" if field == "size" else "1e300"}))
+    if message:
+        with pytest.raises(ModelLoadError, match=message):
+            RigidSolver(found, 1)
+    else:
+        RigidSolver(found, 1).close()
+
+
+def test_own_numbers_that_single_precision_makes_infinite(model):
+    solver = RigidSolver(model, 2)
+    with pytest.raises(ValueError, match=r"body_mass\[1\] of environment 1 is 1e\+300: it is infinite in single"):
+        solver.set_parameters("body_mass", [0, 1e300], [1])
 
 
 def test_more_environments_than_fit(model):
