@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..physics.process.cores import usable_cores
+from ..physics.process.machine import processor_name
 
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
 
@@ -102,19 +103,9 @@ def conditions(command: Sequence[str]) -> dict[str, Any]:
     return {
         "command": " ".join(["tumble", "bench", *command]),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "machine": {"processor": processor(), "cores": usable_cores(), "busy before": busy_share()},
+        "machine": {"processor": processor_name(), "cores": usable_cores(), "busy before": busy_share()},
         "versions": versions,
     }
-
-
-def processor() -> str:
-    """The processor's name."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def busy_share(seconds: float = 0.5) -> float | None:

@@ -5,6 +5,7 @@ runs/Ant-v0-ppo-0-20260101-120000/
     checkpoints/     the last few, see `checkpoint.py`
     best/            the best policy of the evaluations during training, in the form of a checkpoint
     lock             says which process trains here; the lock itself ends with the process, see `lock.py`
+    run.json         what it is made with: versions, commit, machine, precision, command, date; see `provenance.py`
     progress.jsonl   one line of figures an iteration: the learning curve
     evaluations.jsonl   one line an evaluation during training
     tensorboard/     the figures of progress.jsonl for TensorBoard

@@ -26,6 +26,7 @@ from .config import RunConfig
 from .learner import Learner, stagger
 from .lock import locked
 from .loggers import make_logger, require_loggers
+from .provenance import write_record
 from .runs import Run
 from .task_errors import is_the_tasks
 from .tasks import find_task, source_name
@@ -145,6 +146,7 @@ def _beginner(config: RunConfig, envs: VectorEnv | None) -> Learner:
 def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progress) -> Outcome:
     """Run SB3's loop from the learner's present state to the configured total."""
     model, total = learner.model, learner.config.total_steps
+    write_record(run, learner, resumed_at)
     run_logger, clock = make_logger(run, resumed_at, learner.bridge)
     model.set_logger(run_logger)
     bar = ProgressCallback(total, progress, run.folder)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from pathlib import Path
 from typing import Any
 
 from ..scalars import as_count, as_whole
@@ -65,3 +66,13 @@ def _cpu_flags() -> set[str]:
     except OSError:
         pass
     return set()
+
+
+def processor_name() -> str:
+    """Return the processor's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,91 @@
+"""The record of what a run is made with, `run.json`: versions, commit, machine, precision, command, date, resumes."""
+
+import datetime
+import importlib.metadata
+import json
+import platform
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..physics.process.cores import usable_cores
+from ..physics.process.disk import read_regular
+from ..physics.process.machine import processor_name
+from .checkpoint import write_text_atomically
+from .learner import Learner
+from .runs import Run
+
+RECORD = "run.json"
+PACKAGES = ("gymnasium", "llvmlite", "mujoco-core", "numpy", "sb3-contrib", "stable-baselines3", "taichi", "torch")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def provenance(learner: Learner) -> dict[str, Any]:
+    """Return what a run is made with now.
+
+    `commit` is that of Tumble's sources, with "-dirty" if files were changed since; None if they are no clone. The
+    solver's values are None if another simulator steps.
+    """
+    config = learner.config
+    runtime = getattr(getattr(learner.bridge.envs.unwrapped, "solver", None), "runtime", None)
+    solver = {name: getattr(runtime, name, None) for name in ("device", "precision", "lanes", "threads")}
+    versions = {"tumble": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": command_line(),
+        "seed": config.seed,
+        "versions": versions,
+        "commit": commit(),
+        "machine": {"system": platform.platform(), "processor": processor_name(), "cores": usable_cores()},
+        "solver": solver,
+        "learner": {"device": config.device, "threads": config.threads},
+    }
+
+
+def command_line() -> str:
+    """Return the command that runs, as a shell takes it; a child process of `tumble` runs a command of `tumble`."""
+    program, *arguments = sys.argv or [""]
+    if program in ("", "-c") or Path(program).name in ("tumble", "__main__.py", "cli.py"):
+        program = "tumble"
+    return shlex.join([program, *arguments])
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of Tumble's sources, with "-dirty" if files were changed; None if they are no clone."""
+    if not (ROOT / ".git").exists():
+        return None
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def write_record(run: Run, learner: Learner, resumed_at: int | None) -> None:
+    """Write `run.json`: anew if training begins, else with one more entry of `resumes`, which has its step, too."""
+    path, now = run.folder / RECORD, provenance(learner)
+    record = now | {"resumes": []}
+    if resumed_at is not None:
+        record = read_record(run) or {"resumes": []}  # runs of earlier versions have none
+        record["resumes"].append({"step": resumed_at} | now)
+    write_text_atomically(path, json.dumps(record, indent=2) + "\n")
+
+
+def read_record(run: Run) -> dict[str, Any]:
+    """Return the content of `run.json`; {} if there is none, or if it is damaged."""
+    try:
+        record = json.loads(read_regular(run.folder / RECORD))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) and isinstance(record.get("resumes"), list) else {}
