@@ -10,7 +10,8 @@ _STORIES = {
     NON_FINITE: (
         "its state stopped being finite, so it was held at its last finite state and terminated",
         "look at large actions, at forces or mocap poses that the task returned as inputs, and at states that were set "
-        "from outside, or take a smaller timestep",
+        "from outside, or take a smaller timestep; if none of these is to blame, as in a model that fails at rest, "
+        "precision 64 tells whether single precision is",
     ),
     CONTACTS_FULL: (
         "it has more contacts than there is room for, so only the deepest were kept",

@@ -22,6 +22,7 @@ from ..dynamics.tree_matrix import multiply
 from ..fields import SMALL_BITS, below
 from ..math import func
 from ..stage import stage
+from .doubled import from_double, residual_to_double, to_double
 from .hessian import solve_hessian, start_hessian, update_hessian
 from .hessian_pattern import lay_out_hessian
 from .islands import dofs_of, island_sum, label_islands, list_blocks, trees_of
@@ -53,13 +54,13 @@ ENOUGH = {False: 1e-5, True: 0.0}
 
 @stage(
     when=lambda has: not has.cg,
-    reads=(*FORCES, *BLOCKS, "M M_rownnz M_rowadr M_colind"),
+    reads=(*FORCES, *BLOCKS, "M M_rownnz M_rowadr M_colind tile_njac"),
     writes="solver_niter need_nH",
     updates=(
         *(MOTION, "qfrc_unbalanced", *SOLUTION, *TRIALS),
         "H H_rownnz H_rowadr H_colind H_order H_parent H_ncouple H_couple depth_place tile_ncon tile_ngroup tree_group",
         "group_treeadr group_treenum group_tree group_dofadr group_dofnum group_dof tree_island block_column",
-        "block_weight cone_zone cone_weight weight_change cross_change cone_row",
+        "block_weight cone_zone cone_weight weight_change cross_change cone_row double_*",
         "tree_gradient tree_improvement tree_change tree_niter tree_full_step tree_polish",
     ),
     hooks=RESIDUAL,
@@ -69,6 +70,17 @@ def acceleration_by_newton(model, work):
 
     On entry qacc is the warm start, and qfrc_unbalanced the residual force there.
     """
+    if ti.static(model.has.double_solver):
+        to_double(model, work, work.doubled)
+        _minimise(model, work.doubled)
+        from_double(model, work, work.doubled)
+    else:
+        _minimise(model, work)
+
+
+@func
+def _minimise(model, work):
+    """Do what `acceleration_by_newton` does, with the numbers of `work`."""
     lanes = work.lanes
     # Pattern of H, blocks by tree, islands of every lane.
     lay_out_hessian(model, work)
@@ -83,7 +95,7 @@ def acceleration_by_newton(model, work):
                 _start(model, work, g)
             _solve(model, work, g, restarts)
         going = 0
-        if ti.static(not lanes.double):
+        if ti.static(model.has.double_solver or not lanes.double):
             if restarts < ti.static(MIXED_RESTARTS if model.has.mixed_precision else RESTARTS):
                 if lanes.any(_coarse(model, work)):
                     _restart(model, work)
@@ -329,4 +341,7 @@ def _restart(model, work):
             work.dqacc[i] = ti.select(again > 0.5, work.real(0.0), work.dqacc[i])
             work.M_dqacc[i] = work.real(0.0)
             work.qacc[i] = reached
-    force_residual(model, work, work.qacc)
+    if ti.static(model.has.double_solver):
+        residual_to_double(model, work)
+    else:
+        force_residual(model, work, work.qacc)

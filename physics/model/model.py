@@ -20,7 +20,7 @@ from .places import Elements
 from .same_frames import share_frames
 from .sanity import ModelLoadError, reject_beyond_single
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
-from .solver_params import pair_stiffness
+from .solver_params import pair_hardness, pair_stiffness
 from .urdf_loading import load_urdf, take_urdf_options
 from .written import write_mjcf
 
@@ -50,6 +50,7 @@ class Model:
         ignored_pairs: pairs of geoms (n, 2) that make no contacts because of `ignore_reference_overlaps`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
+        hardest_contact: the largest `solver_params.pair_hardness` of all possible contacts.
         stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
         sweep_order: the order of geoms along x in which a sweep starts in the reference state.
         sizes: named sizes of the fields of `model.fields`.
@@ -74,6 +75,7 @@ class Model:
             self.broad_phase = choose_broad_phase(self.mj, pairs, choices.broad_phase)
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
+            self.hardest_contact = float(pair_hardness(self.mj, pairs).max(initial=0.0))
             self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase), loaded.fields)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error

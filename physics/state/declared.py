@@ -4,9 +4,11 @@ from fnmatch import filter as matching
 from functools import cache
 
 from ..stage import Names, Stage
-from .fields import CONVEX, PARAMETERS, PIECES, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLED, PARAMETERS, PIECES, SCRATCH, SCRATCH_INDICES
 
-FIELDS = tuple(field.name for field in (*SCRATCH, *SCRATCH_INDICES, *CONVEX, *PIECES) if field not in PARAMETERS)
+FIELDS = tuple(
+    field.name for field in (*SCRATCH, *SCRATCH_INDICES, *CONVEX, *PIECES, *DOUBLED) if field not in PARAMETERS
+)
 """The names that stages may declare."""
 
 

@@ -23,6 +23,8 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/parts`),
 The sizes in `ROOM` are current capacities and may grow (`room`).
 """
 
+from dataclasses import replace
+
 from ..fields import Field
 from ..parts import PARTS
 from .grid_fields import GRID, GRID_INDICES
@@ -264,11 +266,29 @@ SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay f
 )
 """All lane numbers of a worker; users can read only those in `QUANTITIES`. Fields whose size may grow are the last,
 so that the addresses of the others do not change; the fields in `PRECISE` are before them, next to each other."""
+SOLVING: tuple[Field, ...] = tuple(
+    field
+    for field in SCRATCH
+    if field in TREES
+    or field.name
+    in (
+        *("M", "qacc", "qfrc_unbalanced", "qfrc_constraint", "solver_niter"),
+        *("dqacc", "M_dqacc", "gradient", "search", "M_search", "H", "H_L", "H_inv"),
+        *("block_D", "block_friction", "block_aref", "block_jar", "block_Jv", "block_weight", "block_force"),
+        *("block_J", "block_reach", "cone_mu", "cone_zone", "cone_weight", "weight_change", "cone_row", "cross_change"),
+    )
+)
+"""The numbers of Newton's method, which kernels with `Features.double_solver` copy to `DOUBLED`."""
+DOUBLED: tuple[Field, ...] = tuple(replace(field, name=f"double_{field.name}") for field in SOLVING)
+"""The same in double precision (`Workspace.doubled`)."""
+ROUNDED: tuple[Field, ...] = tuple(field for field in SCRATCH if field.name in PRECISE)
 DOUBLES: tuple[Field, ...] = (
     _F("precise_parameters", ("nprecise",), 1, "", "the first of `parameters`, in double precision"),
-    *(field for field in SCRATCH if field.name in PRECISE),
+    *ROUNDED,
+    *DOUBLED,
 )
-"""Lane numbers in double precision; kernels without mixed precision have only the first field."""
+"""Lane numbers in double precision: numbers of the model, those of mixed precision, those of a solver in double
+precision. A scratch has them only as far as its kernels need them."""
 
 INDICES: tuple[Field, ...] = (
     _F("M_rownnz", ("nv",), 1, "", "number of entries of the row of M, diagonal included", small=True),

@@ -99,7 +99,8 @@ REMAINDERS: tuple[Field, ...] = (
 )
 """Rounding errors of the state in single precision (compensated summation, Kahan 1965): a change of qpos in a step may
 be below its resolution, so the error of the sum is kept and added in the next step. Forces are evaluated at qpos and
-qvel alone; in mixed precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest."""
+qvel alone; in mixed precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest, and with
+`Features.double_solver` all stages, of which the first has qpos_rest there."""
 
 BEGIN: tuple[Field, ...] = (
     _F("begin_qpos", ("nqbegin",), 1, "m or rad", "generalised coordinates at the beginning of the last step"),

@@ -15,6 +15,7 @@ from ..model.features import (
     has_pulls,
     has_repeated_pairs,
     is_implicit,
+    needs_double_solver,
     needs_mixed_precision,
 )
 from ..model.fields import INTEGERS, OPTIONS, PRECISE, REALS
@@ -26,7 +27,7 @@ from ..model.pair_table import CANDIDATES, PAIR_TABLE, PRISMS
 from ..model.solver_choice import CG, MUJOCO
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION, Part
-from .fields import CONVEX, DOUBLES, PIECES, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLED, DOUBLES, PIECES, ROUNDED, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -35,7 +36,7 @@ SIZES = tuple(
     one six cone nq nv nu nout nbody nmocap njnt ngeom nsite npairtype1 npair nrungeom nvert nvertblock ncorner
     max_contacts ne nf ntwosided
     nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
-    nprecise nrounded nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
+    nprecise nrounded ndoubled nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
     nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
     nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
     nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
@@ -125,18 +126,15 @@ def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = M
     }
     blocks.update(_noslip(model, rows, contacts, deepest, axes))
     matrices = {"nM": int(values["dof_depth"].sum()), "nH": room.entries}
+    common = {**sizes, "one": 1, "six": 6, "two": 2, "cone": 11, **blocks, **matrices}
     own = {
         "nparameter": parameters * layout(PARAMETER_FIELDS, sizes)[1],
         "nprecise": parameters * layout(tuple(f for f in PARAMETER_FIELDS if f.name in PRECISE), sizes)[1],
-        "nrounded": needs_mixed_precision(model) * layout(DOUBLES[1:], sizes)[1],
+        "nrounded": needs_mixed_precision(model) * layout(ROUNDED, sizes)[1],
+        "ndoubled": needs_double_solver(model) * layout((*ROUNDED, *DOUBLED), common)[1],
     }
     return {
-        **sizes,
-        "six": 6,
-        "two": 2,
-        "cone": 11,
-        **blocks,
-        **matrices,
+        **common,
         **_optional(model, matrices["nM"]),
         **own,
         **_pairs(model, room),
@@ -278,7 +276,8 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
     """Return all real fields in the precision of `dtype`; in single precision tolerances have a lower bound."""
     values = dict(model.values)
     if dtype is np.float32:
-        values["tolerance"] = np.maximum(values["tolerance"], SINGLE_TOLERANCE)
+        if not needs_double_solver(model):
+            values["tolerance"] = np.maximum(values["tolerance"], SINGLE_TOLERANCE)
         values["ccd_tolerance"] = np.maximum(values["ccd_tolerance"], SINGLE_CCD_TOLERANCE)
     return flatten(GROUPS["reals"], values, model.sizes, dtype)
 
@@ -286,7 +285,7 @@ def flat_reals(model: Model, dtype: type) -> np.ndarray:
 def solver_notes(model: Model, single: bool) -> list[str]:
     """Return a sentence for each option of the file that the solver does not follow."""
     asked, notes = model.mj.opt, []
-    if single and asked.tolerance < SINGLE_TOLERANCE:
+    if single and asked.tolerance < SINGLE_TOLERANCE and not needs_double_solver(model):
         notes.append(
             f"tolerance {asked.tolerance:g}: taken as {SINGLE_TOLERANCE:g}, the least that single precision can reach"
         )
@@ -298,7 +297,7 @@ def solver_notes(model: Model, single: bool) -> list[str]:
 def scratch_rows(sizes: dict[str, int]) -> tuple[int, ...]:
     """Return the items of each of `ARRAYS` for one worker, rounded up so that no cache line belongs to two workers."""
     rows = {name: layout(group, sizes)[1] for name, group in ARRAYS.items()}
-    rows["doubles"] = sizes["nprecise"] + sizes["nrounded"]
+    rows["doubles"] = sizes["nprecise"] + max(sizes["nrounded"], sizes["ndoubled"])
     return tuple(-(-count // _WHOLE_LINES) * _WHOLE_LINES for count in rows.values())
 
 

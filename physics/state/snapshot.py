@@ -32,13 +32,22 @@ def _names(flag: str = "", twin: str = "") -> str:
     return " ".join(twin + now for _, now, _, flags, _ in REMEMBERED if not flag or flag in flags)
 
 
-@stage(reads=("qpos qvel", _names("staged")), writes=("eval_rest start_qpos start_qvel", _names("staged", "start_")))
+@stage(
+    reads=("qpos qvel qpos_rest", _names("staged")),
+    writes=("eval_rest start_qpos start_qvel", _names("staged", "start_")),
+)
 def keep_start(model, work):
-    """Set start_qpos, start_qvel and the start_ twins to the current state, and eval_rest to 0 for the first stage."""
+    """Set start_qpos, start_qvel and the start_ twins to the current state, and eval_rest to 0 or qpos_rest.
+
+    It is qpos_rest with `double_solver`: bodies on hard contacts rest at depths below the resolution of qpos.
+    """
     for i in range(model.nq):
         work.start_qpos[i] = work.qpos[i]
         if ti.static(model.has.mixed_precision):
-            work.eval_rest[i] = work.real(0.0)
+            rest = work.real(0.0)
+            if ti.static(model.has.double_solver):
+                rest = work.real(0.0) + work.qpos_rest[i]
+            work.eval_rest[i] = rest
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
     for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):

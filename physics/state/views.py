@@ -5,6 +5,7 @@ kernel contains no number that belongs to one model.
 """
 
 from collections.abc import Callable, Container, Sequence
+from copy import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,11 +29,13 @@ PARTS = {
     "blocks": ("block_jar", "block_Jv", "block_friction", "block_force", "block_D", "cone_mu"),
     "own": ("own_jar", "own_Jv", "own_friction", "own_force", "own_D", "own_mu"),
     "acting_ctrl": ("ctrl",),
+    "doubled": tuple(field.name for field in fields.DOUBLED),
 }
 """The attributes of a workspace that are made of several fields, and these fields."""
 ASKED_FOR = {
     "parameters": (*(field.name for field in PARAMETER_FIELDS), "some"),
     "mixed_precision": (*fields.PRECISE, *model_fields.PRECISE, "precise_lanes"),
+    "double_solver": ("doubled",),
     "elliptic": ("blocks", "own"),
     **dict.fromkeys(TWO_SIDED, ("blocks",)),
     **{feature: ("acting_ctrl",) for feature, _ in CONTROLS.entries},
@@ -248,6 +251,8 @@ class Workspace(_View):
         double_lanes: all lanes in double precision.
         ntwosided: number of two-sided rows, which are the first blocks; in kernels that have any.
         acting_ctrl: ctrl, or ctrl after the mechanisms that change it.
+        doubled: the same workspace with `state.fields.SOLVING` in double precision, and with lanes of this precision;
+            in kernels with `Features.double_solver`.
     """
 
     def __init__(
@@ -291,6 +296,19 @@ class Workspace(_View):
             self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
         if "acting_ctrl" in names and CONTROLS.is_empty(has):
             self.acting_ctrl = self.ctrl
+        if self._has("double_solver", has):
+            self.doubled = self._in_double(ints, has)
+
+    def _in_double(self, ints: Any, has: Features) -> "Workspace":
+        """Return the view `doubled`."""
+        other = copy(self)
+        other.lanes = other.precise_lanes = self.double_lanes
+        other._names = frozenset(name for name in PARTS if name in self._names and name != "doubled")
+        for field, double in zip(fields.SOLVING, fields.DOUBLED, strict=True):
+            setattr(other, field.name, getattr(self, double.name))
+        other._compose(ints, has)
+        other.rounded = self
+        return other
 
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
         """Return for each array a function that loads an item, and the index of the worker's first item."""

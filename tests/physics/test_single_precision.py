@@ -8,6 +8,12 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.condition import condition, worst_condition
+from tumble.physics.model.features import needs_double_solver
+from tumble.physics.model.solver_params import pair_hardness
+
+from ..test_architecture import ROOT
+from ..widths import WIDTH
+from .starts import run_with
 
 ACCURATE = 5e-5
 """Float32's bar for accelerations without constraints in ORACLES."""
@@ -144,3 +150,85 @@ def test_trees_do_not_worsen_each_others_condition():
     xml = "".join(f'<body><freejoint/><geom size="{size}"/></body>' for size in ("0.001", "1"))
     mjm = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{xml}</worldbody></mujoco>")
     assert worst_condition(mjm) == pytest.approx(1.0)
+
+
+SLIPPERY = """<mujoco><default><geom friction="{mu} .005 .0001"/></default><worldbody><geom type="plane" size="9 9 .1"/>
+<body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+<body pos="0 0 .3"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+<body pos="1 0 .1"><freejoint/><geom type="sphere" size=".1"/></body>
+<body pos="2 0 .1"><freejoint/><geom type="cylinder" size=".1 .1"/></body>
+<body pos="3 0 .1"><freejoint/><geom type="ellipsoid" size=".1 .2 .1"/></body></worldbody></mujoco>"""
+"""A stack of two boxes and three round bodies, at rest on a floor with a sliding friction of `mu`."""
+SETTLED = 1e-6
+"""m/s and rad/s that are left of heaving and tilting after a second; MuJoCo has 1e-7, single precision alone 0.07."""
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.01])
+def test_bodies_rest_where_a_pyramid_is_hard(mu):
+    """Rows of a pyramid have D in proportion to 1 / mu^2; single precision loses M beside them."""
+    run_with("32")
+    mjm = mujoco.MjModel.from_xml_string(SLIPPERY.format(mu=mu))
+    solver = RigidSolver(Model.from_mjmodel(mjm), STATES)
+    solver.set_state(torch.tensor(mjm.qpos0), 1e-3 * torch.randn(STATES, mjm.nv, generator=torch.manual_seed(0)))
+    solver.step(600)
+    assert not solver.faults.any()
+    fastest = solver.qvel.abs().amax(0).reshape(-1, 6)
+    assert fastest[:2, 2:5].max() < SETTLED, "the stack"
+    assert fastest[2:, 2].max() < SETTLED, "round bodies"
+
+
+def test_environments_may_be_slippery_where_the_file_is_not():
+    """A friction of their own: their rows are scaled by at least `SOFTEST`, and nothing becomes non-finite."""
+    run_with("32")
+    mjm = mujoco.MjModel.from_xml_string(SLIPPERY.format(mu=1.0))
+    solver = RigidSolver(Model.from_mjmodel(mjm), STATES)
+    solver.set_parameters("geom_friction", np.tile(mjm.geom_friction * 1e-9, (STATES, 1, 1)))
+    solver.set_state(torch.tensor(mjm.qpos0), 1e-2 * torch.randn(STATES, mjm.nv, generator=torch.manual_seed(0)))
+    solver.step(200)
+    assert not solver.faults.any()
+
+
+@pytest.mark.parametrize("option", ["", 'impratio="20"', 'cone="elliptic"'])
+def test_the_hardness_of_contacts_is_that_of_mujocos_rows(option):
+    """D times the inverse weight of both bodies; the impedance is 0.9 at any depth."""
+    xml = SLIPPERY.format(mu=0.02).replace("<default>", f'<option {option}/><default><geom solimp=".9 .9 .1"/>')
+    mjm = mujoco.MjModel.from_xml_string(xml.replace('<geom solimp=".9 .9 .1"/><geom', '<geom solimp=".9 .9 .1"'))
+    data = mujoco.MjData(mjm)
+    data.qpos[2::7] -= 1e-3
+    mujoco.mj_forward(mjm, data)
+    first = [contact.efc_address for contact in data.contact]
+    softness = mjm.body_invweight0[mjm.geom_bodyid[data.contact.geom], 0].sum(axis=1)
+    np.testing.assert_allclose(pair_hardness(mjm, data.contact.geom), data.efc_D[first] * softness, rtol=1e-9)
+
+
+LOOP = """<mujoco><option timestep=".001"/><worldbody><body pos="0 0 2">{chain}</body></worldbody>
+<equality><connect body1="tip" body2="world" anchor=".05 0 0" solref=".002 1" solimp="{solimp} .001"/></equality>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(("links", "solimp"), [(10, ".9999 .9999"), (40, ".99 .999")])
+def test_a_chain_closed_by_a_hard_equality_moves_as_mujocos(links, solimp):
+    """Hardness times condition measures what H loses of M: 3e8 and 1e10 here."""
+    run_with("32")
+    inner = ""
+    for k in range(links):
+        name, place = 'name="tip"' if k == 0 else "", 'pos=".05 0 0"' if k < links - 1 else ""
+        geom = '<geom type="capsule" fromto="0 0 0 .05 0 0" size=".01" contype="0" conaffinity="0"/>'
+        inner = f'<body {name} {place}><joint type="hinge" axis="0 1 0"/>{geom}{inner}</body>'
+    mjm = mujoco.MjModel.from_xml_string(LOOP.format(chain=inner, solimp=solimp))
+    data = mujoco.MjData(mjm)
+    data.qvel[:] = np.float32(np.random.default_rng(0).normal(0, 0.1, mjm.nv))
+    solver = RigidSolver(Model.from_mjmodel(mjm), WIDTH)
+    solver.set_state(torch.tensor(data.qpos), torch.tensor(data.qvel))
+    solver.step()
+    mujoco.mj_step(mjm, data)
+    acceleration = solver.get("qacc_warmstart").numpy()
+    assert error(acceleration[:1], [data.qacc_warmstart]) < CONSTRAINED
+    solver.step(299)
+    mujoco.mj_step(mjm, data, 299)
+    assert not data.warning.number.any() and not solver.faults.any()
+
+
+def test_no_packaged_model_pays_for_hard_constraints():
+    for path in sorted((ROOT / "assets").glob("*.xml")):
+        assert not needs_double_solver(Model.from_mjmodel(mujoco.MjModel.from_xml_path(str(path)))), path.name
