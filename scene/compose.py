@@ -12,6 +12,8 @@ from .mjcf import OFF_GROUP
 from .options import CONES, INTEGRATORS, SOLVERS, RigidOptions, SimOptions
 
 _VISUAL = ("global_", "headlight", "map", "quality", "rgba", "scale")
+ELLIPTIC_IMPRATIO = 100.0
+"""The `impratio` of elliptic cones: with a smaller one, what lies or is held creeps."""
 SEPARATOR = "/"
 """Between the name of an entity and that of a part of it."""
 
@@ -117,8 +119,7 @@ def _put_options(spec: mujoco.MjSpec, sim: SimOptions, rigid: RigidOptions) -> N
     option.noslip_iterations, option.noslip_tolerance = rigid.noslip_iterations, rigid.noslip_tolerance
     if rigid.tolerance is not None:
         option.tolerance = rigid.tolerance
-    if rigid.impratio is not None:
-        option.impratio = rigid.impratio
+    option.impratio = rigid.impratio or (ELLIPTIC_IMPRATIO if rigid.friction_cone == "elliptic" else 1.0)
     bits = mujoco.mjtDisableBit
     off = {
         bits.mjDSBL_CONTACT: not rigid.enable_collision,

@@ -15,7 +15,8 @@ class Controllers(EntityAccess):
     """Control of an entity's dofs.
 
     A control holds until another one of that dof, or a reset; gains and ranges last beyond resets. They begin
-    with those of the file's servos; a dof without one has gains of 0, and needs `set_dofs_kp` before
+    with those of the file's servos, in URDF with 100 and 10 (N m/rad and N m s/rad, or N/m and N s/m) for hinges and
+    slides; ranges also with the efforts of joints. Other dofs have gains of 0, and need `set_dofs_kp` before
     `control_dofs_position`.
     """
 
@@ -65,13 +66,7 @@ class Controllers(EntityAccess):
         speed, mode, target = state.get_columns("qvel", dofs, envs), asked["mode"], asked["target"]
         servo = torch.where(mode == _POSITION, kp * (target - place) + kv * asked["velocity"], kv * target) - kv * speed
         force = torch.where(mode == _FORCE, target, servo).clamp(*joints.get_force_range(dofs, envs))
-        force = torch.where(mode == _NONE, torch.zeros_like(force), force)
-        mj = world.model.mj
-        limited = np.flatnonzero(np.asarray(mj.jnt_actfrclimited, bool)[mj.dof_jntid[dofs]]).tolist()
-        if limited:
-            low, high = world.parameter("jnt_actfrcrange", envs)[:, mj.dof_jntid[dofs[limited]]].unbind(-1)
-            force[:, limited] = force[:, limited].clamp(low, high)
-        return world.out(force)
+        return world.out(_within_joints(world, torch.where(mode == _NONE, torch.zeros_like(force), force), dofs, envs))
 
     # gains and ranges
 
@@ -87,6 +82,8 @@ class Controllers(EntityAccess):
 
     def set_dofs_force_range(self, lower: Any, upper: Any, dofs_idx_local: Any = None, envs_idx: Any = None) -> None:
         """Set the bounds of controls' forces, (n, k) or (k,) N or N m each, which may be infinite.
+
+        The range of a file's joint, such as the effort of URDF, stays in force beside them.
 
         Raises:
             ValueError: a lower bound is not below or at its upper one.
@@ -107,9 +104,14 @@ class Controllers(EntityAccess):
     def get_dofs_force_range(
         self, dofs_idx_local: Any = None, envs_idx: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30: there is none."""
+        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30: there is none.
+
+        They are within the range of a file's joint, such as the effort of URDF.
+        """
         world, envs, dofs = self._of(dofs_idx_local, envs_idx)
-        lower, upper = world.solver.get_dofs_force_range(dofs, envs)
+        lower, upper = (
+            _within_joints(world, bound, dofs, envs) for bound in world.solver.get_dofs_force_range(dofs, envs)
+        )
         return world.out(lower), world.out(upper)
 
     def get_dofs_act_gain(self, dofs_idx_local: Any = None, envs_idx: Any = None) -> torch.Tensor:
@@ -144,3 +146,13 @@ class Controllers(EntityAccess):
                 f"{call}: dof {dof - self._start('dof')} of entity '{self.name}' belongs to the {kind} joint '{joint}',"
                 " which has no coordinate for it; name the dofs of hinges and slides in dofs_idx_local"
             )
+
+
+def _within_joints(world: Any, force: torch.Tensor, dofs: np.ndarray, envs: Any) -> torch.Tensor:
+    """Return forces of dofs (n, k), N or N m, within the ranges of their joints."""
+    mj = world.model.mj
+    limited = np.flatnonzero(np.asarray(mj.jnt_actfrclimited, bool)[mj.dof_jntid[dofs]]).tolist()
+    if limited:
+        low, high = world.parameter("jnt_actfrcrange", envs)[:, mj.dof_jntid[dofs[limited]]].unbind(-1)
+        force[:, limited] = force[:, limited].clamp(low, high)
+    return force

@@ -93,6 +93,7 @@ DIFFERENT = (
     ),
     ("`set_links_mass`", "changes masses alone; `set_mass` of an entity or a link scales inertia with them"),
     ("`set_dofs_limit`, `set_dofs_frictionloss`", "refuse dofs whose file has none: no constraint is there for them"),
+    ("`set_dofs_force_range`", "leaves the effort of a URDF joint, or MJCF's `actuatorfrcrange`, in force beside it"),
     ("`set_pos` of a fixed entity", "mounts it elsewhere in the environments named, by numbers of their own"),
     ("applied wrenches", "last for the next `scene.step` with all its substeps"),
     ("`pos` of wrenches", "is the point itself, in the world or, with `local`, in the link's frame"),

@@ -10,15 +10,15 @@ from ..physics.model.loading import open_mjcf
 from ..physics.model.sanity import ModelLoadError
 from .materials import Rigid
 from .mjcf import dress_mjcf
-from .morphs import Drone
+from .morphs import MJCF, Drone, Morph
 from .options import RigidOptions
 from .surfaces import Surface
 from .urdf import urdf_entity_spec
 
 
-def is_mjcf(morph: Drone) -> bool:
-    """Return True if the drone is in an MJCF file."""
-    return morph.path.suffix.lower() == ".xml"
+def is_mjcf(morph: Morph) -> bool:
+    """Return True if the entity is in an MJCF file, as drones may be."""
+    return isinstance(morph, MJCF) or (isinstance(morph, Drone) and morph.path.suffix.lower() == ".xml")
 
 
 def drone_spec(morph: Drone, material: Rigid, surface: Surface, options: RigidOptions) -> mujoco.MjSpec:

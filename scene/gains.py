@@ -1,4 +1,9 @@
-"""Gains of dofs that a file's actuators stand for: they do not act in a scene, but servos begin with their numbers."""
+"""Gains and force ranges with which the servos of dofs begin.
+
+Actuators of a file do not act in a scene, but servos begin with their numbers. A URDF file has no gains.
+"""
+
+from collections.abc import Iterable
 
 import mujoco
 import numpy as np
@@ -6,14 +11,23 @@ import numpy as np
 from .mjcf import OFF_GROUP
 from .world import World
 
+URDF_KP, URDF_KV = 100.0, 10.0
+"""Gains of the hinges and slides of a URDF file, N m/rad and N m s/rad, or N/m and N s/m."""
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
 
 
-def begin_gains(world: World) -> None:
-    """Give dofs the gains and force ranges of the actuators of their joints; dofs without one keep none."""
+def begin_gains(world: World, urdf_dofs: Iterable[range]) -> None:
+    """Give dofs the gains and force ranges of the actuators of their joints, and gains to those of URDF files.
+
+    Args:
+        world: of the scene.
+        urdf_dofs: of the entities from URDF files, whose servos have gains from the beginning.
+    """
     mj = world.model.mj
     kp, kv = np.zeros(mj.nv), np.zeros(mj.nv)
     ranges = np.tile([-np.inf, np.inf], (mj.nv, 1))
+    for dof in (dof for dofs in urdf_dofs for dof in dofs if int(mj.jnt_type[mj.dof_jntid[dof]]) in _SCALAR):
+        kp[dof], kv[dof] = URDF_KP, URDF_KV
     for actuator in np.flatnonzero(mj.actuator_group == OFF_GROUP):
         joint = int(mj.actuator_trnid[actuator, 0])
         if mj.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT or int(mj.jnt_type[joint]) not in _SCALAR:

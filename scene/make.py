@@ -53,6 +53,6 @@ def make_piece(
     piece = Piece(name, spec, pos, quat)
     if isinstance(morph, FileMorph):
         piece.distance_fields = choose_shapes(spec, morph, material)
-        if isinstance(morph, MJCF) or (isinstance(morph, Drone) and is_mjcf(morph)):  # the others take it themselves
+        if is_mjcf(morph):  # the others take it themselves
             piece.scale = float(morph.scale)
     return piece

@@ -77,7 +77,8 @@ class RigidOptions:
         noslip_iterations, noslip_tolerance: of the noslip solver, 0: none.
         friction_cone: "pyramidal" or "elliptic".
         enable_torsional_friction, enable_rolling_friction: whether shapes and meshes resist spinning, and rolling.
-        impratio: how much stiffer contacts are along their friction, with elliptic cones; None: 1.
+        impratio: how much stiffer contacts are along their friction than along their normals; None: 100 with elliptic
+            cones, by which what is held does not creep; 1 with pyramidal ones, where it would stiffen both.
         constraint_timeconst: time constant of contacts of shapes and meshes, s; physics takes no less than twice its
             time step.
         max_contacts: most contacts of an environment; None: as many as the model may need.

@@ -47,7 +47,7 @@ class RayTracer(Renderer):
     rr_depth: int = 0
     rr_threshold: float = 0.95
     env_surface: Any = None
-    env_radius: float = 15.0
+    env_radius: float = 1000.0
     lights: Any = ()
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache, cached_property, partial
+from itertools import compress
 from typing import Any
 from weakref import WeakSet
 
@@ -14,8 +15,10 @@ from .camera import Camera, require_environment
 from .checks import numbers
 from .compose import SEPARATOR, Piece, compose
 from .drawing import Drawing
+from .drone_file import is_mjcf
 from .entity import RigidEntity
 from .entity_kinds import entity_class
+from .fingers import warn_of_long_steps
 from .gains import begin_gains
 from .keeping import Keeping
 from .lighting import Lighting
@@ -187,9 +190,11 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         self._built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
+        warn_of_long_steps(model.mj, self.rigid_options, self.substeps)
         ranges = self.ranges(model)
         self._world = World(model, n_envs, offsets, self._sensors.reads)
-        begin_gains(self._world)
+        files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in self._entities]
+        begin_gains(self._world, [range(own.start["dof"], own.end["dof"]) for own in compress(ranges, files)])
         for variants in self.variants:
             variants.apply(self._world.solver)
             self._world.keep_built(variants.numbers)

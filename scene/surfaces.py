@@ -122,6 +122,7 @@ class Reflective(Plastic):
 class Collision(Plastic):
     """The look of what touches: `vis_mode` is "collision"."""
 
+    color: Any = (0.5, 0.5, 0.5)
     vis_mode: str | None = "collision"
 
 
@@ -143,6 +144,7 @@ class Glass(Surface):
 class Water(Glass):
     """Water."""
 
+    color: Any = (0.61, 0.98, 0.93)
     ior: float | None = 1.33
 
 

@@ -1,5 +1,7 @@
 """Entities from files, and what a scene writes: meshes, images, terrains, worlds with geoms, scaled models."""
 
+import warnings
+
 import mujoco
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from PIL import Image
 import tumble.scene as gs
 from tumble.physics.model.written import ModelWriteError, differences
 from tumble.physics.process.runtime import init
+from tumble.scene.fingers import warn_of_long_steps
 from tumble.terrain import Terrain
 
 from ..physics.geometry.test_decomposition import QUICK, bracket
@@ -390,6 +393,89 @@ def test_servos_of_a_file_give_gains_and_do_not_act(tmp_path):
     assert [float(bound[0]) for bound in arm.get_dofs_force_range()] == [-2, 10]
     assert scene.rigid_solver.model.mj.opt.disableactuator == 1 << 30
     scene.close()
+
+
+EFFORTS = """
+<robot name="arm"><link name="base"/>
+  <link name="one"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial></link>
+  <link name="two"><inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="one"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="4" velocity="9"/></joint>
+  <joint name="push" type="prismatic"><parent link="one"/><child link="two"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="0" velocity="9"/></joint>
+</robot>
+"""
+
+
+def test_servos_of_a_urdf_have_gains_and_its_efforts(tmp_path):
+    """Oracles: numbers of the file, 100 and 10 of the API followed, and a turn by torque over inertia, 4 / 0.2."""
+    (tmp_path / "arm.urdf").write_text(EFFORTS)
+    init(precision="64")
+    scene = gs.Scene(sim_options=gs.options.SimOptions(dt=0.001))
+    scene.add_entity(gs.morphs.Sphere(pos=(9, 9, 9), collision=False))
+    arm = scene.add_entity(gs.morphs.URDF(file=tmp_path / "arm.urdf", fixed=True))
+    scene.build(n_envs=2)
+    assert (arm.get_dofs_kp()[0].tolist(), arm.get_dofs_kv()[0].tolist()) == ([100.0] * 2, [10.0] * 2)
+    assert [bound[0].tolist() for bound in arm.get_dofs_force_range()] == [[-4, -1e30], [4, 1e30]]
+    arm.set_dofs_force_range([-1.0, -2.0], [3.0, 2.0], envs_idx=[1])
+    assert [bound.tolist() for bound in arm.get_dofs_force_range()] == [[[-4, -1e30], [-1, -2]], [[4, 1e30], [3, 2]]]
+    arm.control_dofs_force([50.0, 0.0])
+    scene.step()
+    np.testing.assert_allclose(arm.get_dofs_velocity()[:, 0].cpu(), [0.02, 0.015], rtol=1e-9)
+    arm.set_dofs_force_range(-50.0, 50.0)  # the efforts stay
+    assert [bound.tolist() for bound in arm.get_dofs_force_range()] == [[[-4, -50]] * 2, [[4, 50]] * 2]
+    scene.step()
+    np.testing.assert_allclose(arm.get_dofs_velocity()[:, 0].cpu(), [0.04, 0.035], rtol=1e-9)
+    scene.close()
+
+
+HAND = """
+<mujoco><worldbody><body name="hand">
+  <body pos="0.05 0 0"><joint name="left" type="slide" axis="-1 0 0"/>
+    <geom type="box" size="0.008 0.02 0.03" mass="0.1"/></body>
+  <body pos="-0.05 0 0"><joint name="right" type="slide" axis="1 0 0"/>
+    <geom type="box" size="0.008 0.02 0.03" mass="0.1"/></body>
+</body></worldbody></mujoco>
+"""
+
+
+def test_what_is_held_does_not_creep_with_elliptic_cones(tmp_path):
+    """Oracle: MuJoCo on the model of the scene, for ten seconds of a grasp by 4 N."""
+    (tmp_path / "hand.xml").write_text(HAND)
+    found = {}
+    for ratio in (None, 1.0):
+        rigid = gs.options.RigidOptions(friction_cone="elliptic", impratio=ratio)
+        box = gs.morphs.Box(size=(0.04, 0.04, 0.04))
+        hand = gs.morphs.MJCF(file=tmp_path / "hand.xml")
+        model, _ = compiled(hand, box, rigid_options=rigid, sim_options=gs.options.SimOptions(substeps=2))
+        data = mujoco.MjData(model.mj)
+        heights = []
+        for second in range(11):
+            while data.time < 1 + second:
+                data.qfrc_applied[:2] = 4.0 - 5.0 * data.qvel[:2]
+                mujoco.mj_step(model.mj, data)
+            heights.append(float(data.qpos[4]))
+        found[ratio] = heights[0] - heights[-1]
+    print(f"creep of a held box in ten seconds: {1e3 * found[None]:.2f} mm, at impratio 1 {1e3 * found[1.0]:.2f} mm")
+    assert found[None] < 1e-3 < 5e-3 < found[1.0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "warned"),
+    [({}, True), ({"substeps": 2}, False), ({"axis": ("1 0 0", "0 1 0")}, False), ({"fixed": True}, False)],
+)
+def test_fingers_and_long_steps_are_warned_of(tmp_path, changed, warned):
+    """Two slides that meet can hold a free box; contacts cannot be as stiff as asked in steps of 10 ms."""
+    (tmp_path / "hand.xml").write_text(HAND.replace(*changed.get("axis", ("", ""))))
+    options = gs.options.SimOptions(substeps=changed.get("substeps", 1))
+    hand, box = gs.morphs.MJCF(file=tmp_path / "hand.xml"), gs.morphs.Box(size=(0.04,) * 3, fixed="fixed" in changed)
+    model, scene = compiled(hand, box, sim_options=options)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn_of_long_steps(model.mj, scene.rigid_options, scene.substeps)
+    assert [("can grasp" in str(each.message), "substeps=2" in str(each.message)) for each in found] == [
+        (True, True)
+    ] * warned
 
 
 BROKEN = {
