@@ -32,11 +32,11 @@ class TerrainEntity(RigidEntity):
         The field must not be turned about x or y.
 
         Args:
-            positions: (n, k, 2) or (k, 2) m in the world; a third number is not read.
+            positions: (n, k, 2), (k, 2) or, of one point, (2,) m in the world; a third number is not read.
             envs_idx: which n environments.
 
         Returns:
-            (n, k) m; NaN outside of the field.
+            (n, k) m, or (n,) of one point; NaN outside of the field.
 
         Raises:
             ValueError: the field is turned, or for another shape.
@@ -44,8 +44,9 @@ class TerrainEntity(RigidEntity):
         world, envs = self._place(envs_idx)
         mj, geom = world.model.mj, self.geoms[0]
         given = torch.as_tensor(np.asarray(positions) if isinstance(positions, list | tuple) else positions)
-        if given.ndim not in (2, 3) or given.shape[-1] not in (2, 3):
-            raise ValueError(f"positions: expected shape (n, k, 2) or (k, 2), got {tuple(given.shape)}")
+        if given.ndim not in (1, 2, 3) or given.shape[-1] not in (2, 3):
+            raise ValueError(f"positions: expected shape (n, k, 2), (k, 2) or (2,), got {tuple(given.shape)}")
+        is_point, given = given.ndim == 1, torch.atleast_2d(given)
         places = world.tensor("positions", given, envs, given.shape[-2], given.shape[-1])[..., :2]
         pos, turn = self._field_pose(envs)
         if not bool((turn[:, 2, 2] > 1 - 1e-6).all()):
@@ -53,10 +54,11 @@ class TerrainEntity(RigidEntity):
         arm = places - pos[:, None, :2]
         local = (turn[:, None, :2, :2] * arm[..., None]).sum(-2)
         size = places.new_tensor(mj.hfield_size[mj.geom_dataid[geom.idx], :2])
-        heights = places.new_tensor(heights_of(mj, int(mj.geom_dataid[geom.idx])))
-        found = _on_triangles(heights, (local / size + 1) / 2) + pos[:, None, 2]
+        field = places.new_tensor(heights_of(mj, int(mj.geom_dataid[geom.idx])))
+        found = _on_triangles(field, (local / size + 1) / 2) + pos[:, None, 2]
         inside = (local.abs() <= size * (1 + 1e-6)).all(-1)
-        return world.out(torch.where(inside, found, torch.nan))
+        heights = world.out(torch.where(inside, found, torch.nan))
+        return heights[..., 0] if is_point else heights
 
     def _field_pose(self, envs: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return position (n, 3) and rotation (n, 3, 3) of the field; none is evaluated for one that stands still."""

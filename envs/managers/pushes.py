@@ -22,6 +22,9 @@ _STILL = (0.0, 0.0)
 class Push:
     """Kicks: velocities that are added to those of a free body, all at once, as of a shove.
 
+    A planar robot, whose root has slides and then at most one hinge in place of a free joint, feels the part of a kick
+    that lies along their axes.
+
     Args:
         x: lowest and highest velocity along the world's x axis, m/s.
         y: along its y axis.
@@ -31,7 +34,7 @@ class Push:
         yaw: about its z axis.
         speed: lowest and highest speed in a horizontal direction that is drawn evenly, m/s, added to the others.
         when: lowest and highest number of seconds between two kicks.
-        joint: name of the free joint; None: the model's first.
+        joint: name of the free joint; None: the model's first, or the joints of a planar root.
     """
 
     _: KW_ONLY
@@ -50,13 +53,17 @@ class Push:
         ranges = (self.x, self.y, self.z, self.roll, self.pitch, self.yaw, self.speed)
         require_ranges("Push", dict(zip(("x", "y", "z", "roll", "pitch", "yaw", "speed"), ranges, strict=True)))
         require_times("Push", {"when": self.when})
-        return BoundPush(task, name, ranges, self.when, _free_joint(task.model, self.joint))
+        first, axes = _pushed(task.model, self.joint)
+        return BoundPush(task, name, ranges, self.when, first, axes)
 
 
 class BoundPush:
     """Kicks of a task; its memory is `name_steps`, the steps until the next one."""
 
-    def __init__(self, task: Task, name: str, ranges: Sequence[Range], when: Range, joint: int) -> None:
+    def __init__(
+        self, task: Task, name: str, ranges: Sequence[Range], when: Range, joint: int, axes: np.ndarray | None
+    ) -> None:
+        self._axes = None if axes is None else task.array(axes)
         self._task, self._ranges, self._when = task, ranges, when
         self._steps = f"{name}_steps"
         self._qpos, self._dof = int(task.model.jnt_qposadr[joint]), int(task.model.jnt_dofadr[joint])
@@ -71,18 +78,24 @@ class BoundPush:
         """Kick where it is time; return the state, and False if no environment was kicked."""
         steps, xp = state.memory[self._steps] - 1, self._task.xp
         due = steps <= 0
-        still = 0 * state.qvel[:, :6]
+        still = 0 * xp.concat([state.qvel[:, :1]] * 6, axis=1)
         drawn = self._renewal(state.noise, due, {self._steps: steps, "kick": still})
         state = state.remember(**{self._steps: drawn[self._steps]})
         if isinstance(due, np.ndarray) and not due.any():
             return state, False
-        quat = state.qpos[:, self._qpos + 3 : self._qpos + 7]
-        kick = drawn["kick"]
-        turn = quat_rotate_inverse(quat, kick[:, 3:])  # a free joint's angular velocity is in the body's frame
-        kick, dof, qvel = xp.concat((kick[:, :3], turn), axis=1), self._dof, state.qvel
-        kicked = xp.concat((qvel[:, :dof], qvel[:, dof : dof + 6] + kick, qvel[:, dof + 6 :]), axis=1)
+        kick, dof, qvel = self._of_dofs(state.qpos, drawn["kick"]), self._dof, state.qvel
+        end = dof + kick.shape[1]
+        kicked = xp.concat((qvel[:, :dof], qvel[:, dof:end] + kick, qvel[:, end:]), axis=1)
         qvel = xp.where(xp.reshape(due, (-1, 1)), kicked, qvel)
         return state._replace(qvel=qvel, coordinates=xp.concat((state.qpos, qvel), axis=1)), True
+
+    def _of_dofs(self, qpos: Array, kick: Array) -> Array:
+        """Return kicks (n, 6) in the world's frame as velocities of the dofs that are pushed, (n, k)."""
+        if self._axes is not None:
+            return kick @ self._axes
+        quat = qpos[:, self._qpos + 3 : self._qpos + 7]
+        turn = quat_rotate_inverse(quat, kick[:, 3:])  # a free joint's angular velocity is in the body's frame
+        return self._task.xp.concat((kick[:, :3], turn), axis=1)
 
     def _draw(self, noise: Noise) -> dict[str, Array]:
         """Draw kicks (n, 6) m/s, rad/s in the world's frame, and the time until the next."""
@@ -198,14 +211,27 @@ def _triples(what: str, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _free_joint(model: mujoco.MjModel, name: str | None) -> int:
-    """Return the number of a free joint; None: the first."""
+def _pushed(model: mujoco.MjModel, name: str | None) -> tuple[int, np.ndarray | None]:
+    """Return the joint from which on dofs are pushed, and (6, k) what each has of a kick; None: a free joint, all."""
     free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
-    if name is None:
-        if not free.any():
-            raise ValueError("Push: the model has no free joint; a Wrench pushes bodies that have none")
-        return int(np.flatnonzero(free)[0])
-    joint = id_of(model, "joints", name, "Push")
-    if not free[joint]:
-        raise ValueError(f"Push: joint {name!r} is not free; a Wrench pushes bodies that are not")
-    return joint
+    if name is not None:
+        joint = id_of(model, "joints", name, "Push")
+        if not free[joint]:
+            raise ValueError(f"Push: joint {name!r} is not free; leave it out to push a planar root, or use a Wrench")
+        return joint, None
+    if free.any():
+        return int(np.flatnonzero(free)[0]), None
+    kinds = model.jnt_type[model.jnt_bodyid == model.jnt_bodyid[0]].tolist() if model.njnt else []
+    slide, hinge = int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE)
+    slides = kinds.count(slide)
+    if slides < 2 or kinds not in ([slide] * slides, [*[slide] * slides, hinge]):  # their axes stand still in the world
+        raise ValueError(
+            "Push: the model has neither a free joint nor a root with two slides or more, then at most one hinge; a "
+            "Wrench pushes any body"
+        )
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    axes = np.zeros((6, len(kinds)))
+    for k, kind in enumerate(kinds):
+        axes[3 * (kind == hinge) : 3 * (kind == hinge) + 3, k] = data.xaxis[k]
+    return 0, axes

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+import torch
 
 import tumble.scene as gs
 from tumble.physics.process.runtime import init
@@ -132,5 +133,9 @@ def test_the_height_of_a_terrain_is_where_mujocos_rays_meet_it():
     assert 60 < above < 120
     np.testing.assert_allclose(ground.terrain_hf, heights, atol=1e-4)
     assert ground.terrain_scale == (0.5, 0.02)
-    with pytest.raises(ValueError, match=r"positions: expected shape \(n, k, 2\) or \(k, 2\), got \(2,\)"):
-        ground.get_terrain_height((0, 0))
+    x, y = points[1, 0, :2].tolist()
+    for point in ((x, y), [x, y, 7.0], torch.tensor([x, y]), np.array([x, y])):
+        one = ground.get_terrain_height(point)
+        assert one.shape == (2,) and float(one[1]) == pytest.approx(float(found[1, 0]), abs=1e-6, nan_ok=True)
+    with pytest.raises(ValueError, match=r"positions: expected shape \(n, k, 2\), \(k, 2\) or \(2,\), got \(4,\)"):
+        ground.get_terrain_height((0, 0, 0, 0))

@@ -1,6 +1,7 @@
 """Randomization: draws have their distributions, numbers become what is said, and constants follow as in MuJoCo."""
 
 import math
+from types import SimpleNamespace
 
 import mujoco
 import numpy as np
@@ -323,6 +324,50 @@ def test_kicks_in_any_direction():
     assert stats.kstest(np.hypot(kick[:, 0], kick[:, 1]), stats.uniform(0.5, 0.5).cdf).pvalue > 1e-3
     assert stats.kstest(np.arctan2(kick[:, 1], kick[:, 0]), stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > 1e-3
     assert not kick[:, 2:].any()
+
+
+PLANAR = """
+<mujoco><worldbody><body name="cart" euler="0 0 30">
+  <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>{hinge}
+  <geom size="0.1" mass="1" pos="0.2 0 0"/><body><joint name="arm" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body>
+</body></worldbody></mujoco>
+"""
+YAW = '<joint name="yaw" axis="0 0 1"/>'
+
+
+def test_a_planar_root_is_pushed_along_its_joints():
+    """Oracle: MuJoCo's velocity of the cart's origin in the world, by mj_objectVelocity, turned by any angle."""
+    model = mujoco.MjModel.from_xml_string(PLANAR.format(hinge=YAW))
+    task = SimpleNamespace(
+        model=model, dt=0.02, xp=np, array=lambda values: np.asarray(values, np.float64), _kind=NUMPY
+    )
+    push = Push(x=(0.2, 0.5), y=(-0.3, 0.1), z=(1, 2), yaw=(-1, 1), when=(0.02, 0.02)).bound(task, "push")
+    rng, n = np.random.default_rng(0), 20
+    qpos, qvel = rng.normal(size=(n, model.nq)), rng.normal(size=(n, model.nv))
+    memory = push.begin(noise_of(n))
+    before = state_of(task, memory, 0, qpos, qvel)
+    drawn = push._draw(noise_of(n))["kick"]
+    after, changed = push.step(before._replace(noise=noise_of(n)))
+    assert changed and (after.qvel[:, 3] == before.qvel[:, 3]).all()
+    data, frame = mujoco.MjData(model), np.zeros((2, 6))
+    for row in range(n):
+        for k, state in enumerate((before, after)):
+            data.qpos, data.qvel = state.qpos[row], state.qvel[row]
+            mujoco.mj_forward(model, data)
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, 1, frame[k], 0)
+        change = frame[1] - frame[0]  # turn, then motion
+        np.testing.assert_allclose(change[[3, 4, 2]], drawn[row][[0, 1, 5]], atol=1e-5)
+        np.testing.assert_allclose(change[[0, 1, 5]], 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "joints", ['<joint name="yaw" axis="0 0 1"/>', '<joint type="slide"/>', '<joint type="ball"/>']
+)
+def test_a_root_that_is_not_planar_is_refused(joints):
+    body = f'<body>{joints}<geom size="0.1"/></body>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    with pytest.raises(ValueError, match="neither a free joint nor a root with two slides"):
+        Push().bound(SimpleNamespace(model=model), "push")
 
 
 def test_wrenches_begin_last_and_end():
