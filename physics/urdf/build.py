@@ -1,6 +1,6 @@
 """Bodies, joints, sites and geoms of an MjSpec from the groups of a robot."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import mujoco
 import numpy as np
@@ -33,13 +33,20 @@ class Builder:
         report: for faults and notes.
         armature: of every dof but those of free joints, kg m^2 or kg.
         density: of collision shapes of bodies without an <inertial>, kg/m^3.
+        start: where hinges and slides begin, by name, rad or m; 0 for others.
     """
 
     def __init__(
-        self, spec: mujoco.MjSpec, meshes: Meshes, report: Report, armature: float = 0.0, density: float = 1000.0
+        self,
+        spec: mujoco.MjSpec,
+        meshes: Meshes,
+        report: Report,
+        armature: float,
+        density: float,
+        start: Mapping[str, float],
     ) -> None:
         self.spec, self.meshes, self.report = spec, meshes, report
-        self.armature, self.density = armature, density
+        self.armature, self.density, self.start = armature, density, start
         self.bodies: dict[Group, mujoco.MjsBody] = {}
         self._names: set[str] = set()
 
@@ -52,14 +59,15 @@ class Builder:
 
     def _add_body(self, group: Group) -> None:
         parent = self.spec.worldbody if group.parent is None else self.bodies[group.parent]
-        body = parent.add_body(name=group.name, pos=group.pose.position, quat=quaternion_of(group.pose.rotation))
+        joints, pose = self._at_start(group)
+        body = parent.add_body(name=group.name, pos=pose.position, quat=quaternion_of(pose.rotation))
         self.bodies[group] = body
         if group.floating:
             named = group.joints[0][0].name if group.joints else f"{group.name}_free_joint"
             body.add_freejoint(name=named)
         else:
-            for joint, pose in group.joints:
-                self._add_joints(body, joint, pose)
+            for joint, frame in joints:
+                self._add_joints(body, joint, frame)
         if group.mass is not None and not group.solid:
             moments, axes = principal(group.mass.inertia)
             body.explicitinertial = True
@@ -73,6 +81,18 @@ class Builder:
                 self._add_geom(body, group, link, pose, shape, VISUAL_GROUP)
             for shape in link.collisions:
                 self._add_geom(body, group, link, pose, shape, COLLISION_GROUP if seen else 0)
+
+    def _at_start(self, group: Group) -> tuple[list[tuple[Joint, Pose]], Pose]:
+        """Return the joints of a group and their frames in that of the body, and the body's pose, where joints begin.
+
+        MuJoCo's joints are at their `ref` where the body has its pose.
+        """
+        joints, moved = list[tuple[Joint, Pose]](), Pose()
+        for joint, pose in reversed(group.joints):
+            joints.append((joint, moved.inverse() @ pose))
+            if joint.name in self.start:
+                moved = _motion(joint, pose, self.start[joint.name]) @ moved
+        return joints[::-1], group.pose @ moved
 
     def _add_joints(self, body: mujoco.MjsBody, joint: Joint, pose: Pose) -> None:
         """Add the joint, or joints, by which a URDF joint moves a body; `pose` is its frame in that of the body."""
@@ -90,6 +110,7 @@ class Builder:
         for name, kind, direction in pairs:
             made = body.add_joint(name=name, type=BY_NAME[kind], pos=pose.position, axis=direction)
             made.damping[0], made.frictionloss, made.armature = joint.damping, joint.friction, self.armature
+            made.ref = self.start.get(name, 0.0)
             made.limited = _FALSE if joint.limits is None else _TRUE
             made.range = joint.limits or (0.0, 0.0)
             made.actfrclimited = _TRUE if joint.effort else _FALSE
@@ -145,6 +166,16 @@ class Builder:
             if carrier.joints and carrier.parent is not None and not carrier.parent.moves:
                 for base in still:
                     self.spec.add_exclude(bodyname1=base.name, bodyname2=group.name)
+
+
+def _motion(joint: Joint, pose: Pose, position: float) -> Pose:
+    """Return how a hinge or slide with the frame `pose` has moved its body at a position (rad or m)."""
+    if joint.kind == "prismatic":
+        return Pose(position=pose.rotation @ joint.axis * position)
+    turn, matrix = np.zeros(4), np.zeros(9)
+    mujoco.mju_axisAngle2Quat(turn, joint.axis, position)
+    mujoco.mju_quat2Mat(matrix, turn)
+    return pose @ Pose(matrix.reshape(3, 3)) @ pose.inverse()
 
 
 def _half_sizes(shape: Shape) -> np.ndarray:

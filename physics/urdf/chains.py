@@ -1,7 +1,10 @@
-"""The tree of links, which has one root, and joints that follow others without going round in circles."""
+"""The tree of links, which has one root, joints that follow others without going round in circles, and their start."""
+
+import math
+from collections.abc import Mapping
 
 from .faults import Report, nearest
-from .robot import WORLD, Joint, Mimic, Robot
+from .robot import FARTHEST, WORLD, Joint, Mimic, Robot
 
 
 def find_root(robot: Robot, report: Report) -> None:
@@ -83,3 +86,38 @@ def drivers(robot: Robot, report: Report) -> dict[str, Mimic]:
             )
         found[joint.name] = Mimic(last.name, multiplier, offset, joint.mimic.line)
     return found
+
+
+def reference(robot: Robot, followers: Mapping[str, Mimic], report: Report) -> dict[str, float]:
+    """Return where hinges and slides begin (rad or m), by name, for those that do not begin at 0.
+
+    A joint begins at 0 if its limits, and those of the joints that follow it, include 0; else in the middle of what
+    they leave, or at the end of it that is finite. Joints that follow others begin where these put them.
+    """
+    found: dict[str, float] = {}
+    for joint in robot.joints.values():
+        if joint.name in followers:
+            continue
+        mine = {name: mimic for name, mimic in followers.items() if mimic.joint == joint.name}
+        start = _start(joint, [(robot.joints[name], mimic) for name, mimic in mine.items()], report)
+        found[joint.name] = start
+        found |= {name: mimic.offset + mimic.multiplier * start for name, mimic in mine.items()}
+    return {name: start for name, start in found.items() if start != 0.0}
+
+
+def _start(joint: Joint, followers: list[tuple[Joint, Mimic]], report: Report) -> float:
+    """Return where a joint begins that follows none."""
+    own = low, high = joint.limits or (-math.inf, math.inf)
+    for other, mimic in followers:
+        if other.limits is not None and mimic.multiplier != 0.0:
+            ends = sorted((end - mimic.offset) / mimic.multiplier for end in other.limits)
+            low, high = max(low, ends[0]), min(high, ends[1])
+    if low > high:
+        names = ", ".join(f"'{other.name}'" for other, _ in followers)
+        report.note(joint.line, f"joint '{joint.name}' has no position within its limits and those of {names}")
+        low, high = own
+    if low <= 0.0 <= high:
+        return 0.0
+    if abs(low) < FARTHEST and abs(high) < FARTHEST:
+        return (low + high) / 2
+    return low if low > 0.0 else high

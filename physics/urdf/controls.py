@@ -27,12 +27,15 @@ def check_actuators(actuators: Actuators) -> None:
 
 
 def add_followers(spec: mujoco.MjSpec, followers: Mapping[str, Mimic]) -> None:
-    """Add for each joint that follows another the equality position = offset + multiplier * that of the other."""
+    """Add for each joint that follows another the equality position = offset + multiplier * that of the other.
+
+    MuJoCo's equality is of the differences to the reference, which obeys the offset already.
+    """
     for name, mimic in followers.items():
         equality = spec.add_equality(name=f"{name}_mimic", type=mujoco.mjtEq.mjEQ_JOINT)
         equality.objtype = mujoco.mjtObj.mjOBJ_JOINT
         equality.name1, equality.name2 = name, mimic.joint
-        equality.data[:5] = (mimic.offset, mimic.multiplier, 0.0, 0.0, 0.0)
+        equality.data[:5] = (0.0, mimic.multiplier, 0.0, 0.0, 0.0)
 
 
 def add_actuators(

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .faults import Report
-from .robot import Pose
+from .robot import FARTHEST, Pose
 from .xml_tree import Element
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-FARTHEST = 1e9
-"""No length, angle or mass of a robot is larger; a number that is larger has lost its decimal point."""
 
 
 def numbers(

@@ -3,8 +3,8 @@
 import numpy as np
 
 from .faults import Report, nearest
-from .numbers import FARTHEST, bound, number, numbers, pose_of
-from .robot import TYPES, Inertial, Joint, Link, Look, Mimic, Robot, Shape
+from .numbers import bound, number, numbers, pose_of
+from .robot import FARTHEST, TYPES, Inertial, Joint, Link, Look, Mimic, Robot, Shape
 from .xml_tree import Element
 
 _SIZES = {

@@ -10,6 +10,8 @@ MOVING = {"revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating
 TYPES = ("fixed", *MOVING)
 WORLD = "world"
 """Name of a root link that is the world itself."""
+FARTHEST = 1e9
+"""No length, angle or mass of a robot is larger; a number that is larger has lost its decimal point."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 
 from .build import Builder
-from .chains import drivers, find_root
+from .chains import drivers, find_root, reference
 from .controls import Actuators, add_actuators, add_followers, check_actuators
 from .faults import Report, nearest
 from .groups import Rules, groups_of
@@ -100,6 +100,9 @@ def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
     become equalities of joints, `NAME_mimic`. Visual shapes are geoms of group 2, collision shapes of group 3 (of group
     0 in a body in which nothing else is seen). Links do not touch the base if a joint joins them to it.
 
+    The reference (`qpos0`, where resets start) is 0, but for joints whose limits leave out 0, which begin in the middle
+    of them, and for mimic joints, which begin where the joints that they follow put them.
+
     Args:
         path_or_xml: path of the file, or the XML itself, which begins with "<".
         **options: fields of `UrdfOptions`: packages, fixed, merge_fixed_links, links_to_keep, balance_inertia,
@@ -165,7 +168,8 @@ def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel
         options.least_mass,
     )
     groups = groups_of(robot, rules, report)
-    Builder(spec, meshes, report, options.default_armature, options.density).add(groups)
+    start = reference(robot, followers, report)
+    Builder(spec, meshes, report, options.default_armature, options.density, start).add(groups)
     meshes.read()
     add_followers(spec, followers)
     add_actuators(spec, robot, followers, options.actuators, (options.kp, options.kv), report)

@@ -278,7 +278,9 @@ def test_followers_keep_to_what_they_follow():
     mjm = urdf_spec(LIMITED, fixed=True).compile()
     assert [mjm.equality(i).name for i in range(mjm.neq)] == ["m_mimic", "n_mimic"]
     assert (mjm.eq_obj2id == mjm.joint("hinge").id).all()
-    assert np.allclose(mjm.eq_data[:, :2], [[0.1, 2.0], [0.5 - 3 * 0.1, -6.0]])
+    hinge, _, m, n = mjm.qpos0
+    assert [hinge, m, n] == pytest.approx([0.0, 0.1, 0.5 - 3 * 0.1])
+    assert np.allclose(mjm.eq_data[:, :2], [[0.0, 2.0], [0.0, -6.0]])
     mjm.opt.gravity[:], mjm.dof_damping[:] = 0.0, 5.0
     data = mujoco.MjData(mjm)
     data.qfrc_applied[0] = 0.5
@@ -289,6 +291,47 @@ def test_followers_keep_to_what_they_follow():
         and m == pytest.approx(0.1 + 2 * hinge, abs=0.01)
         and n == pytest.approx(0.5 - 3 * m, abs=0.03)
     )
+
+
+ELSEWHERE = robot(
+    *(LINK.format(name) for name in "abcdefg"),
+    joint(
+        "revolute",
+        "a",
+        "b",
+        '<origin xyz="1 2 3" rpy="1 2 3"/><axis xyz="1 1 0"/><limit lower="-2.7" upper="-0.8"/>',
+        "knee",
+    ),
+    joint("prismatic", "b", "c", '<axis xyz="0 1 1"/><limit lower="0.2" upper="inf"/>', "slide"),
+    joint("continuous", "c", "d", '<origin xyz="0 1 0"/><axis xyz="0 0 1"/>', "free"),
+    joint("revolute", "d", "e", '<limit lower="1" upper="2"/><mimic joint="free" multiplier="-2" offset="0.5"/>', "f"),
+    joint("prismatic", "e", "f", '<limit lower="-9" upper="9"/><mimic joint="f" multiplier="0.1" offset="0.7"/>', "g"),
+    joint("continuous", "f", "g", '<mimic joint="knee" multiplier="0.5" offset="1"/>', "h"),
+)
+"""Limits that leave out 0, of a joint, of one without an end, and of a follower; a chain of followers."""
+
+
+def test_joints_begin_within_limits_and_where_they_follow():
+    """The least and largest positions that all obey are known; poses are those of MuJoCo's reader of URDF."""
+    text = ELSEWHERE.replace("<limit ", '<limit effort="9" velocity="9" ')
+    mine, other = urdf_spec(text, fixed=True).compile(), mujoco.MjModel.from_xml_string(text)
+    start = {mine.joint(j).name: mine.qpos0[j] for j in range(mine.njnt)}
+    free = (-0.75 - 0.25) / 2  # f from 1 to 2
+    wanted = {"knee": -1.75, "slide": 0.2, "free": free, "f": 1.5, "g": 0.85, "h": 0.125}
+    assert start == pytest.approx(wanted)
+    a, b = mujoco.MjData(mine), mujoco.MjData(other)
+    for trial in range(4):
+        for j in range(mine.njnt):
+            value = a.qpos[j] = np.sin(trial + j) if trial else mine.qpos0[j]
+            b.joint(mine.joint(j).name).qpos[:] = value
+        mujoco.mj_kinematics(mine, a), mujoco.mj_kinematics(other, b)
+        for name in "bcdefg":
+            assert np.allclose(a.body(name).xpos, b.body(name).xpos, atol=1e-12), (trial, name)
+            assert np.allclose(a.body(name).xmat, b.body(name).xmat, atol=1e-12), (trial, name)
+    mine.opt.gravity[:] = 0.0
+    mujoco.mj_resetData(mine, a)
+    mujoco.mj_step(mine, a, 50)
+    assert np.abs(a.qvel).max() < 1e-6  # nothing is thrown
 
 
 def test_actuators_on_request():
