@@ -128,7 +128,7 @@ def check_support(
     unsupported += _pairs_without_narrow_phase(mjm, look_up)
     unsupported += _unknown_fields(mjm, look_up)
     unused += _unused_elements(mjm, look_up)
-    return Support(source.label, unsupported, unused, _notes(mjm))
+    return Support(source.label, unsupported, unused, [*_notes(mjm), *_sensor_notes(mjm)])
 
 
 def _notes(mjm: mujoco.MjModel) -> list[str]:
@@ -138,6 +138,13 @@ def _notes(mjm: mujoco.MjModel) -> list[str]:
     if not asked:
         return []
     return [f"{' and '.join(asked)}: without effect: contacts of geoms of type sdf are sought at points of surfaces"]
+
+
+def _sensor_notes(mjm: mujoco.MjModel) -> list[str]:
+    """Return a sentence about sensors that are not computed, if there are any."""
+    refused = refused_sensors(mjm)
+    listed = "; ".join(f"'{mjm.sensor(i).name or f'#{i}'}' is {why}" for i, why in refused.items())
+    return [f"sensors that are not computed, and read 0: {listed}"] if refused else []
 
 
 class _LookUp(Elements):

@@ -125,5 +125,5 @@ class Quantities:
         index, _ = envs.chosen([as_whole("env", env)])
         fields, indices = envs.driver.evaluate_together([f.name for f in QUANTITIES], index)
         numbers = {name: values[:1].cpu() for name, values in (fields | envs.own(_SHOWN, index)).items()}
-        sensordata = self._readings.known(index)[0].cpu().numpy()
+        sensordata = self._readings.all(index)[0].cpu().numpy()
         return inspect_numbers(envs.model, numbers, indices[0].cpu(), envs.driver.sizes) | {SENSORDATA: sensordata}

@@ -49,16 +49,7 @@ class SensorReader:
         return SensorReadings(self._envs.model, [sensor.sensor for sensor in self._delays.sensors])
 
     def all(self, index: Any) -> torch.Tensor:
-        """Readings of all sensors of environments that exist, (n, nsensordata).
-
-        Raises:
-            NotImplementedError: for sensors that Tumble does not compute, with their names.
-        """
-        self._refuse(self._readings.refused)
-        return self.known(index)
-
-    def known(self, index: Any) -> torch.Tensor:
-        """Return what `all` does, with zeros for sensors that Tumble does not compute."""
+        """Readings of all sensors of environments that exist, (n, nsensordata); 0 for those that are not computed."""
         present = self._read_present(self._readings, index)
         return self._delays.shown(present, self._past("eval_", index)) if self.remembers else present
 
@@ -67,7 +58,7 @@ class SensorReader:
         refused, mj = self._readings.refused, self._envs.model.mj
         self._refuse({sensor: refused[sensor]} if sensor in refused else {})
         first = int(mj.sensor_adr[sensor])
-        return self.known(self._envs.chosen(envs_idx)[0])[:, first : first + int(mj.sensor_dim[sensor])]
+        return self.all(self._envs.chosen(envs_idx)[0])[:, first : first + int(mj.sensor_dim[sensor])]
 
     def step(self, n: int) -> None:
         """Take steps under the present controls one by one, and remember the readings of each."""
@@ -88,10 +79,7 @@ class SensorReader:
         """Raise NotImplementedError for sensors that cannot be read, if there are any; each has its reason."""
         if sensors:
             said = "; ".join(f"'{sensor_name(self._envs.model.mj, s)}' is {reason}" for s, reason in sensors.items())
-            raise NotImplementedError(
-                f"sensors that Tumble does not compute: {said}. Take them out of the model, or read the others by "
-                "solver.sensor(name)"
-            )
+            raise NotImplementedError(f"sensors that Tumble does not compute: {said}. Model.notes lists them")
 
     def _read_present(self, readings: SensorReadings, index: Any) -> torch.Tensor:
         """Readings of environments at the evaluation that sensors see, without delays and intervals."""
