@@ -64,7 +64,7 @@ def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Resul
     return result
 
 
-def _measured(model: str, rounds: int, peer: str | None) -> dict[str, Any]:
+def _measured(model: str, rounds: int, peer: list[str] | None) -> dict[str, Any]:
     """Return the row of a model."""
     from .pictures_job import Poses
 

@@ -171,7 +171,7 @@ def _made(cls: Any, text: str, path: str | os.PathLike, show_viewer: bool, given
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path}: not a file that Scene.export wrote, or one of another version ({error})") from error
     options |= {name: option for name, option in given.items() if option is not None}
-    with description.reading(path):
+    with description.reading(os.fspath(path)):
         scene = cls(**options, show_viewer=show_viewer)
         try:
             _fill(scene, told, folder)
@@ -210,6 +210,7 @@ def _fill(scene: Any, told: Mapping[str, Any], folder: Path) -> None:
 
 def _light(told: Mapping[str, Any]) -> Light:
     """Return a light by its description, with the length of its direction to the bit."""
-    light = Light(**{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()})
+    numbers: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    light = Light(**numbers)
     Light.of(**told, intensity=1.0)  # for its checks
     return light
