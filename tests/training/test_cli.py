@@ -296,7 +296,7 @@ def test_scores_are_printed_before_they_are_written(monkeypatch, capsys, run_fol
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)
     (copy / "evaluation-tumble.json").unlink(missing_ok=True)
-    (copy / ".evaluation-tumble.json.writing").mkdir()
+    (copy / "evaluation-tumble.json").mkdir()
     monkeypatch.setattr(sys, "argv", ["tumble", "evaluate", str(copy), "--episodes", "2"])
     with pytest.raises(SystemExit) as stopped:
         main()

@@ -56,7 +56,7 @@ def assert_shares(envs, share, base):
 
 def test_shapes_keep_their_own_masses():
     """They are what a share is of, at resets of all or some, at intervals, after a change of options and in copies."""
-    density, edge = 200.0, np.array([0.1, 0.1, 0.2, 0.2])
+    density, edge = 600.0, np.array([0.1, 0.1, 0.2, 0.2])
     mass = density * edge**3
     base = {"body_mass": mass, "body_inertia": (mass * edge**2 / 6)[:, None] * np.ones(3)}
     envs = tumble.make_vec(Boxes, 4, output="numpy", simulator="mujoco", autoreset_mode="DISABLED")
