@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import gymnasium as gym
+import mujoco
 import pytest
 import torch
 
@@ -34,6 +35,7 @@ ELSEWHERE = {
     "docs/scene/drone.md",  # tests/scene/test_examples.py
     "docs/scene/walking.md",  # tests/scene/test_examples.py
     "docs/policies.md",  # tests/training/test_policies_page.py
+    "docs/choosing.md",  # test_the_figures_of_cones_and_integrators, below
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }
 """Pages whose programs other tests run."""
@@ -77,6 +79,38 @@ def test_programs_run(program, tmp_path, monkeypatch):
 @pytest.mark.parametrize("program", programs()[1:])
 def test_programs_run_as_printed(program, tmp_path):
     in_a_process(program, tmp_path)
+
+
+NUMBER = r"[+-]?\d+(?:\.\d+)?"
+STEP_OF_SHARES = 0.011  # between two pushes that the page tries: another processor's rounding may decide for the next
+ROUNDED_FIGURES = 2  # percent and degrees, which the page rounds to whole ones
+
+
+def printed_below(page: str) -> list[str]:
+    """Return the lines that a page says its programs print."""
+    return "".join(re.findall(r"```text\n(.*?)```", page, re.DOTALL)).splitlines()
+
+
+def test_the_figures_of_cones_and_integrators(capsys):
+    """The page's programs print what stands below them; MuJoCo's thrown box has the same energies."""
+    page = (ROOT / "docs" / "choosing.md").read_text("utf-8")
+    slides, spins = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    for program in (slides, spins):
+        exec(compile(program, "page", "exec"), names)
+    said, lines = capsys.readouterr().out.splitlines(), printed_below(page)
+    assert [re.sub(NUMBER, "#", line) for line in said] == [re.sub(NUMBER, "#", line) for line in lines]
+    for now, line in zip(said, lines, strict=True):
+        for one, other in zip(re.findall(NUMBER, now), re.findall(NUMBER, line), strict=True):
+            assert abs(float(one) - float(other)) <= (STEP_OF_SHARES if "." in other else ROUNDED_FIGURES), now
+    for name, gained in re.findall(r"^(\w+), after .*? ([+-]\d+) %", page, flags=re.MULTILINE):
+        mjm = mujoco.MjModel.from_xml_string(names["THROWN"].format(name, 0.002))
+        data = mujoco.MjData(mjm)
+        data.qvel[3:] = 20, 40, 10
+        before = mjm.body_inertia[1] @ data.qvel[3:] ** 2
+        mujoco.mj_step(mjm, data, 500)
+        energy = 100 * (mjm.body_inertia[1] @ data.qvel[3:] ** 2) / before - 100
+        assert abs(energy - int(gained)) <= ROUNDED_FIGURES, name
 
 
 def test_table_of_gymnasiums_tasks_is_the_catalog():
