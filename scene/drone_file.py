@@ -25,7 +25,7 @@ def drone_spec(morph: Drone, material: Rigid, surface: Surface, options: RigidOp
     """Return the spec of a drone.
 
     Raises:
-        UrdfError: a URDF file is missing or broken, or names files that are missing.
+        UrdfError: a URDF file is missing or broken, or mesh files of its collision shapes are missing.
         ModelLoadError: an MJCF file is, or has no motors at sites of one tree.
     """
     if not is_mjcf(morph):

@@ -18,7 +18,7 @@ def urdf_entity_spec(morph: URDF, material: Rigid, surface: Surface, options: Ri
     """Return the spec of an entity from a URDF file.
 
     Raises:
-        UrdfError: the file is missing or broken, or names files that are missing.
+        UrdfError: the file is missing or broken, or mesh files of its collision shapes are missing.
     """
     with warnings.catch_warnings():
         if isinstance(morph, Drone):  # it reads that element itself

@@ -119,6 +119,23 @@ def embed_mesh(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
         spec.assets[mesh.file] = data
 
 
+def mesh_vertices(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh) -> np.ndarray:
+    """Return the vertices (n, 3) of a mesh that `embed_mesh` has put into a spec, before its scale.
+
+    Those of an stl file are the corners of its faces.
+    """
+    if not mesh.file:
+        return np.array(mesh.uservert, float).reshape(-1, 3)
+    data = spec.assets[mesh.file]
+    if mesh.file.endswith(".stl"):
+        faces = np.frombuffer(data, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("end", "V2")]), -1, 84)
+        return faces["corners"].reshape(-1, 3).astype(float)
+    if mesh.file.endswith(".msh"):
+        return np.frombuffer(data, "<f4", 3 * int.from_bytes(data[:4], "little"), 16).reshape(-1, 3).astype(float)
+    rows = [line.split()[1:4] for line in data.splitlines() if line[:2] in (b"v ", b"v\t")]
+    return np.array(rows, float).reshape(-1, 3)
+
+
 def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
     """Give a mesh element of a spec these numbers instead of a file, and a material if it has none."""
     element.file, element.content_type = "", ""

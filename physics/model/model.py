@@ -189,7 +189,7 @@ class Model:
                 actuators, ...), and those of `from_mjcf`.
 
         Raises:
-            ModelLoadError: the file or files that it names are missing or broken, or it describes no mechanism.
+            ModelLoadError: the file, or a mesh that touches, is missing or broken, or it describes no mechanism.
             ValueError: unknown or impossible option.
 
         Warns:

@@ -57,6 +57,13 @@ class Builder:
             self._add_body(group)
         self._exclude_base(groups)
 
+    def show(self) -> None:
+        """Let the collision shapes of bodies be seen in which nothing else is; after files have been read."""
+        for body in self.bodies.values():
+            if not any(geom.group == VISUAL_GROUP for geom in body.geoms):
+                for geom in body.geoms:
+                    geom.group = 0
+
     def _add_body(self, group: Group) -> None:
         parent = self.spec.worldbody if group.parent is None else self.bodies[group.parent]
         joints, pose = self._at_start(group)
@@ -73,14 +80,13 @@ class Builder:
             body.explicitinertial = True
             body.mass, body.ipos = group.mass.mass, group.mass.center
             body.inertia, body.iquat = moments, quaternion_of(axes)
-        seen = any(link.visuals for link, _ in group.members)
         for link, pose in group.members:
             if link.name != group.name and link is not group.members[0][0]:
                 self._add_site(body, link, pose)
             for shape in link.visuals:
                 self._add_geom(body, group, link, pose, shape, VISUAL_GROUP)
             for shape in link.collisions:
-                self._add_geom(body, group, link, pose, shape, COLLISION_GROUP if seen else 0)
+                self._add_geom(body, group, link, pose, shape, COLLISION_GROUP)
 
     def _at_start(self, group: Group) -> tuple[list[tuple[Joint, Pose]], Pose]:
         """Return the joints of a group and their frames in that of the body, and the body's pose, where joints begin.
@@ -123,12 +129,17 @@ class Builder:
 
     def _add_geom(self, body: mujoco.MjsBody, group: Group, link: Link, pose: Pose, shape: Shape, layer: int) -> None:
         if (shape.size == 0.0).any() and shape.kind != "plane":
-            self.report.note(shape.line, f"a <{shape.kind}> of link '{link.name}' has the size 0, and is left out")
+            size = "a scale" if shape.kind == "mesh" else "the size"
+            self.report.note(shape.line, f"a <{shape.kind}> of link '{link.name}' has {size} 0, and is left out")
             return
         place = pose @ shape.pose
         if shape.kind == "plane":
             if group.moves:
-                raise self.report.fault(shape.line, f"link '{link.name}' moves, and a <plane> has to stand still")
+                sentence = f"link '{link.name}' moves, and a <plane> has to stand still"
+                if layer == VISUAL_GROUP:
+                    self.report.note(shape.line, f"{sentence}; this one, which is only seen, is left out")
+                    return
+                raise self.report.fault(shape.line, sentence)
             place = place @ Pose(_turn_z_to(shape.size))
         geom = body.add_geom(name=self._name(link, shape, layer), type=_KINDS[shape.kind], pos=place.position)
         geom.quat, geom.group = quaternion_of(place.rotation), layer

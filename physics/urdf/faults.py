@@ -10,7 +10,15 @@ MOST_WARNED = 30
 
 
 class UrdfError(ValueError):
-    """A URDF file is missing or broken, or describes no mechanism."""
+    """A URDF file is missing or broken, or describes no mechanism.
+
+    Attributes:
+        line: of the file; 0: the fault is that of the file.
+        sentence: the message without the file and the line.
+    """
+
+    line = 0
+    sentence = ""
 
 
 class UrdfWarning(UserWarning):
@@ -31,7 +39,9 @@ class Report:
 
     def fault(self, line: int, sentence: str) -> UrdfError:
         """Return the error about a line; 0: about the file."""
-        return UrdfError(f"{self.label}{f', line {line}' if line else ''}: {sentence}")
+        error = UrdfError(f"{self.label}{f', line {line}' if line else ''}: {sentence}")
+        error.line, error.sentence = line, sentence
+        return error
 
     def note(self, line: int, sentence: str) -> None:
         """Keep a sentence about a line."""

@@ -7,10 +7,15 @@ import mujoco
 import numpy as np
 
 from ..geometry.appearance import MOST_TEXELS
-from ..geometry.assets import embed_mesh, free_name
+from ..geometry.assets import embed_mesh, free_name, mesh_vertices
 from ..geometry.files import MeshFileError, read_file
 from .faults import Report
 from .robot import Shape
+
+LEAST_VERTICES = 4
+"""MuJoCo compiles no mesh that has fewer."""
+FLAT = 1e-6
+"""A mesh is flat if it is thinner than this part of its size: MuJoCo's vertices are of single precision."""
 
 
 @dataclass(eq=False)
@@ -58,23 +63,53 @@ class Meshes:
             self._paint(geom, shape)
 
     def read(self) -> None:
-        """Read all files into the spec.
+        """Read all files into the spec; what is only seen and broken is left out, and what is flat touches nothing.
 
         Raises:
-            UrdfError: a file is broken, or of a format that is not read; with the line that names it.
+            UrdfError: a file that touches is broken, or of a format that is not read; with the line that names it.
         """
-        for used in self._used.values():
-            inertia = mujoco.mjtMeshInertia
-            used.element.inertia = inertia.mjMESH_INERTIA_CONVEX if used.whole else inertia.mjMESH_INERTIA_SHELL
+        for key, used in [*self._used.items()]:
             shape = used.shape
             assert shape.path is not None
+            touching = [each for geom, each in used.geoms if geom.contype or geom.conaffinity]
             try:
                 embed_mesh(self.spec, used.element, shape.path)
             except MeshFileError as error:
-                raise self.report.fault(shape.line, f"mesh '{shape.file}', {shape.path}: {error}") from error
+                sentence = f"mesh '{shape.file}', {shape.path}: {error}"
+                if touching:
+                    raise self.report.fault(touching[0].line, sentence) from error
+                self._leave_out(key, f"{sentence}; it is only seen, and left out")
+                continue
+            vertices = mesh_vertices(self.spec, used.element) * shape.size
+            rank = _rank(vertices)
+            if rank < 2 or (rank == 2 and len(np.unique(vertices, axis=0)) < LEAST_VERTICES):
+                self._leave_out(key, f"mesh '{shape.file}' is a point, a line or one triangle, and is left out")
+                continue
+            solid = used.whole and rank == 3
+            inertia = mujoco.mjtMeshInertia
+            used.element.inertia = inertia.mjMESH_INERTIA_CONVEX if solid else inertia.mjMESH_INERTIA_SHELL
+            if touching and rank == 2:
+                self._touch_nothing(used, touching[0])
             for geom, shape in used.geoms:
                 if self.prefer_urdf or not used.element.material:
                     self._paint(geom, shape)
+
+    def _touch_nothing(self, used: _Used, shape: Shape) -> None:
+        self.report.note(
+            shape.line,
+            f"mesh '{shape.file}' is flat, and touches nothing; make its <collision> a thin <box> if it should",
+        )
+        for geom, _ in used.geoms:
+            geom.contype = geom.conaffinity = 0
+            geom.density = 0.0
+
+    def _leave_out(self, key: tuple[Path, tuple[float, ...]], sentence: str) -> None:
+        """Take a mesh and its geoms out of the spec."""
+        used = self._used.pop(key)
+        self.report.note(used.shape.line, sentence)
+        for geom, _ in used.geoms:
+            self.spec.delete(geom)
+        self.spec.delete(used.element)
 
     def places(self) -> dict[str, str]:
         """Return the file and the line of every mesh, by its name in the spec, for messages."""
@@ -119,6 +154,14 @@ class Meshes:
             material.textures[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] = name
             self._textures[file] = name
         return self._textures[file]
+
+
+def _rank(vertices: np.ndarray) -> int:
+    """Return in how many directions vertices (n, 3) extend: 3; 2 in a plane, 1 on a line, 0 in one point."""
+    offsets = vertices - vertices.mean(0)
+    axes = np.linalg.svd(offsets, full_matrices=False)[2]
+    lengths = np.ptp(offsets @ axes.T, axis=0)
+    return int((lengths > FLAT * lengths.max()).sum())
 
 
 def _image(path: Path) -> np.ndarray:

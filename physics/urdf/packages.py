@@ -37,6 +37,7 @@ class Finder:
         meshdir, strippath: from the file's <mujoco><compiler>.
         missing: names of the files that were not found, with the lines that name them.
         guessed: packages whose files were found without them, and the folder.
+        above: folders above that of the URDF file from which paths were found to count, and the first of these.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Finder:
     strippath: bool = False
     missing: dict[str, list[int]] = field(default_factory=dict)
     guessed: dict[str, Path] = field(default_factory=dict)
+    above: dict[Path, str] = field(default_factory=dict)
     _known: dict[str, list[Path]] = field(default_factory=dict)
 
     def find(self, name: str, line: int) -> Path | None:
@@ -75,11 +77,20 @@ class Finder:
                 Path("/" + rest.lstrip("/")) if not PureWindowsPath(rest.lstrip("/")).drive else Path(rest.lstrip("/"))
             )
             yield self.folder / rest
+            yield from self._above(rest)
         elif not scheme:
             if self.strippath:
                 name = PurePosixPath(name).name
             yield self.folder / self.meshdir / name
             yield self.folder / name
+            yield from self._above(name)
+
+    def _above(self, name: str) -> Iterator[Path]:
+        """Yield a file whose path counts from a folder above that of the URDF file, such as its package's root."""
+        for folder in _upwards(self.folder)[1:]:
+            if _is_file(folder / name):
+                self.above.setdefault(folder, name)
+                yield folder / name
 
     def _folders(self, package: str) -> list[Path]:
         """Return the folders in which a package may be, the likeliest first."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .faults import Report, nearest
+from .faults import Report, UrdfError, nearest
 from .numbers import bound, number, numbers, pose_of
 from .robot import FARTHEST, TYPES, Inertial, Joint, Link, Look, Mimic, Robot, Shape
 from .xml_tree import Element
@@ -14,6 +14,8 @@ _SIZES = {
     "sphere": (("radius", 1),),
 }
 """Attributes of shapes, in the order of `Shape.size`, and how many numbers each has."""
+GREY = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's colour of a geom that says none."""
 _NO_LIMITS = ((0.0, -1.0), (1.0, -1.0))
 """Lower and upper limits by which Bullet's files say that a joint has none."""
 
@@ -75,10 +77,14 @@ class _Looks:
         return Look(self._rgba(color) if color is not None else None, file, element.line)
 
     def _rgba(self, color: Element) -> tuple[float, ...]:
-        if len(color.attributes.get("rgba", "").split()) == 3:
-            rgba = np.append(numbers(self.report, color, "rgba", 3), 1.0)
-        else:
-            rgba = numbers(self.report, color, "rgba", 4)
+        try:
+            if len(color.attributes.get("rgba", "").split()) == 3:
+                rgba = np.append(numbers(self.report, color, "rgba", 3), 1.0)
+            else:
+                rgba = numbers(self.report, color, "rgba", 4)
+        except UrdfError as error:
+            self.report.note(error.line, f"{error.sentence}; the colour is grey")
+            return GREY
         if (rgba < 0.0).any() or (rgba > 1.0).any():
             self.report.note(color.line, f"rgba '{color.attributes['rgba']}' is not from 0 to 1, and is cut to that")
         return tuple(float(x) for x in rgba.clip(0.0, 1.0))
@@ -104,7 +110,11 @@ def _link(element: Element, looks: _Looks, report: Report) -> Link:
         report.note(inertials[0].line, f"the <inertial> of link '{link.name}' has no <mass>, and is not read")
     elif inertials:
         link.inertial = _inertial(inertials[0], link.name, report)
-    link.visuals = [_shape(each, looks, report) for each in element.all("visual")]
+    for each in element.all("visual"):
+        try:
+            link.visuals.append(_shape(each, looks, report))
+        except UrdfError as error:
+            report.note(error.line, f"{error.sentence}; this <visual> of link '{link.name}' is left out")
     link.collisions = [_shape(each, looks, report) for each in element.all("collision")]
     contact = element.first("contact")
     friction = contact.first("lateral_friction") if contact is not None else None
@@ -146,8 +156,6 @@ def _shape(element: Element, looks: _Looks, report: Report) -> Shape:
     if found.tag == "mesh":
         shape.file = _name(found, report, "filename").strip()
         shape.size = numbers(report, found, "scale", _scales(found), (1.0, 1.0, 1.0)) * np.ones(3)
-        if (shape.size == 0.0).any():
-            raise report.fault(found.line, f"<mesh scale='{found.attributes['scale']}'> makes the mesh flat")
     elif found.tag == "plane":
         shape.size = numbers(report, found, "normal", 3, (0.0, 0.0, 1.0))
         if not np.linalg.norm(shape.size) > 1e-9:

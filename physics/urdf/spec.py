@@ -42,7 +42,8 @@ class UrdfOptions:
         scale: of all lengths; masses get its third power, and moments of inertia its fifth.
         visuals, collisions: read the visual and the collision shapes.
         prioritize_urdf_material: colours of the URDF file are in force over those of its mesh files.
-        missing: "error", or "skip": shapes whose mesh files are missing are left out, with a warning.
+        missing: "error", or "skip": collision shapes whose mesh files are missing are left out, with a warning, as
+            visual ones always are.
         folder: where file names start if the URDF is a string; of a file it is the file's.
     """
 
@@ -110,8 +111,8 @@ def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
             prioritize_urdf_material, missing, folder.
 
     Raises:
-        UrdfError: the file is missing or broken, files that it names are missing (all are named), or it describes no
-            mechanism; with the line.
+        UrdfError: the file is missing or broken, mesh files of collision shapes are missing (all are named), or it
+            describes no mechanism; with the line. What concerns only looks is warned of, and left out or grey.
         ValueError: an option has an impossible value.
         TypeError: an option is unknown.
 
@@ -169,8 +170,10 @@ def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel
     )
     groups = groups_of(robot, rules, report)
     start = reference(robot, followers, report)
-    Builder(spec, meshes, report, options.default_armature, options.density, start).add(groups)
+    builder = Builder(spec, meshes, report, options.default_armature, options.density, start)
+    builder.add(groups)
     meshes.read()
+    builder.show()
     add_followers(spec, followers)
     add_actuators(spec, robot, followers, options.actuators, (options.kp, options.kv), report)
     return UrdfModel(spec, report, meshes)
@@ -183,7 +186,8 @@ def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dic
         for shape in [*link.visuals, *link.collisions]:
             if shape.kind == "mesh":
                 shape.path = finder.find(shape.file, shape.line)
-    meshes = [*finder.missing]
+    missing = {*finder.missing}
+    touched = {shape.file for link in robot.links.values() for shape in link.collisions} & missing
     for link in robot.links.values():
         for look in [shape.look for shape in link.visuals if shape.look is not None]:
             if look.texture and look.texture not in textures and look.texture not in finder.missing:
@@ -192,23 +196,25 @@ def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dic
                     textures[look.texture] = path
     for package, folder in finder.guessed.items():
         report.note(0, f"package '{package}' is found nowhere; its files are taken from {folder}")
+    for folder, name in finder.above.items():
+        report.note(0, f"'{name}' does not lie where the URDF file is; such paths are counted from {folder}")
     if finder.missing:
-        _report_missing(finder, report, skip)
-        _leave_out(robot, set(meshes))
+        _report_missing(finder, report, set() if skip else touched)
+        _leave_out(robot, missing)
     return textures
 
 
-def _report_missing(finder: Finder, report: Report, skip: bool) -> None:
+def _report_missing(finder: Finder, report: Report, needed: set[str]) -> None:
+    """Note the files that are missing, or refuse to go on where some are `needed`."""
     missing = finder.missing
     listed = ", ".join(f"'{name}' (line {lines[0]})" for name, lines in missing.items())
     count = f"{len(missing)} file{'s' * (len(missing) != 1)}"
-    if skip:
-        report.note(0, f"{count} missing, whose shapes are left out: {listed}")
-        return
     hint = ""
     if any("://" in name for name in missing):
         hint = "; say where packages are by packages={'NAME': FOLDER}, or by ROS_PACKAGE_PATH"
-    raise report.fault(0, f"{count} missing: {listed}{hint}, or pass missing='skip' to leave the shapes out")
+    if needed:
+        raise report.fault(0, f"{count} missing: {listed}{hint}, or pass missing='skip' to leave the shapes out")
+    report.note(0, f"{count} missing, whose shapes or textures are left out: {listed}{hint}")
 
 
 def _leave_out(robot: Robot, missing: set[str]) -> None:

@@ -68,6 +68,13 @@ OTHERS: dict[str, str] = {
     "mujoco/compiler": "discardvisual fusestatic angle autolimits inertiafromgeom boundmass boundinertia texturedir",
 }
 """Attributes that belong to other programs."""
+LOST: dict[str, str] = {
+    "robot/loop_joint": "the loop stays open; close it by a <connect> in the spec that `urdf_spec` returns",
+    "robot/cable_length_constraint": "add a <tendon> with a range to the spec that `urdf_spec` returns",
+    "robot/force_element": "add a <tendon> with a stiffness to the spec that `urdf_spec` returns",
+    "robot/collision_filter_group": "add <exclude> to the spec that `urdf_spec` returns",
+}
+"""Children of other dialects that change how a robot moves: what to do without them."""
 
 
 def note_unknown(root: Element, report: Report) -> None:
@@ -91,7 +98,8 @@ def note_unknown(root: Element, report: Report) -> None:
                 pending.append((below, child))
         for child in element.children:
             if child.tag not in children and child.tag not in passed and ":" not in child.tag:
-                hint = nearest(child.tag, children)
-                report.note(
-                    child.line, f"<{element.tag}> has an unknown element <{child.tag}>, which is not read{hint}"
-                )
+                lost = LOST.get(f"{element.tag}/{child.tag}")
+                hint = f": {lost}" if lost else nearest(child.tag, children)
+                named = f" '{child.attributes['name']}'" if lost and "name" in child.attributes else ""
+                kind = "an element" if lost else "an unknown element"
+                report.note(child.line, f"<{element.tag}> has {kind} <{child.tag}>{named}, which is not read{hint}")

@@ -123,11 +123,7 @@ BROKEN = {
     ),
     "negative size": (shape('<box size="1 -1 1"/>'), r"line 3: <box> has a negative size"),
     "a shape that there is not": (shape('<cilinder radius="1" length="1"/>'), r"line 3: .*did you mean 'cylinder'\?"),
-    "no geometry": (robot('<link name="b"><visual/></link>'), r"line 3: <visual> has no <geometry>"),
-    "a flat mesh": (
-        shape('<mesh filename="a.stl" scale="1 0 1"/>'),
-        r"line 3: <mesh scale='1 0 1'> makes the mesh flat",
-    ),
+    "no geometry": (robot('<link name="b"><collision/></link>'), r"line 3: <collision> has no <geometry>"),
     "follows nothing": (
         robot(LINK, JOINT.format(LIMIT + '\n<mimic joint="jj"/>')),
         r"line 5: joint 'j' follows 'jj', and there is no such joint; did you mean 'j'\?",
@@ -226,6 +222,51 @@ def test_words_that_are_not_urdfs_are_noted_by_line():
     ):
         assert sentence in message
     assert message.count("line ") == 5
+
+
+def test_what_other_dialects_let_move_is_named():
+    """No misleading nearest word, but what is lost and what to do."""
+    for word, advice in (("loop_joint", "the loop stays open; close it by a <connect>"), ("force_element", "<tendon>")):
+        with pytest.warns(UrdfWarning) as caught:
+            urdf_spec(robot(f'<{word} name="l1" type="revolute"><link1 link="a"/></{word}>'))
+        (message,) = [str(each.message) for each in caught]
+        assert f"line 3: <robot> has an element <{word}> 'l1', which is not read: " in message and advice in message
+        assert "did you mean" not in message
+
+
+LOOKS = {
+    "five numbers": ('<geometry><box size="1 1 1"/></geometry>', "1 0 0 1 1", "has 5 numbers, and 4 are needed", 1),
+    "no number": (
+        '<geometry><box size="1 1 1"/></geometry>',
+        "red",
+        "'red' is not a finite number; the colour is grey",
+        1,
+    ),
+    "no geometry": ("", "1 0 0 1", "line 4: <visual> has no <geometry>; this <visual> of link 'a' is left out", 0),
+    "a size too many": ('<geometry><box size="1 1 1 1"/></geometry>', "1 0 0 1", "has 4 numbers, and 3 are needed", 0),
+    "an odd origin": ('<origin xyz="0, 1"/><geometry><sphere radius="1"/></geometry>', "1 0 0 1", "'0,' is not", 0),
+    "a moving plane": ("<geometry><plane/></geometry>", "1 0 0 1", "a <plane> has to stand still; this one", 0),
+    "no file": ('<geometry><mesh filename="m.stl"/></geometry>', "1 0 0 1", "1 file missing, whose shapes or text", 0),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_no_robot_is_refused_for_its_looks(name):
+    """A warning with the line, and the robot moves and touches as the same file without its visual shape."""
+    inside, rgba, expected, seen = LOOKS[name]
+    collision = "<collision><geometry><sphere radius='0.5'/></geometry></collision>"
+    text = robot(f"<link name='b'>{INERTIAL}{collision}</link>", JOINT.format(LIMIT))
+    text = text.replace('name="a"', 'name="root"').replace("'b'", "'a'").replace('"a"', '"root"').replace('"b"', '"a"')
+    visual = f'<visual>{inside}<material name="m"><color rgba="{rgba}"/></material></visual>'
+    with pytest.warns(UrdfWarning) as caught:
+        mjm = urdf_spec(text.replace("</link>\n<joint", f"\n{visual}</link>\n<joint"), fixed=True).compile()
+    (message,) = [str(each.message) for each in caught]
+    assert expected in message and mjm.ngeom == 1 + seen
+    plain = urdf_spec(text, fixed=True).compile()
+    assert np.array_equal(mjm.body_mass, plain.body_mass) and np.array_equal(mjm.geom_size[-1], plain.geom_size[0])
+    assert mjm.geom_group.tolist() == [2, 3] * seen + [0] * (1 - seen)
+    if seen:
+        assert mjm.geom_rgba[0].tolist() == [0.5, 0.5, 0.5, 1.0]
 
 
 def test_a_warning_has_an_end():

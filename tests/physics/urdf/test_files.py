@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import warnings
 
 import mujoco
 import numpy as np
@@ -91,6 +92,11 @@ def test_other_ways_to_name_a_file(package, tmp_path, monkeypatch):
     path.write_text(robot("package://lost/meshes/a.stl"))  # the package is nowhere, but its files are beside
     with pytest.warns(UrdfWarning, match="package 'lost' is found nowhere; its files are taken from"):
         assert urdf_spec(path).compile().nmesh == 1
+    deep = package / "urdf" / "deep" / "r.urdf"  # paths count from the package's root, or from the folder of packages
+    for name in ("meshes/a.stl", "pkg/meshes/a.stl", "file://meshes/a.stl"):
+        deep.write_text(robot(name))
+        with pytest.warns(UrdfWarning, match=rf"'{name.removeprefix('file://')}' does not lie where the URDF file is"):
+            assert urdf_spec(deep).compile().nmesh == 1
     path.write_text(
         robot("package://x/y/a.stl").replace(">", '><mujoco><compiler meshdir="meshes" strippath="true"/></mujoco>', 1)
     )
@@ -103,7 +109,7 @@ def test_all_missing_files_are_named_at_once(tmp_path):
     expected = "3 files missing: 'b.stl' (line 3), 'package://p/c.dae' (line 4), 'http://d.stl' (line 6)"
     with pytest.raises(UrdfError, match=re.escape(expected)):
         urdf_spec(path)
-    with pytest.warns(UrdfWarning, match="3 files missing, whose shapes are left out"):
+    with pytest.warns(UrdfWarning, match="3 files missing, whose shapes or textures are left out"):
         assert urdf_spec(path, missing="skip").compile().ngeom == 0
 
 
@@ -136,11 +142,53 @@ def test_a_mesh_that_cannot_be_read_names_its_line(tmp_path):
     path.write_text(robot("m.fbx"))
     with pytest.raises(UrdfError, match=r"line 3: .*fbx is no format that can be read; there are dae, glb"):
         urdf_spec(path)
-    flat = TETRAHEDRON * [1, 1, 0]
-    (tmp_path / "m.stl").write_bytes(WRITERS["stl"](flat, FACES))
-    path.write_text(robot("m.stl"))
-    with pytest.raises(ModelLoadError, match=r"r\.urdf: .*m\.stl, line 3\)"):
+    (tmp_path / "m.obj").write_bytes(b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 0 1\nf 1 2 9\n")  # MuJoCo's compiler refuses it
+    path.write_text(robot("m.obj"))
+    with pytest.raises(ModelLoadError, match=r"r\.urdf: .*m\.obj, line 3\)"):
         Model.from_urdf(path)
+
+
+SQUARE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]) @ np.array([[0.8, 0.6, 0], [-0.6, 0.8, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("form", ["stl", "text.stl", "obj", "msh", "glb"])
+def test_flat_meshes_are_seen_and_touch_nothing(form, tmp_path):
+    """A square is drawn; nothing is left of one triangle, which MuJoCo does not compile."""
+    path, box = tmp_path / "r.urdf", "<collision><geometry><box size='1 1 1'/></geometry></collision>"
+    for vertices, faces, left in (
+        (SQUARE, [[0, 1, 2], [0, 2, 3]], 1),
+        (SQUARE[:3], [[0, 1, 2]], 0),
+        (TETRAHEDRON * [1, 1, 0], FACES, 0),
+    ):
+        (tmp_path / f"m.{form}").write_bytes(WRITERS[form](vertices, np.array(faces)))
+        for tag in ("visual", "collision"):
+            for scale in ("", 'scale="2 2 0.5"'):
+                path.write_text(robot(f"m.{form}", scale=scale, tag=tag).replace("</link>", box + "</link>"))
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    mjm = Model.from_urdf(path).mj
+                assert mjm.ngeom == left + 1 and mjm.body_mass[1] == 1.0
+                assert (mjm.geom_contype != 0).tolist() == [False] * left + [True]
+                told = " ".join(str(each.message) for each in caught)
+                assert ("line 3: mesh 'm" in told) == (tag == "collision" or not left), told
+    (tmp_path / f"m.{form}").write_bytes(mesh_file(form))
+    path.write_text(robot(f"m.{form}", scale='scale="1 0 1"').replace("</link>", box + "</link>"))
+    with pytest.warns(UrdfWarning, match="line 3: a <mesh> of link 'a' has a scale 0, and is left out"):
+        assert urdf_spec(path).compile().ngeom == 1
+
+
+def test_a_broken_mesh_that_is_only_seen_is_left_out(tmp_path):
+    path = tmp_path / "r.urdf"
+    (tmp_path / "m.stl").write_bytes(mesh_file()[:-7])
+    both = robot("m.stl", tag="visual").replace("</link>", f"{robot('m.stl').splitlines()[2]}</link>")
+    path.write_text(robot("m.stl", tag="visual"))
+    with pytest.warns(
+        UrdfWarning, match=r"line 3: mesh 'm\.stl', .* declares 4 faces.*; it is only seen, and left out"
+    ):
+        assert urdf_spec(path).compile().ngeom == 0
+    path.write_text(both)
+    with pytest.raises(UrdfError, match=r"line 4: mesh 'm\.stl', .*m\.stl: its head declares 4 faces"):
+        urdf_spec(path)
 
 
 def test_a_collada_file_without_its_image_keeps_its_shape(tmp_path):
