@@ -10,7 +10,7 @@ from .lights import Lights
 from .outputs import Poses
 from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
 from .reading import enclosing_spheres
-from .render_model import BOUND, RenderModel
+from .render_model import BOUND, NEVER, RenderModel
 
 Tables = dict[str, torch.Tensor]
 MESH_TABLES, DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
@@ -52,8 +52,36 @@ def cast(
     *,
     colour: bool,
     guided: bool,
+    measured: bool,
 ) -> tuple[torch.Tensor, ...]:
     """Return depth, rows, guides and colours of n pictures; colours and guides are empty unless asked for.
+
+    Overlays are in colours alone; depth and rows have them, too, unless they are `measured`.
+    """
+    size, overlaid = (width, height, samples), tables["geom"][:-1] < 0
+    if not (measured or guided) or not bool(overlaid.any()):
+        return _cast(runtime, has, tables, poses, *size, colour=colour, guided=guided)
+    shape = tables["shape"].clone()
+    shape[:, overlaid, BOUND] = NEVER
+    *found, image = _cast(runtime, has, tables | {"shape": shape}, poses, *size, colour=False, guided=guided)
+    if colour:
+        image = _cast(runtime, has, tables, poses, *size, colour=True, guided=False)[-1]
+    return *found, image
+
+
+def _cast(
+    runtime: Runtime,
+    has: Has,
+    tables: Tables,
+    poses: Poses,
+    width: int,
+    height: int,
+    samples: int,
+    *,
+    colour: bool,
+    guided: bool,
+) -> tuple[torch.Tensor, ...]:
+    """Follow the rays through all rows of the tables.
 
     All is relative to the camera, so that float32 is exact wherever the robot has run.
     """

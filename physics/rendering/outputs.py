@@ -5,7 +5,7 @@ if an output asks for them. All else is made of these in torch, on the device. A
 row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -138,7 +138,7 @@ OUTPUTS: dict[str, Output] = {
     "rgb": Output(lambda found: found.rgb, colour=True, what="uint8, 3: colour"),
     "depth": Output(lambda found: found.depth, what="float32: metres along the optical axis, inf for the sky"),
     "distance": Output(_distance, what="float32: metres along the ray, inf for the sky"),
-    "segmentation": Output(lambda found: _ids(found, "geom"), what="int32: geom, -1 for the sky and for overlays"),
+    "segmentation": Output(lambda found: _ids(found, "geom"), what="int32: geom, -1 for the sky"),
     "body": Output(lambda found: _ids(found, "body"), what="int32: body of the geom, -1 for the sky"),
     "entity": Output(lambda found: _ids(found, "entity"), what="int32: entity of the geom, -1 for the sky"),
     "normals": Output(_normals, guided=True, what="float32, 3: unit normals in the world, 0 for the sky"),
@@ -148,6 +148,16 @@ OUTPUTS: dict[str, Output] = {
     "motion": Output(_motion, before=True, what="float32, 2: pixels right and down since `before`, 0 for the sky"),
 }
 """The outputs by name, which `BatchRenderer.draw` takes."""
+
+
+def needs_of(outputs: Mapping[str, Output]) -> dict[str, bool]:
+    """Return what outputs need of the rays: colours, guides, and depth and rows, which no overlay changes."""
+    found = outputs.values()
+    return {
+        "colour": any(o.colour for o in found),
+        "guided": any(o.guided for o in found),
+        "measured": any(not o.colour for o in found),
+    }
 
 
 def outputs_named(names: Sequence[str]) -> dict[str, Output]:

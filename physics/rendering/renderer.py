@@ -20,7 +20,7 @@ from .light_poses import OFFSETS, placed_lights
 from .lights import lights
 from .look import SHADOWS, Look
 from .mounted import MountedCamera
-from .outputs import Found, Poses, outputs_named
+from .outputs import Found, Poses, needs_of, outputs_named
 from .overlays import CONTACTS, Show
 from .own_shapes import own_shapes
 from .raycast import Has
@@ -136,10 +136,9 @@ class BatchRenderer:
             ValueError: an output that there is not, or "motion" without an earlier moment.
         """
         wanted = outputs_named(outputs)
-        colour, guided = any(o.colour for o in wanted.values()), any(o.guided for o in wanted.values())
         if before is None and any(o.before for o in wanted.values()):
             raise ValueError('the output "motion" needs an earlier moment: before=renderer.moment(solver)')
-        found = self._find(solver, envs_idx, colour=colour, guided=guided, before=before)
+        found = self._find(solver, envs_idx, needs_of(wanted), before)
         return {name: output.make(found) for name, output in wanted.items()}
 
     def render(self, solver: PoseSource, envs_idx: Any = None) -> torch.Tensor:
@@ -254,8 +253,8 @@ class BatchRenderer:
         if any(o.before for o in wanted.values()):
             raise ValueError('the output "motion" is of single environments: use draw')
         poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
-        kinds = {name: any(getattr(o, name) for o in wanted.values()) for name in ("colour", "guided")}
-        found = cast(ensure_runtime(), self._has, tables, poses, self.width, self.height, self.samples, **kinds)
+        size = self.width, self.height, self.samples
+        found = cast(ensure_runtime(), self._has, tables, poses, *size, **needs_of(wanted))
         depth, row, guides, rgb = found
         made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
@@ -329,7 +328,7 @@ class BatchRenderer:
             more["lights"] = placed_lights(mj, self._lights.ids, tables["lights"], fields, (eye, view))
         return Poses(centre, turn, eye, view), more
 
-    def _find(self, solver: PoseSource, envs_idx: Any, *, colour: bool, guided: bool, before: Poses | None) -> Found:
+    def _find(self, solver: PoseSource, envs_idx: Any, needs: dict[str, bool], before: Poses | None) -> Found:
         """All pictures, in chunks that bound the working memory; rgb and guides are empty unless asked for."""
         runtime = ensure_runtime()
         self._require_poses(solver)
@@ -342,7 +341,7 @@ class BatchRenderer:
             own = {name: table[i : i + chunk].contiguous() for name, table in more.items()}
             now = Poses(*(part[i : i + chunk] for part in poses))
             size = self.width, self.height, self.samples
-            parts.append(cast(runtime, self._has, tables | own, now, *size, colour=colour, guided=guided))
+            parts.append(cast(runtime, self._has, tables | own, now, *size, **needs))
         whole = parts[0] if len(parts) == 1 else tuple(torch.cat(kind) for kind in zip(*parts, strict=True))
         depth, row, guides, rgb = whole
         ids = {name: tables[name] for name in ("geom", "body", "entity")}

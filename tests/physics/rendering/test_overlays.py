@@ -7,6 +7,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
+from tumble.physics.rendering.outputs import OUTPUTS
 from tumble.physics.rendering.tendons import links_of, path_points
 
 TENDONS = """
@@ -73,25 +74,35 @@ def test_sites_and_frames_are_drawn_by_option(poses):
     down, right = torch.nonzero(green).float().mean(dim=0) * 0.05 - 2.0 + 0.025
     assert (float(right), float(-down)) == pytest.approx((0.0, 1.0), abs=0.06)
     assert int(green.sum()) == pytest.approx(0.4 * 0.2 / 0.05**2, abs=6) and share_of(sites["rgb"], 0).sum() == 0
-    assert (sites["segmentation"][0][green] == -1).all() and (sites["body"][0][green] == -1).all()
-    assert sites["depth"][0][green].max() < 4.5
+    for name in ("segmentation", "body", "depth"):  # overlays are in colours alone
+        assert torch.equal(sites[name], plain[name]) and torch.equal(frames[name], plain[name])
     red = torch.nonzero(share_of(frames["rgb"][0], 0)).float()
     assert len(red) > 10 and red[:, 0].mean() < 39 and abs(red[:, 1].mean() - 39.5) < 2  # x, turned by 90 degrees
     assert torch.equal(draw(frames="world")["segmentation"] >= -1, plain["segmentation"] >= -1)
 
 
 def test_overlays_leave_geoms_as_they_are(poses):
-    """Colours and ids are the same beside overlays, which throw no shadows and darken nothing."""
+    """Colours are the same beside overlays, which throw no shadows and darken nothing; no other output has them."""
     source = poses(mujoco.MjModel.from_xml_string(MARKS), 2)
     camera = Camera(distance=4, azimuth=50, elevation=-30, lookat=(0, 0, 0))
-    found = [
-        BatchRenderer(source.model, 64, 64, camera=camera, samples=1, show=show).draw(source, ("rgb", "segmentation"))
+    others = [name for name, output in OUTPUTS.items() if not output.colour]
+    renderers = [
+        BatchRenderer(source.model, 64, 64, camera=camera, samples=1, show=show)
         for show in (None, Show(sites=True, frames="geom"))
     ]
-    same = found[0]["segmentation"] == found[1]["segmentation"]
+    before = [renderer.moment(source) for renderer in renderers]
+    found = [r.draw(source, tuple(OUTPUTS), before=b) for r, b in zip(renderers, before, strict=True)]
+    for name in others:
+        assert torch.equal(found[0][name], found[1][name]), name
+        alone = renderers[1].draw(source, (name,), before=before[1])[name]
+        assert torch.equal(alone, found[0][name]), name
+    overlaid = renderers[1]._find(source, None, {"colour": True, "guided": False, "measured": False}, None)
+    same = overlaid.ids["geom"][overlaid.row.long()] == found[0]["segmentation"]
     assert 50 < (~same).sum() < 2000
-    seen = same & (found[0]["segmentation"] >= 0)
-    assert torch.equal(found[0]["rgb"][seen], found[1]["rgb"][seen])
+    assert torch.equal(found[0]["rgb"][same], found[1]["rgb"][same])
+    together = [r.together(source, ("rgb", "segmentation", "depth"), spacing=(2, 2)) for r in renderers]
+    assert all(torch.equal(together[0][name], together[1][name]) for name in ("segmentation", "depth"))
+    assert not torch.equal(together[0]["rgb"], together[1]["rgb"])
 
 
 FALLEN = """
