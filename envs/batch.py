@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..physics.batch_numbers import Known
 from ..physics.mjmodel.outputs import control_names
+from ..physics.process.normal_mode import in_normal_mode
 from .arrays import Array, copy, counts, finite_or_zero, host, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
@@ -32,6 +33,7 @@ class StepOutcome(NamedTuple):
     ended: int  # how many are done
 
 
+@in_normal_mode
 class TaskBatch:
     """A batch of environments that all do the same task.
 

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ..physics import RigidSolver
+from ..physics.process.normal_mode import in_normal_mode
 from ..physics.process.runtime import ensure_runtime_near
 from .actions import ActionCheck
 from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
@@ -38,6 +39,7 @@ _FORMAT = 2  # version of what `state_dict` returns
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
+@in_normal_mode
 class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
@@ -171,7 +173,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         self._check_open()
-        check_reset(self.metadata, sys._getframe(1))
+        check_reset(self.metadata, sys._getframe(2))  # 1 is `in_normal_mode`
         require_known(options, KNOWN, "vector environments")
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
@@ -305,10 +307,8 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
             autoreset_mode=self.autoreset_mode,
             torch=self._in_torch,
         )
-        self.single_observation_space, self.single_action_space = (
-            self.batch.observation_space,
-            self.batch.action_space,
-        )
+        self.single_observation_space = self.batch.observation_space
+        self.single_action_space = self.batch.action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -385,7 +385,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         """Warn of faults, bit masks (num_envs,), of a kind that has not been warned of."""
         rows = indices(faults)
         steps = self.batch.streams.steps[rows]
-        self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=4)
+        self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=5)
 
     # -- In and out ---------------------------------------------------------------------------------------------------
 

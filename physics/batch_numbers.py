@@ -81,7 +81,7 @@ class DeviceNumbers(HostNumbers):
         """Return a tensor of the solver's precision; errors are those of `as_numbers`."""
         if not isinstance(value, torch.Tensor) or value.is_meta or value.is_complex():
             value = super().numbers(value, name)
-        return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device)
+        return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device).detach()
 
     def side_by_side(self, count: int, qpos: torch.Tensor, qvel: torch.Tensor | None, nv: int) -> torch.Tensor:
         """Qpos and qvel, rows or one row for all, as (count, nq + nv); no qvel is zero."""

@@ -6,12 +6,14 @@ import numpy as np
 import torch
 
 from ..physics.batch_numbers import Known
+from ..physics.process.normal_mode import in_normal_mode
 from .checks import number, numbers
 from .errors import SceneOrderError
 from .poses import look_at, mat_of_quat, quat_of_mat
 from .world import World
 
 
+@in_normal_mode
 class CameraPose:
     """The poses of a camera, camera-to-world transforms (4, 4): x right, y up, looking along -z.
 

@@ -31,8 +31,8 @@ def lay_over(
     lengths = rays.reshape(-1, 3).float().norm(dim=-1)
     along = rays.reshape(-1, 3).float() / lengths[:, None]
     nearest = depth.reshape(-1).float() * lengths
-    over = torch.zeros(len(along), 4, device=device)
-    light = torch.tensor(_LIGHT, device=device)
+    over = along.new_zeros(len(along), 4)
+    light = along.new_tensor(_LIGHT)
     for each in objects:
         for center, reach, shape, rgba in _shapes(each):
             middle = torch.as_tensor(center - position.cpu().numpy(), dtype=torch.float32, device=device)
@@ -44,7 +44,7 @@ def lay_over(
             seen, t, normal = seen[hit], t[hit], normal[hit]
             nearest[seen] = t
             shade = 0.55 + 0.45 * (normal @ light).clamp(min=0.0)
-            color = torch.tensor(rgba.tolist(), device=device)
+            color = along.new_tensor(rgba.tolist())
             over[seen] = torch.cat([color[:3] * shade[:, None], color[3:].expand(len(seen), 1)], dim=1)
     share = over[:, 3:]
     picture = rgb.reshape(-1, 3).float() * (1.0 - share) + 255.0 * over[:, :3] * share
@@ -61,7 +61,7 @@ class _Capsule:
         """Return where rays (n, 3) of length 1 from the origin meet it."""
         axis = torch.as_tensor(self.half, dtype=along.dtype, device=along.device)
         length = float(axis.norm())
-        t = torch.full((len(along),), torch.inf, device=along.device)
+        t = along.new_full((len(along),), torch.inf)
         if length > 1e-9:
             unit = axis / length
             flat = along - (along @ unit)[:, None] * unit

@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 from ..envs.arguments import require_vector
 from ..envs.goals import GOAL_METHODS
 from ..envs.observations import each, parts_of
+from ..physics.process.normal_mode import normal_mode
 from .spaces import ACTIONS, boxes
 
 Observations = np.ndarray | dict[str, np.ndarray]
@@ -76,6 +77,7 @@ class TumbleVecEnv(VecEnv):
 
     # -- stepping ----------------------------------------------------------------------------------------------------
 
+    @normal_mode
     def reset(self) -> Observations:
         """Reset every environment, with the seeds and options given since the last reset; arrays (num_envs, ...)."""
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)

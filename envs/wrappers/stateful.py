@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
+from ...physics.process.normal_mode import normal_mode
 from ..arrays import Array, host, namespace
 from ..compatibility import VectorKind
 from ..observations import parts_of
@@ -48,6 +49,8 @@ class StatefulWrapper(VectorWrapper, metaclass=VectorKind):
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes, everywhere or where options["reset_mask"] is True."""
+        if torch.is_inference_mode_enabled():
+            return normal_mode(StatefulWrapper.reset)(self, seed=seed, options=options)
         observation, info = self.env.reset(seed=seed, options=options)
         like = next(iter(parts_of(observation).values()))
         nobody = namespace(like).zeros(self.num_envs, dtype=namespace(like).bool, device=like.device)
@@ -58,6 +61,8 @@ class StatefulWrapper(VectorWrapper, metaclass=VectorKind):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment."""
+        if torch.is_inference_mode_enabled():
+            return normal_mode(StatefulWrapper.step)(self, actions)
         result = Step(*self.env.step(actions))
         nobody = result.terminated & ~result.terminated
         begun = nobody if self._finished is None else in_the_library_of(self._finished, nobody)

@@ -21,6 +21,7 @@ import torch
 from ..model.features import Features
 from ..model.model import Model
 from ..process.interrupts import interrupts_wait
+from ..process.normal_mode import normal_mode
 from ..process.runtime import Runtime
 from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory
@@ -50,6 +51,7 @@ class Driver:
         ValueError: the model is too large.
     """
 
+    @normal_mode
     def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
         self._runtime, self._arrangement, self.num_envs = runtime, arrangement, arrangement.num_envs
         self._evaluations, self._beginnings = Evaluations(arrangement.pick), Evaluations(arrangement.pick)
@@ -96,6 +98,7 @@ class Driver:
 
     # own numbers of environments
 
+    @normal_mode
     def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
         """Give environments own numbers for exactly these fields of the model, (num_envs, numbers) each.
 
@@ -123,6 +126,7 @@ class Driver:
         self._step()
         self._outputs.mark_current()
 
+    @normal_mode
     def rollout(self, controls: Any) -> torch.Tensor:
         """Take a step under each of the controls (num_envs, nstep, nu); return qpos and qvel after each step.
 
@@ -218,6 +222,7 @@ class Driver:
         self._arrangement.write_columns(self._numbers, columns + self._room.offsets[name], rows, index)
         self._behind.add(index)
 
+    @normal_mode
     def _apply_forces(self, which: int) -> None:
         """Make launches read applied forces, or controls of dofs, from now on."""
         self._launches.apply(which)
@@ -326,12 +331,14 @@ class Driver:
         """Return True if every step delivers these fields; any other costs an evaluation."""
         return all(name in self._outputs.places for name in names)
 
+    @normal_mode
     def refresh(self, index: Index) -> None:
         """Bring the outputs of these environments up to date with their last evaluation."""
         if not self._outputs.current:
             self._runtime.require()
             self._outputs.refresh(index, self._batch, self._launches.bind)
 
+    @normal_mode
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Return fields of environments at their last evaluation, (k, numbers) each."""
         if not self.delivers(names):
@@ -344,6 +351,7 @@ class Driver:
         """Return the columns of fields in rows of the outputs."""
         return {name: block[:, self._outputs.places[name]] for name in names}
 
+    @normal_mode
     def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Return fields of environments at the state where sensors are evaluated, (k, numbers) each.
 
@@ -357,10 +365,12 @@ class Driver:
             return self._delivered(names, self._outputs.values[: self.num_envs])
         return self.evaluate(names, index)
 
+    @normal_mode
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Return fields of environments, and the integers of the same evaluation."""
         return self._evaluations.together(names, index, self._launches.evaluate)
 
+    @normal_mode
     def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
         """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
         rows = self._rows(self._place(f"eval_{field}"))

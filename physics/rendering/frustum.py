@@ -192,16 +192,17 @@ def pixel_rays(frustum: Frustum, width: int, height: int, device: torch.device |
 
     They are (height, width, 3), or (n, height, width, 3) if environments have fields of view of their own.
     """
+    kind: Any = {"dtype": torch.float32, "device": device}
     if frustum.is_shared:
-        x = torch.linspace(frustum.left, frustum.right, 2 * width + 1, device=device)[1::2]
-        y = torch.linspace(frustum.top, frustum.bottom, 2 * height + 1, device=device)[1::2]
+        x = torch.linspace(frustum.left, frustum.right, 2 * width + 1, **kind)[1::2]
+        y = torch.linspace(frustum.top, frustum.bottom, 2 * height + 1, **kind)[1::2]
         up, right = torch.meshgrid(y, x, indexing="ij")
         return torch.stack([right, up, torch.full_like(up, -1.0)], dim=-1)
     left, right, bottom, top = (edge.to(device, torch.float32) for edge in frustum.columns())
-    x = left + (right - left) * (torch.arange(width, device=device) + 0.5) / width
-    y = top + (bottom - top) * (torch.arange(height, device=device) + 0.5) / height
+    x = left + (right - left) * (torch.arange(width, **kind) + 0.5) / width
+    y = top + (bottom - top) * (torch.arange(height, **kind) + 0.5) / height
     shape = len(left), height, width
-    parts = x[:, None, :].expand(shape), y[:, :, None].expand(shape), torch.full(shape, -1.0, device=device)
+    parts = x[:, None, :].expand(shape), y[:, :, None].expand(shape), torch.full(shape, -1.0, **kind)
     return torch.stack(parts, dim=-1)
 
 

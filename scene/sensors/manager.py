@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ...physics.process.normal_mode import normal_mode
 from .. import machine
 from ..recorders.manager import RecorderManager
 from ..records import nearest
@@ -76,6 +77,7 @@ class SensorManager:
         """Quantities that the sensors need, by MuJoCo's names."""
         return tuple(dict.fromkeys(name for sensor in self.sensors for name in sensor.reads))
 
+    @normal_mode
     def build(self, world: World) -> None:
         """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
         self._world = world

@@ -2,6 +2,8 @@
 
 import torch
 
+from ...physics.process.normal_mode import normal_mode
+
 
 class Timeline:
     """The last readings of n environments, the newest of age 0.
@@ -54,6 +56,7 @@ class Timeline:
         order = (self._head - torch.arange(self.depth, device=self._ring.device)) % self.depth
         self._ring[order[:, None], rows] = readings.transpose(0, 1)
 
+    @normal_mode
     def deepen(self, depth: int) -> None:
         """Keep more readings from now on; those that are older than any kept are as the oldest one."""
         if depth <= self.depth:

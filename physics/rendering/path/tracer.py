@@ -199,7 +199,8 @@ class PathTracer(BatchRenderer):
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
         count = len(poses.eye)
-        around, axes = torch.zeros(count, 4, device=device), poses.view.reshape(count, 9).to(torch.float32)
+        axes = poses.view.reshape(count, 9).to(torch.float32)
+        around = axes.new_zeros(count, 4)
         views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
         scene = tables["kind"], tables["shape"], tables["paint"], pose, placed.table(pose, tables["shape"]), views
         light = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))

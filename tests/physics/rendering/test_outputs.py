@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.physics.rendering import OUTPUTS, BatchRenderer, Camera, Show
+from tumble.physics.rendering import OUTPUTS, BatchRenderer, Camera, MountedCamera, Show
 
 from ...models.meshes import attributes, icosphere, torus
 from ...test_architecture import ROOT
@@ -158,6 +158,25 @@ def test_one_call_gives_what_single_ones_do(model, poses):
         assert every[name].shape[:3] == (3, 72, 96)
         assert torch.equal(renderer.draw(source, (name,), before=before)[name], every[name]), name
         assert torch.equal(some[name], every[name][[2, 0]]), name
+
+
+@pytest.mark.parametrize("fovy", [45.0, [45.0, 60.0]])
+def test_the_default_dtype_of_torch_changes_no_output(fovy, model, poses):
+    """Programs in double precision set it to float64."""
+    camera = MountedCamera(pos=(0, -3, 1.5), lookat=(0, 0, 0.4), fovy=np.array(fovy))
+    found = []
+    for dtype in (torch.float32, torch.float64):
+        torch.set_default_dtype(dtype)
+        try:
+            source = poses(model, 2)
+            renderer = BatchRenderer(source.model, **SIZE, camera=camera)
+            found.append(
+                renderer.draw(source, tuple(OUTPUTS), before=renderer.moment(source)) | {"rays": renderer.rays()}
+            )
+        finally:
+            torch.set_default_dtype(torch.float32)
+    for name, ours in found[1].items():
+        assert ours.dtype == found[0][name].dtype and torch.equal(ours, found[0][name]), name
 
 
 def test_the_page_lists_every_output():
