@@ -19,6 +19,8 @@ from gymnasium.vector.vector_env import VectorObservationWrapper
 from gymnasium.wrappers import vector
 from gymnasium.wrappers.vector.array_conversion import ArrayConversion
 
+from ..physics.process import normal_mode
+
 _NUMPY_CODE = (
     vector.NormalizeObservation,
     vector.NormalizeReward,
@@ -89,17 +91,21 @@ def _check(asking: FrameType) -> None:
         )
 
 
-def check_reset(metadata: dict[str, Any], caller: FrameType | None) -> None:
+def check_reset(metadata: dict[str, Any]) -> None:
     """Refuse a reset that comes through `DictInfoToList`, which takes infos apart in numpy, where they are torch's.
+
+    Called by the `reset` of environments: its callers, innermost first, are the `reset` of the wrappers around it.
 
     Args:
         metadata: of the environments that are reset.
-        caller: the frame that called their `reset`; those of wrappers around it, innermost first, are its callers.
 
     Raises:
         ValueError: with what it needs.
     """
-    while metadata.get("torch") and caller is not None and caller.f_code.co_name == "reset":
+    if not metadata.get("torch"):
+        return
+    caller: FrameType | None = sys._getframe(1)
+    while caller is not None and (caller.f_code.co_name == "reset" or caller.f_globals is vars(normal_mode)):
         wrapper = caller.f_locals.get("self")
         if isinstance(wrapper, ArrayConversion):
             return

@@ -1,5 +1,6 @@
 """Warnings about faults: one for each kind of fault, with the environment, the step and what to change."""
 
+import sys
 import warnings
 from collections.abc import Iterable
 
@@ -27,12 +28,11 @@ class FaultReporter:
     def __init__(self) -> None:
         self._told: set[int] = set()
 
-    def report(self, faults: Iterable[tuple[int, int, int]], stacklevel: int) -> None:
-        """Warn of the kinds of fault that no warning has been given of yet.
+    def report(self, faults: Iterable[tuple[int, int, int]]) -> None:
+        """Warn of the kinds of fault that no warning has been given of yet; the line shown is the user's.
 
         Args:
             faults: (environment, bit mask, step of its episode) of every environment that has one.
-            stacklevel: whose line the warning shows, as in `warnings.warn`; 2 is the caller of this method.
         """
         for env, mask, step in faults:
             for bit, (what, remedy) in _STORIES.items():
@@ -42,5 +42,13 @@ class FaultReporter:
                         f"environment {env}, step {step} of its episode: {what}. Remedy: {remedy}. Later faults of "
                         "this kind are only marked in info['fault'].",
                         RuntimeWarning,
-                        stacklevel=stacklevel,
+                        stacklevel=_users_level(),
                     )
+
+
+def _users_level() -> int:
+    """Return the `stacklevel` at which `warnings.warn` shows the innermost line outside of this package."""
+    frame, level, package = sys._getframe(1), 1, __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -110,7 +110,7 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         info = _plain(outcome.info)
         if outcome.faults is not None:
             fault = int(outcome.faults[0])
-            self._reporter.report([(0, fault, int(self.batch.streams.steps[0]))], stacklevel=3)
+            self._reporter.report([(0, fault, int(self.batch.streams.steps[0]))])
             info["fault"] = fault
         truncated = outcome.truncated is not None and bool(outcome.truncated[0])
         return _first(outcome.observation), float(outcome.reward[0]), bool(outcome.terminated[0]), truncated, info

@@ -1,6 +1,5 @@
 """SimVectorEnv: many environments of one task on one solver, as a Gymnasium VectorEnv."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -173,7 +172,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         self._check_open()
-        check_reset(self.metadata, sys._getframe(2))  # 1 is `in_normal_mode`
+        check_reset(self.metadata)
         require_known(options, KNOWN, "vector environments")
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
@@ -385,7 +384,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         """Warn of faults, bit masks (num_envs,), of a kind that has not been warned of."""
         rows = indices(faults)
         steps = self.batch.streams.steps[rows]
-        self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True), stacklevel=5)
+        self._reporter.report(zip(rows.tolist(), faults[rows].tolist(), steps.tolist(), strict=True))
 
     # -- In and out ---------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,8 @@ def test_infos_as_lists_need_numpy(mode):
     ):
         with pytest.raises(ValueError, match=words):
             wrapped.reset(seed=0)
+        with torch.inference_mode(), pytest.raises(ValueError, match=words):
+            wrapped.reset(seed=0)
     envs.reset(seed=0)  # by itself it is as good as before
     envs.close()
     in_numpy = tumble.make_vec("Hopper", 3, autoreset_mode=mode, output="numpy")

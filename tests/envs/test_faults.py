@@ -1,5 +1,6 @@
 """A state that stops being finite ends that environment's episode, is told once, and disturbs nobody else."""
 
+import contextlib
 import warnings
 
 import gymnasium
@@ -101,6 +102,19 @@ def test_one_warning_with_environment_step_and_remedy(mode):
     envs.close()
 
 
+@pytest.mark.parametrize("under", [contextlib.nullcontext, torch.inference_mode])
+def test_the_warning_shows_the_users_line_through_whatever_is_between(under):
+    """Wrappers, inference mode."""
+    envs = tumble.wrappers.RecordEpisodeStatistics(tumble.make_vec("InvertedPendulum", 2))
+    with under():
+        envs.reset(seed=0)
+        poison(envs, torch.tensor([1]), float("nan"), "qvel")
+        with pytest.warns(RuntimeWarning, match="environment 1, step 1") as seen:
+            envs.step(torch.zeros(2, 1))
+    assert seen[0].filename == __file__
+    envs.close()
+
+
 def test_single_environment():
     """It stands still, stays terminated and finite until it is reset."""
     env = gymnasium.make("tumble/Ant-v0").unwrapped
@@ -122,7 +136,7 @@ def test_each_kind_is_told_once():
     """A full contact buffer has a story of its own."""
     reporter = FaultReporter()
     with pytest.warns(RuntimeWarning) as seen:
-        reporter.report([(3, CONTACTS_FULL, 7), (4, CONTACTS_FULL | NON_FINITE, 8), (5, NON_FINITE, 9)], stacklevel=2)
+        reporter.report([(3, CONTACTS_FULL, 7), (4, CONTACTS_FULL | NON_FINITE, 8), (5, NON_FINITE, 9)])
     assert [str(w.message).split(":")[0] for w in seen] == [
         "environment 3, step 7 of its episode",
         "environment 4, step 8 of its episode",
