@@ -11,7 +11,7 @@ It knows Gymnasium and numpy alone: neither tasks nor solvers, and it loads neit
 | `results` | checks of what resets and steps return |
 | `seeding` | checks of seeds |
 | `modes` | checks of the three autoreset modes |
-| `resets` | checks of partial resets and time limits |
+| `resets` | checks of partial resets, whose actions reach whom, and time limits |
 | `life` | checks of specs, pictures and `close` |
 """
 

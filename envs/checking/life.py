@@ -69,6 +69,10 @@ def render(subject: Subject) -> str:
         frames = envs.render()
     except gymnasium.error.DependencyNotInstalled as error:
         raise NotApplicable(f"drawing needs a package that is not installed: {str(error)[:100]}") from error
+    shown = getattr(envs.unwrapped, "render_envs", None)
+    if shown is not None and len(shown) < envs.num_envs:
+        _look_at(frames, len(shown))
+        raise Noted(f"render() shows the {len(shown)} of {envs.num_envs} environments that render_envs names")
     return _look_at(frames, envs.num_envs)
 
 
@@ -76,7 +80,7 @@ def _look_at(frames: Any, count: int) -> str:
     do = "return a tuple with one array (height, width, 3) of uint8 for each environment"
     if not hasattr(frames, "__len__") or len(frames) != count:
         what = f"{len(frames)} of them" if hasattr(frames, "__len__") else type(frames).__name__
-        raise Failed(f"render() returned {what}; there are {count} environments", do)
+        raise Failed(f"render() returned {what}; {count} environments are to be shown", do)
     for env in range(count):
         frame = as_numpy(frames[env])
         if not isinstance(frame, np.ndarray) or frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8:

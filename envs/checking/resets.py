@@ -1,4 +1,4 @@
-"""Checks of partial resets and of time limits."""
+"""Checks of partial resets, of actions and of time limits: environments do not depend on each other."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from .outcomes import Failed, NotApplicable, Noted, check
-from .subject import Subject
-from .trees import as_numpy, difference, environments, row
+from .subject import SEED, Subject, sampled
+from .trees import as_numpy, difference, environments, row, with_rows
 
 
 @check(
@@ -103,6 +103,40 @@ def _told(step: Any, env: int) -> Any:
 
 
 @check(
+    "own actions",
+    requires="the action of an environment changes what this environment returns, and no other one",
+    because="VectorEnv.step: row i of the batched actions is the action of environment i",
+    needs=("reset and step", "observation form", "rewards", "flags", "same seed"),
+)
+def own_actions(subject: Subject) -> str:
+    """Play again with other actions of some; the sets of these part every environment from every other one."""
+    envs, count, steps = subject.envs, subject.envs.num_envs, 6
+    if count < 2:
+        raise NotApplicable("there is one environment")
+    plain, others, seen = subject.replay(envs, subject.actions[:steps]), sampled(envs, steps, SEED + 1), False
+    for bit in range((count - 1).bit_length()):
+        for changed in ((np.arange(count) >> bit) % 2 == k for k in range(2)):
+            actions = [with_rows(mine, other, changed) for mine, other in zip(subject.actions, others, strict=False)]
+            again = subject.replay(envs, actions)
+            for number, (one, other) in enumerate(zip(plain.steps, again.steps, strict=True)):
+                ended = one.done | other.done  # a reset may draw from a generator that all share
+                for env in np.flatnonzero(~ended).tolist():
+                    found = difference(_told(one, env), _told(other, env))
+                    if found and not changed[env]:
+                        raise Failed(
+                            f"other actions of {environments(changed)} change environment {env} in step {number}: "
+                            f"{found}",
+                            "give environment i row i of the actions",
+                        )
+                    seen = seen or found is not None
+                if ended.any():
+                    break
+    if not seen:
+        raise NotApplicable(f"no action changes a result within {len(plain.steps)} steps, or before an episode ends")
+    return f"{count} environments, {len(plain.steps)} steps"
+
+
+@check(
     "time limit",
     requires="an episode of max_episode_steps steps is over: truncated, or terminated in that step; and none is longer",
     because="EnvSpec.max_episode_steps: the number of steps an episode can take before truncation",
@@ -138,4 +172,4 @@ def time_limit(subject: Subject) -> str:
     return f"{reached} episodes of {limits.pop()} steps"
 
 
-CHECKS = (partial_reset, time_limit)
+CHECKS = (partial_reset, own_actions, time_limit)

@@ -166,6 +166,49 @@ def test_gymnasiums_whole_numbers_and_wrappers_pass(identity, wrapper):
     assert not checked(make).failures
 
 
+class Rolled(gymnasium.vector.VectorActionWrapper):
+    """Gives each environment the action of its neighbour."""
+
+    def actions(self, actions):
+        """Roll."""
+        return np.roll(actions, 1)
+
+
+@pytest.mark.parametrize("count", [3, 5])
+@pytest.mark.parametrize("task", ["gymnasium", "ours"])
+def test_actions_that_reach_the_wrong_environment(task, count):
+    """Nothing else is wrong; under NEXT_STEP the neighbour of one that is reset shows it too."""
+
+    def make():
+        if task == "ours":
+            return Rolled(tumble.make_vec(Pointer, count, output="numpy"))
+        return Rolled(gymnasium.make_vec("CartPole-v1", count, vectorization_mode="sync"))
+
+    report = checked(make)
+    assert failed(report) - {"ignored actions"} == {"own actions"}
+    assert "give environment i row i" in report["own actions"].do
+    assert not checked(lambda: make().env).failures
+
+
+def test_pictures_of_some_environments_are_noted():
+    """Those that `render_envs` names are shown, 16 by default; a picture that is missing among them is found."""
+
+    def make(**options):
+        return tumble.make_vec(Pointer, 17, width=8, height=8, **options)
+
+    report = checked(make, steps=8)
+    assert not report.failures
+    assert report["render"].status == NOTED and "shows the 16 of 17 environments" in report["render"].seen
+
+    class Few(Walkers):
+        render_envs = (0, 2)
+
+        def render(self):
+            return super().render()[:1]
+
+    assert "returned 1 of them; 2 environments are to be shown" in checked(Few)["render"].seen
+
+
 def halved(observations: Any) -> Any:
     return observations * np.float32(0.5)
 

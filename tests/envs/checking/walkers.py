@@ -574,6 +574,33 @@ class Disturbing(Walkers):
         super().begin(rows)
 
 
+@broken("actions reach the next environment", "own actions")
+class NextOne(Walkers):
+    """Rolls them by one."""
+
+    def walk(self, actions, rows):
+        """Roll."""
+        super().walk(np.roll(actions, 1), rows)
+
+
+@broken("two actions are exchanged", "own actions")
+class Exchanged(Walkers):
+    """Environments 0 and 2, which a single comparison of every other one does not part."""
+
+    def walk(self, actions, rows):
+        """Exchange."""
+        super().walk(np.asarray(actions)[[2, 1, 0]], rows)
+
+
+@broken("one action moves all", "own actions")
+class OneForAll(Walkers):
+    """That of environment 0."""
+
+    def walk(self, actions, rows):
+        """Repeat."""
+        super().walk(np.repeat(actions[:1], self.num_envs), rows)
+
+
 @broken("the time limit comes a step late", "time limit")
 class LateLimit(Walkers):
     """13 steps for 12."""
