@@ -49,9 +49,9 @@ def ring_points(radius: float = 0.04, count: int = 4) -> np.ndarray:
 class RayScan:
     """Rays that move with bodies or sites.
 
-    In `state.rays` is for each point the way from it along its ray to the first surface, m: below 0 where the surface
-    lies behind the point, and `reach` where nothing is met before. From the height h of the frame's origin and the
-    default direction a way w means ground at h - w.
+    In `state.rays` is for each point the distance from it along its ray to the first surface, m: below 0 where the
+    surface lies behind the point, and `reach` where nothing is met before. From the height h of the frame's origin and
+    the default direction a distance d means ground at h - d.
 
     Attributes:
         body: name of the body whose frame the rays move with, or several names.
@@ -61,7 +61,7 @@ class RayScan:
         align: "yaw": the frame turns about the vertical alone, as the heading of its x axis does; "frame": it turns
             with the body or site; "world": it does not turn.
         above: rays begin this far before their points, m, so that ground that is higher is found too.
-        reach: the longest way, m.
+        reach: the longest distance, m.
         geoms: names or ids of the geoms that are met; None: all that stand still.
     """
 
@@ -115,8 +115,8 @@ class Scanner:
         self._direction = self._tensor(np.array(scan.direction) / length)
         self._geoms = self._still() if scan.geoms is None else scan.geoms
 
-    def ways(self, envs: "Known | None") -> torch.Tensor:
-        """Return the ways along the rays, (n, k), or (n, frames, k) of several frames, m."""
+    def distances(self, envs: "Known | None") -> torch.Tensor:
+        """Return the distances along the rays, (n, k), or (n, frames, k) of several frames, m."""
         scan, (positions, rotations) = self._scan, self._quantities
         found = self._solver.get_many(self._quantities, envs)
         turns = self._turns(found[rotations][:, self._frames].unflatten(-1, (3, 3)))  # (n, frames, 3, 3)
@@ -124,8 +124,8 @@ class Scanner:
         along = _turned(turns, self._direction[None]).expand(points.shape)
         begin = points - scan.above * along
         hits = self._solver.queries.ray(begin.flatten(1, 2), along.flatten(1, 2), geoms=self._geoms, envs_idx=envs)
-        way = torch.where(hits.geom < 0, scan.reach, hits.distance - scan.above).clamp(max=scan.reach)
-        return way if self._one else way.unflatten(1, points.shape[1:3])
+        distance = torch.where(hits.geom < 0, scan.reach, hits.distance - scan.above).clamp(max=scan.reach)
+        return distance if self._one else distance.unflatten(1, points.shape[1:3])
 
     def _turns(self, matrices: torch.Tensor) -> torch.Tensor:
         """Return how frames are turned, (n, frames, 3, 3), as `align` says."""

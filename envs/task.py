@@ -51,7 +51,7 @@ class TaskState(NamedTuple):
     images: Mapping[str, Array]  # pictures by the cameras in `Task.cameras`: (n, height, width, 3) uint8
     memory: Mapping[str, Array]  # what the task remembers, each (n, ...)
     noise: Noise  # random draws of this moment
-    rays: Mapping[str, Array] = {}  # ways along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
+    rays: Mapping[str, Array] = {}  # distances along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
 
     def remember(self, **memory: Array) -> "TaskState":
         """The same state with other memory: `state = state.remember(last_action=action)`."""
@@ -133,9 +133,9 @@ class Task(ABC):
     reads: ClassVar[Sequence[str]] = ()
     """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/fields.md)."""
     cameras: ClassVar[Mapping[str, CameraView]] = {}
-    """Pictures wanted in `state.images`; each costs a drawing of every environment at every step."""
+    """Pictures wanted in `state.images`; each is drawn, in every environment, where a method reads it."""
     rays: ClassVar[Mapping[str, RayScan]] = {}
-    """Rays wanted in `state.rays`: scans of the ground, distance sensors; cast in every environment at every step."""
+    """Rays wanted in `state.rays`: scans of the ground, distance sensors; each is cast where a method reads it."""
     camera: ClassVar[Mapping[str, Any]] = {}
     """The free camera of `render()`, by the fields of `tumble.physics.rendering.Camera`."""
     array_library: ClassVar[str | None] = None

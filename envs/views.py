@@ -21,20 +21,34 @@ Memories = Mapping[str, Array]
 _NONE: dict[str, Array] = {}
 
 
-class LateFields(Mapping[str, Array]):
-    """Derived quantities by name, which are read when the first of them is asked for."""
+class LazyArrays(Mapping[str, Array]):
+    """Arrays of a state by name, each computed when it is first asked for, while the state is the solver's."""
 
-    def __init__(self, read: Callable[[], dict[str, Array]]) -> None:
-        self._read = cache(read)
+    def __init__(self, solver: Solver, names: Sequence[str] | Mapping[str, Any], read: Callable[[str], Array]) -> None:
+        """Take the names, and a function that computes the array of one."""
+        self._solver, self._names, self._read = solver, names, read
+        self._edits, self._found = solver.edits, dict[str, Array]()
 
     def __getitem__(self, name: str) -> Array:
-        return self._read()[name]
+        if name not in self._found:
+            if name not in self._names:
+                raise KeyError(name)
+            if self._solver.edits != self._edits:
+                raise RuntimeError(
+                    f"{name!r} of a state is computed when it is first read, and the environments have moved on since: "
+                    "read it in the method that is given the state"
+                )
+            self._found[name] = self._read(name)
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._read())
+        return len(self._names)
 
 
 class BatchView:
@@ -48,7 +62,7 @@ class BatchView:
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
     ) -> None:
-        """Choose what states are to hold: coordinates, quantities `reads`, pictures of `cameras`, ways along `rays`."""
+        """Choose what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
         self._solver, self._reads, self._kind = solver, tuple(reads), kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
@@ -70,11 +84,9 @@ class BatchView:
 
         Most tasks ask for none there, and have them from the step before.
         """
-        if self._cameras or self._scanners:
-            return self.look(memory, noise)
-        coordinates, nq = self.coordinates(), self._nq
-        fields = LateFields(lambda: self._fields(None)) if self._reads else _NONE
-        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, _NONE, memory, noise)
+        read = cache(lambda: self._fields(None))
+        fields = LazyArrays(self._solver, self._reads, lambda name: read()[name]) if self._reads else _NONE
+        return self._state(self.coordinates(), fields, memory, noise, None)
 
     def _fields(self, rows: Array | None) -> dict[str, Array]:
         """Return the derived quantities of the environments `rows` by name."""
@@ -86,16 +98,19 @@ class BatchView:
         }
 
     def _state(
-        self, coordinates: Array, fields: dict[str, Array], memory: Memories, noise: Noise, rows: Array | None
+        self, coordinates: Array, fields: Memories, memory: Memories, noise: Noise, rows: Array | None
     ) -> TaskState:
-        images = {name: self._picture(name, rows) for name in self._cameras} if self._cameras else _NONE
-        found = {name: self._ways(name, rows) for name in self._scanners} if self._scanners else _NONE
-        nq = self._nq
-        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, found)
+        """Return a state whose pictures and distances along rays are computed when the task reads them."""
+        solver, cameras, scanners, nq = self._solver, self._cameras, self._scanners, self._nq
+        images = LazyArrays(solver, cameras, lambda name: self._picture(name, rows)) if cameras else _NONE
+        distances = LazyArrays(solver, scanners, lambda name: self._distances(name, rows)) if scanners else _NONE
+        return TaskState(
+            coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, distances
+        )
 
-    def _ways(self, name: str, rows: Array | None) -> Array:
-        """Return the ways along the rays of a scan, (k, rays) or (k, frames, rays) m."""
-        return self._kind.from_tensor(self._scanners[name].ways(None if rows is None else Known(rows)))
+    def _distances(self, name: str, rows: Array | None) -> Array:
+        """Return the distances along the rays of a scan, (k, rays) or (k, frames, rays) m."""
+        return self._kind.from_tensor(self._scanners[name].distances(None if rows is None else Known(rows)))
 
     def _picture(self, name: str, rows: Array | None) -> Array:
         """Return what a camera of the task sees, (k, height, width, 3) uint8."""

@@ -63,7 +63,7 @@ class Scanning(Task):
 
 
 def expected(model, qpos, scan: RayScan) -> np.ndarray:
-    """The ways by MuJoCo's rays and its own frames."""
+    """Distances by MuJoCo's rays and its own frames."""
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
@@ -82,16 +82,16 @@ def expected(model, qpos, scan: RayScan) -> np.ndarray:
             begin = frame.xpos + turn @ point - scan.above * along
             geoms = ((data.geom_xpos[g], data.geom_xmat[g], model.geom_size[g]) for g in np.flatnonzero(group))
             kinds = model.geom_type[group]
-            ways = [
+            distances = [
                 mujoco.mju_rayGeom(*geom, begin, along, kind, None) for geom, kind in zip(geoms, kinds, strict=True)
             ]
-            met = [way for way in ways if way >= 0]
+            met = [distance for distance in distances if distance >= 0]
             found.append(min(min(met) - scan.above, scan.reach) if met else scan.reach)
     return np.array(found)
 
 
 @pytest.mark.parametrize("n", [1, 40])
-def test_ways_are_those_that_mujocos_rays_go(each_precision, n):
+def test_distances_are_those_of_mujocos_rays(each_precision, n):
     envs = tumble.make_vec(Scanning, n, max_episode_steps=10)
     model = envs.unwrapped.batch.task.model
     for observation in (envs.reset(seed=3)[0], envs.step(np.zeros((n, 0), np.float32))[0]):
