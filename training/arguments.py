@@ -7,11 +7,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from .config import RunConfig, packaged_algorithms
+from .config import ALGORITHMS, RunConfig, packaged_algorithms
 from .errors import TumbleUserError
 from .task_errors import TaskError
 from .task_source import import_source, is_file
 from .tasks import find_task, load_task, source_name, task_id
+from .toml_dataclass import keys, nearest_keys
 
 NO_OPTIONS = {
     "num_envs": "use --num-envs",
@@ -84,6 +85,23 @@ def parse_settings(settings: list[str] | None) -> dict[str, Any]:
             raise TumbleUserError(f"--set {setting}: {elsewhere}")
         parsed[name] = parse_value(text)
     return parsed
+
+
+def options_meant(option: str, near: list[str], algo: str) -> list[str]:
+    """Return what an unknown option such as "--lr" may mean, as it is typed: "--set ppo.learning_rate=VALUE".
+
+    Args:
+        option: What was typed.
+        near: The options of the command whose spelling is near, dashes counted.
+        algo: The algorithm, whose values are named rather than another's.
+    """
+    others = tuple(f"{name}." for name in ALGORITHMS if name != algo)
+    known = [key for key in keys(RunConfig) if not key.startswith(others)]
+    name = option.lstrip("-").replace("-", "_")
+    options = {found.lstrip("-").replace("-", "_"): found for found in near}
+    same = [f"--set {key}=VALUE" for key in known if name in (key, key.rpartition(".")[2])]
+    close = [options[word] for word in get_close_matches(name, options, n=3)]
+    return same + close or [f"--set {key}=VALUE" for key in nearest_keys(name, known)] or near
 
 
 def check_options(task: str, options: dict[str, Any]) -> None:

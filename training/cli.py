@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..physics.process.libraries import let_idle_threads_sleep
 from ..physics.process.waiting import Importing, show_what_is_waited_for
@@ -18,6 +19,24 @@ from .printing import print_outcome, print_scores, print_table
 from .render_command import Columns, Overlays, Slow, render
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
 from .view_command import view
+
+
+class _WithSettings(TyperCommand):
+    """A command with --set: a value of the configuration that is typed as an option is suggested as a setting."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as usual; say what an unknown option may mean."""
+        words = [word for arg in args for word in arg.split("=", 1)]
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if hasattr(error, "option_name") and hasattr(error, "possibilities"):
+                from .arguments import options_meant
+
+                algo = words[words.index("--algo") + 1 :][:1] if "--algo" in words else ["ppo"]
+                error.possibilities = options_meant(error.option_name, error.possibilities or [], "".join(algo))
+            raise
+
 
 app = typer.Typer(
     help="Robot-learning environments on a batched rigid-body solver.",
@@ -131,7 +150,7 @@ def list_tasks(
     print_table(table)
 
 
-@app.command()
+@app.command(cls=_WithSettings)
 def train(
     task: Annotated[str | None, typer.Argument(help=f"A task: {TASK_FORMS}.")] = None,
     algo: Algo = None,
@@ -231,7 +250,7 @@ def go_on(
     print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {wanted}; nothing was changed")
 
 
-@app.command("config")
+@app.command("config", cls=_WithSettings)
 def print_config(
     task: Annotated[str, typer.Argument(help=f"A task: {TASK_FORMS}.")],
     algo: Algo = None,

@@ -84,13 +84,30 @@ def _require_known(name: str, known: list[str]) -> None:
     """Refuse a key that does not exist; the nearest keys, and those of this name in any table, are suggested."""
     if name in known or any(name.startswith(free) and name != free for free in known if free.endswith(".")):
         return
-    same = [key for key in known if key.rpartition(".")[2] == name]
-    near = same or get_close_matches(name, known, n=3)
-    if not near:
-        by_last = {key.rpartition(".")[2]: key for key in known}
-        near = [by_last[last] for last in get_close_matches(name.rpartition(".")[2], by_last, n=3)]
+    near = nearest_keys(name, known)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known keys: {', '.join(known)}"
     raise ConfigError(f"unknown key {name!r}; {hint}")
+
+
+def nearest_keys(name: str, known: list[str]) -> list[str]:
+    """Return the keys that a mistaken one may stand for, of the table that was named if there are any.
+
+    These are keys with the same last word, else with the same initials ("lr" for "ppo.learning_rate"), else with a part
+    that begins so ("lam" for "ppo.gae_lambda"), else the nearest in spelling.
+    """
+    table, _, last = name.rpartition(".")
+    words = {key: key.rpartition(".")[2] for key in known}
+    parts = {key: word.split("_") for key, word in words.items()}
+    short = [key for key in known if words[key] == last]
+    short = short or [key for key in known if "".join(part[:1] for part in parts[key]) == last]
+    if len(last) > 2:
+        short = short or [key for key in known if any(part.startswith(last) for part in parts[key])]
+    if short:
+        return [key for key in short if key.startswith(f"{table}.")] or short
+    inside = {word: key for key, word in words.items() if table and key.startswith(f"{table}.")}
+    near = [inside[word] for word in get_close_matches(last, inside, n=3)] or get_close_matches(name, known, n=3)
+    by_word = {word: key for key, word in words.items()}
+    return near or [by_word[word] for word in get_close_matches(last, by_word, n=3)]
 
 
 def _as_read(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -213,6 +214,26 @@ def test_render_a_task_and_a_model(tmp_path):
     for what in (model, "InvertedPendulum"):
         invoke("render", what, "--out", picture, "--path", "--samples", 2, "--width", 32, "--height", 24)
         assert Image.open(picture).size == (32, 24) and np.asarray(Image.open(picture)).std() > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["train", "Ant", "--lr", "1"], ["--set ppo.learning_rate=VALUE"]),
+        (["train", "Ant", "--algo=sac", "--lr=1"], ["--set sac.learning_rate=VALUE"]),
+        (["train", "Ant", "--ppo.lr", "1"], ["--set ppo.learning_rate=VALUE"]),
+        (["train", "Ant", "--gae-lam", "1"], ["--set ppo.gae_lambda=VALUE"]),
+        (["train", "Ant", "--n-steps", "1"], ["--set ppo.n_steps=VALUE", "--steps"]),
+        (["train", "Ant", "--num-env", "1"], ["--num-envs"]),
+        (["train", "Ant", "--sed", "1"], ["--seed", "--seeds", "--set"]),
+        (["config", "Ant", "--num-envs", "1"], ["--set num_envs=VALUE"]),
+    ],
+)
+def test_an_unknown_option_names_the_setting_or_option_that_is_meant(arguments, meant):
+    """Options of the command that are spelt nearly so come before values of the configuration."""
+    message = " ".join(re.sub("[│╭╮╰╯─]", "", invoke(*arguments, code=2)).split())
+    option = arguments[-2] if arguments[-1] == "1" else arguments[-1].partition("=")[0]
+    assert f"No such option: {option} (Possible options: {', '.join(meant)})" in message
 
 
 @pytest.mark.parametrize(
