@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..physics.process.libraries import pip_install
 from ..physics.process.runtime import init
 from .peers import Peer, envpool_peer, gymnasium_peer, has_envpool, tumble_peer
 from .results import Result, Table, Verdict
@@ -51,7 +52,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         "envpool and Gymnasium spend a step on every reset and it counts; Tumble resets in the same step."
     )
     if not has_envpool():
-        result.notes.append('envpool is not installed, so it was left out: pip install "tumble[bench]"')
+        result.notes.append(f"envpool is not installed, so it was left out: {pip_install('bench')}")
     for task in models:
         _compare(result, task, num_envs, steps, rounds, threads)
     return result

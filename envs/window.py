@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium.error import DependencyNotInstalled, Error
 
+from ..physics.process.libraries import pip_install
+
 
 class Window:
     """A window that opens when the first pictures are shown."""
@@ -27,7 +29,7 @@ class Window:
             import pygame
         except ImportError as error:
             raise DependencyNotInstalled(
-                'render_mode="human" needs pygame: pip install "tumble[window]"; "rgb_array" needs no window'
+                f'render_mode="human" needs pygame: {pip_install("window")}; "rgb_array" needs no window'
             ) from error
         tiled = side_by_side(pictures)
         if self._surface is None:

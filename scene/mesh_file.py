@@ -19,6 +19,7 @@ from ..physics.geometry.files import MeshFileError
 from ..physics.geometry.hull import hull_of
 from ..physics.model.loading import compile_spec
 from ..physics.model.sanity import ModelLoadError
+from ..physics.process.libraries import pip_install
 from .dress import put_look
 from .materials import Rigid
 from .morphs import FileMorph, Mesh
@@ -99,7 +100,7 @@ def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dic
     if hollow and importlib.util.find_spec("coacd") is None:
         warnings.warn(
             f"{morph.file}: {', '.join(hollow)} touch as their convex hulls, which are much larger; to take them apart "
-            "install coacd (pip install coacd), or give the morph convexify=False",
+            f"install coacd ({pip_install('meshes')}), or give the morph convexify=False",
             stacklevel=4,
         )
         return {}

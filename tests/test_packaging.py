@@ -1,15 +1,26 @@
 """The package as it is installed: with its types, without the repository's tools, and on a path that tools follow."""
 
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
+
+import tumble
+from tumble.physics.process.libraries import pip_install
+from tumble.training import task_errors
+from tumble.training.cli import app
 
 pytest.importorskip("setuptools", minversion="77", reason="the build's requirement")
 ROOT = Path(__file__).resolve().parent.parent
+FILES = ("__init__.py", "__main__.py", "wrappers.py", "py.typed")
 
 
 def setup(folder: Path, *arguments: str) -> None:
@@ -20,7 +31,7 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
     setup(ROOT, "build_py", "--build-lib", str(tmp_path))
     package = tmp_path / "tumble"
     assert {path.name for path in tmp_path.iterdir()} == {"tumble"}
-    assert {path.name for path in package.iterdir() if path.is_file()} == {"__init__.py", "wrappers.py", "py.typed"}
+    assert {path.name for path in package.iterdir() if path.is_file()} == set(FILES)
     rooms = {path.name for path in package.iterdir() if path.is_dir()}
     assert rooms == {"assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer"}
     for kind, folder in (("py", "physics"), ("xml", "assets"), ("toml", "training/configs"), ("js", "viewer/page")):
@@ -32,7 +43,7 @@ def test_an_editable_install_is_a_path_that_needs_no_code(tmp_path):
     """Type checkers and editors follow paths in .pth files, and run no import hooks."""
     clone = tmp_path / "any name"
     clone.mkdir()
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "__init__.py", "wrappers.py", "py.typed"):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", *FILES):
         shutil.copy(ROOT / name, clone)
     shutil.copytree(ROOT / "assets", clone / "assets")
     for _ in range(2):  # once more over the first
@@ -44,3 +55,34 @@ def test_an_editable_install_is_a_path_that_needs_no_code(tmp_path):
     assert (Path(paths.strip()) / "tumble").samefile(clone)
     (clone / "assets" / "new.py").touch()
     assert (Path(paths.strip()) / "tumble" / "assets" / "new.py").exists(), "what is new needs no installation"
+
+
+def test_hints_name_extras_in_one_form_that_suits_wheels_and_clones():
+    """Pip finds an editable install satisfied, and brings what the extra adds; "-e ." needs the clone."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    sources = {path: path.read_text("utf-8") for room in task_errors.ROOMS for path in (ROOT / room).rglob("*.py")}
+    named = {extra for text in sources.values() for extra in re.findall(r"pip_install\([\"'](\w+)[\"']\)", text)}
+    assert {"export", "viewer", "wandb"} <= named <= extras.keys()
+    form = re.compile(r"""pip install (.* )?(-e\b|["']*(\.|tumble)\[)""")
+    other = [path for path, text in sources.items() if form.search(text)]
+    assert [path.relative_to(ROOT).as_posix() for path in other] == ["physics/process/libraries.py"]
+    command = [sys.executable, *shlex.split(f"-m {pip_install('viewer')} --no-index --no-deps --dry-run")]
+    assert "already satisfied: tumble[viewer]" in subprocess.run(command, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("command", [["--version"], ["list"]])
+def test_the_package_runs_as_the_command_does(command):
+    """What it prints is the command's; `-m` finds it wherever the package is found."""
+    ran = subprocess.run([sys.executable, "-P", "-m", "tumble", *command], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, CliRunner().invoke(app, command).output)
+
+
+def test_no_file_of_the_package_or_of_what_is_installed_is_a_users(tmp_path):
+    """An error in the user's own code is told with its place there; one of Tumble's own keeps its traceback."""
+    root = Path(tumble.__file__).parent
+    paths = [Path(module.__file__) for module in (pytest, tomllib, typer)]
+    paths += [root / name for name in FILES if name.endswith(".py")]
+    paths += [path for room in root.glob("*/__init__.py") for path in room.parent.glob("*.py")]
+    users = {path for path in paths if task_errors.is_users(str(path))}
+    assert {path.parent.name for path in users} <= {"tests"} and len(paths) > 200
+    assert task_errors.is_users(str(tmp_path / "task.py"))

@@ -26,6 +26,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from ..envs.registry import make_task
 from ..envs.task import options_of
 from ..physics.process.disk import read_regular
+from ..physics.process.libraries import pip_install
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
@@ -253,7 +254,7 @@ def _needing_gymnasiums(twin: str) -> Iterator[None]:
     try:
         yield
     except (ImportError, gym.error.DependencyNotInstalled) as error:
-        hint = 'install the extra: pip install -c constraints.txt -e ".[mujoco]"; --in mujoco-task does without'
+        hint = f"{pip_install('mujoco')}; --in mujoco-task does without"
         raise EvaluationError(f"Gymnasium's {twin} needs MuJoCo's full package ({error}); {hint}") from None
 
 

@@ -18,6 +18,7 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from ..physics.process.disk import replacing
+from ..physics.process.libraries import pip_install
 from .actor_module import ActorModule, Positional
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs
@@ -213,8 +214,7 @@ def _require_onnx() -> None:
     missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
     if missing:
         raise ExportError(
-            f'--onnx needs {" and ".join(missing)}: pip install -c constraints.txt -e ".[export]"; --torchscript needs '
-            "nothing more"
+            f"--onnx needs {' and '.join(missing)}: {pip_install('export')}; --torchscript needs nothing more"
         )
 
 

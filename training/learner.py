@@ -5,6 +5,7 @@ of unknown origin cannot run code.
 """
 
 import json
+import os
 import random
 import zipfile
 from collections import deque
@@ -147,11 +148,17 @@ class Learner:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that torch does not know or that this machine lacks.
+    """Refuse a device that torch does not know or that this machine lacks, and to be one of several processes of a run.
 
     Raises:
-        DeviceError: The device is not there, or torch cannot learn on it.
+        DeviceError: The device is not there, or torch cannot learn on it; or a launcher has set WORLD_SIZE above 1.
     """
+    processes = os.environ.get("WORLD_SIZE", "")
+    if processes.isdecimal() and int(processes) > 1:
+        raise DeviceError(
+            f"WORLD_SIZE is {processes}, but a run trains in one process on one device: start it without a launcher "
+            "such as torchrun; --num-envs takes more environments, --seeds and --jobs train several runs side by side"
+        )
     try:
         kind = torch.device(device).type
     except RuntimeError:

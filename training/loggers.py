@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 
 from ..physics.process.disk import open_own, own_folder, read_regular
+from ..physics.process.libraries import pip_install
 from ..physics.process.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
@@ -157,9 +158,7 @@ def require_loggers(config: RunConfig) -> None:
         TumbleUserError: The package of Weights & Biases is missing.
     """
     if config.log.wandb and importlib.util.find_spec("wandb") is None:
-        raise TumbleUserError(
-            'logging to Weights & Biases needs its package: pip install -c constraints.txt -e ".[wandb]"'
-        )
+        raise TumbleUserError(f"logging to Weights & Biases needs its package: {pip_install('wandb')}")
 
 
 def make_logger(run: Run, resumed_at: int | None, bridge: TumbleVecEnv) -> tuple[RunLogger, TrainingClock]:

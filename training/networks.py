@@ -9,6 +9,7 @@ from stable_baselines3 import PPO, SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import BasePolicy
 
+from ..physics.process.libraries import pip_install
 from .asymmetric import (
     AsymmetricActorCriticPolicy,
     AsymmetricSACPolicy,
@@ -49,9 +50,7 @@ def require_library(algo: str) -> None:
         LibraryError: It is sb3-contrib, which recurrent policies need.
     """
     if algo == RECURRENT and importlib.util.find_spec("sb3_contrib") is None:
-        raise LibraryError(
-            f'the algorithm {RECURRENT} needs sb3-contrib: pip install -c constraints.txt -e ".[recurrent]"'
-        )
+        raise LibraryError(f"the algorithm {RECURRENT} needs sb3-contrib: {pip_install('recurrent')}")
 
 
 def algorithm_class(algo: str) -> type[BaseAlgorithm]:

@@ -68,8 +68,11 @@ def resume_seeds(batch: "SeedBatch", steps: int | None, threads: int | None, job
     """Go on with the seeds of a batch that are not finished, and begin those that have not begun.
 
     Raises:
-        TumbleUserError: A run failed.
+        TumbleUserError: The device is not there, or a run failed.
     """
+    from .learner import check_device
+
+    check_device(batch.config.device)
     batch.keep_config(batch.config.replace(total_steps=steps, threads=threads))
     carry_out(batch, jobs, () if threads is None else ("--threads", str(threads)))
 

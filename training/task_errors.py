@@ -5,6 +5,7 @@ returned. Everything else may be a mistake of Tumble's, whose traceback must not
 """
 
 import site
+import sys
 import sysconfig
 import traceback
 from functools import cache
@@ -13,7 +14,8 @@ from pathlib import Path
 from .. import envs
 from .errors import TumbleUserError
 
-ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training")
+PACKAGE = ("__init__.py", "__main__.py", "wrappers.py")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
 
 
 class TaskError(TumbleUserError, ValueError):
@@ -52,7 +54,8 @@ def is_users(filename: str) -> bool:
     if filename.startswith("<"):
         return False
     root, paths = Path(envs.__file__).parents[1], sysconfig.get_paths()
-    others = [root / "__init__.py", *(root / room for room in ROOMS)]
+    others = [root / name for name in (*PACKAGE, *ROOMS)]
     others += [Path(paths[kind]) for kind in ("stdlib", "platstdlib", "purelib", "platlib")]
     others += [Path(path) for path in (*site.getsitepackages(), site.getusersitepackages())]
+    others += [Path(path) for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     return not any(Path(filename).is_relative_to(other) for other in others)

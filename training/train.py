@@ -23,7 +23,7 @@ from .callbacks import (
 )
 from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
-from .learner import Learner, stagger
+from .learner import Learner, check_device, stagger
 from .lock import locked
 from .loggers import make_logger, require_loggers
 from .provenance import write_record
@@ -70,7 +70,7 @@ def train(
     Raises:
         TaskError: The task is not there or cannot be made.
         SpaceError: The algorithm cannot learn from such observations or with such actions.
-        DeviceError: The device is not there.
+        DeviceError: The device is not there, or several processes were started for the run (WORLD_SIZE).
         RunError: `out` already holds a run.
         LockedError: Another process trains in `out`.
         CheckpointError: A checkpoint could not be written.
@@ -124,6 +124,7 @@ def resume(
         if step >= config.total_steps:
             return Outcome(run, step, finished=True, changed=False)
     require_loggers(config)
+    check_device(config.device)
     with locked(folder):
         if not run.has_checkpoint():
             logger.warning("%s has no checkpoint: it begins anew, with its configuration and seed", folder)

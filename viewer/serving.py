@@ -3,6 +3,7 @@
 import socket
 from typing import Any
 
+from ..physics.process.libraries import pip_install
 from .errors import ViewerError
 
 FIRST_PORT, PORTS = 8080, 50
@@ -37,6 +38,6 @@ def import_viser() -> Any:
     try:
         import viser
     except ImportError as error:
-        hint = 'install the extra: pip install ".[viewer]"; replays (tumble render --out FILE.html) do without'
+        hint = f"{pip_install('viewer')}; replays (tumble render --out FILE.html) do without"
         raise ViewerError(f"the live view needs viser ({error}); {hint}") from None
     return viser

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..process.children import python_command
+from ..process.libraries import pip_install
 from .baked import Arrays, baked
 from .files import MeshFileError
 
@@ -63,7 +64,7 @@ def _require_coacd(options: Mapping[str, Any]) -> str:
         import coacd
     except ImportError as error:
         raise MeshFileError(
-            "convex pieces are found by coacd, which is not installed: pip install 'tumble[meshes]'"
+            f"convex pieces are found by coacd, which is not installed: {pip_install('meshes')}"
         ) from error
     known = [name for name in inspect.signature(coacd.run_coacd).parameters if name != "mesh"]
     for name, value in options.items():

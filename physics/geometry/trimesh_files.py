@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..process.libraries import pip_install
 from .appearance import Part, appearance_of, part_of
 from .collada_head import check_dae
 from .declared import check_glb, check_gltf, check_off, check_ply, is_binary_stl
@@ -100,7 +101,7 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
     except ImportError as error:
         package = EXTRAS[form][1] if form in EXTRAS and error.name == EXTRAS[form][0] else "trimesh"
         raise MeshFileError(
-            f"{form} files are read by {package}, which is not installed: pip install 'tumble[meshes]'"
+            f"{form} files are read by {package}, which is not installed: {pip_install('meshes')}"
         ) from error
     log = logging.getLogger("trimesh")
     with warnings.catch_warnings():

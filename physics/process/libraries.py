@@ -48,6 +48,11 @@ def let_idle_threads_sleep() -> None:
         os.environ.setdefault(name, value)
 
 
+def pip_install(extra: str) -> str:
+    """Return the command that installs an extra of Tumble's, for a wheel and for a clone that is installed editably."""
+    return f'pip install "tumble[{extra}]"'
+
+
 def load_mujoco() -> None:
     """Load MuJoCo, if it is not loaded yet, such that no file of the present folder is executed."""
     if "mujoco" not in sys.modules:

@@ -267,7 +267,7 @@ def test_an_unknown_option_names_the_setting_or_option_that_is_meant(arguments, 
         (["train", "--resume", "runs/none", "--evaluate-every", "5"], "leave out --evaluate-every"),
         (["train", "--config", "a.toml", "--algo", "sac"], "leave out --algo"),
         (["evaluate", "runs/none", "--num-envs", "4"], "give --video FILE.mp4"),
-        (["train", "Ant", "--wandb", "project"], ".[wandb]"),
+        (["train", "Ant", "--wandb", "project"], 'pip install "tumble[wandb]"'),
         (["train", "Ant", "--out", "broken.xml/run"], "broken.xml/run: Not a directory"),
     ],
 )
@@ -388,7 +388,19 @@ def test_without_the_mujoco_extra_the_remedy_is_named(monkeypatch, capsys, run_f
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "glfw", None)
     message = mistake(monkeypatch, capsys, "evaluate", run_folder, "--in", "mujoco", "--episodes", 1)
-    assert ".[mujoco]" in message and "--in mujoco-task" in message
+    assert "tumble[mujoco]" in message and "--in mujoco-task" in message
+
+
+def test_one_of_several_processes_of_a_launcher_is_refused_in_a_sentence(monkeypatch, capsys, tmp_path, run_folder):
+    """Each of torchrun's would train a run with the same seed; nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    before = sorted(run_folder.rglob("*"))
+    for arguments in (TRAIN, [*TRAIN, "--seeds", "1-2"], ["train", "--resume", run_folder, "--steps", 10_000]):
+        message = mistake(monkeypatch, capsys, *arguments)
+        assert "error: WORLD_SIZE is 4, but a run trains in one process on one device" in message
+        assert "--seeds and --jobs" in message and message.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [] and sorted(run_folder.rglob("*")) == before
 
 
 def test_the_command_is_installed():

@@ -104,7 +104,7 @@ def test_actor_and_critic_may_see_different_parts(tmp_path, told_apart_pendulums
 def test_without_the_library_the_remedy_is_named(monkeypatch, command, pendulums, configs):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sb3_contrib" else find(name))
-    with pytest.raises(LibraryError, match=r"needs sb3-contrib: pip install .*\[recurrent\]"):
+    with pytest.raises(LibraryError, match=r'needs sb3-contrib: pip install "tumble\[recurrent\]"'):
         Learner(configs["recurrent_ppo"], pendulums(8))
     assert "needs sb3-contrib" in command.mistake("train", "InvertedPendulum", "--algo", "recurrent_ppo")
 

@@ -89,7 +89,7 @@ def test_ports_that_are_in_use_are_named():
 
 def test_without_viser_the_message_says_what_to_install(slider, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(ViewerError, match=r'needs viser .*pip install "\.\[viewer\]"'):
+    with pytest.raises(ViewerError, match=r'needs viser .*pip install "tumble\[viewer\]"'):
         Viewer(slider)
 
 

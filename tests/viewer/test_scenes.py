@@ -200,7 +200,7 @@ def test_bodies_have_the_sizes_of_their_environments(scene):
 
 def test_without_viser_a_script_runs_on_with_one_warning(tmp_path_factory, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.warns(UserWarning, match=r'show_viewer=True: the live view needs viser .*pip install "\.\[viewer\]"'):
+    with pytest.warns(UserWarning, match=r'show_viewer=True: .* needs viser .*pip install "tumble\[viewer\]"'):
         scene = built(tmp_path_factory, show_viewer=True)
     assert scene.viewer is not None and not scene.viewer.is_alive()
     with warnings.catch_warnings():

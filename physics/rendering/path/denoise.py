@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import torch
 
+from ...process.libraries import pip_install
 from ...process.runtime import ensure_runtime
 from .launch import shared_filter_kernels
 from .wavelets import MEASURED
@@ -59,8 +60,7 @@ def require_denoiser(denoise: bool | str) -> None:
         raise ValueError(f"denoise={denoise!r}: it is True, False, {' or '.join(map(repr, METHODS))}")
     if denoise == "oidn" and not has_oidn():
         raise ImportError(
-            "denoise='oidn': Open Image Denoise is not installed; pip install 'tumble[denoise]', or use "
-            "denoise='filter'"
+            f"denoise='oidn': Open Image Denoise is not installed; {pip_install('denoise')}, or use denoise='filter'"
         )
 
 

@@ -39,7 +39,7 @@ def test_impossible_arguments_are_refused(name):
 
 @pytest.mark.skipif(has_oidn(), reason="Open Image Denoise is installed")
 def test_a_denoiser_that_is_not_installed_says_what_to_install():
-    with pytest.raises(ImportError, match=r"pip install 'tumble\[denoise\]'"):
+    with pytest.raises(ImportError, match=r'pip install "tumble\[denoise\]"'):
         tracer(source_of(BALL), **VIEW, denoise="oidn")
 
 
