@@ -27,6 +27,18 @@ def volume_of(triangles: np.ndarray) -> float:
     return float((a * np.cross(b, c)).sum() / 6.0)
 
 
+def legacy_volume_of(triangles: np.ndarray) -> float:
+    """Volume that MuJoCo gives a mesh of `inertia="legacy"`, m3: of the pyramids of all faces, none negative.
+
+    Their tip is the middle of the surface (mjCMesh). It is the volume that triangles (t, 3, 3) enclose if each looks
+    away from the tip, and more for hollow and knotted meshes.
+    """
+    a, b, c = np.moveaxis(np.asarray(triangles, float), 1, 0)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    tip = (a + b + c).T @ area / (3.0 * area.sum())
+    return float(np.abs(((a - tip) * np.cross(b - tip, c - tip)).sum(axis=1)).sum() / 6.0)
+
+
 def surface_of(mjm: mujoco.MjModel, mesh: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Vertices, normals, uvs and faces of a compiled mesh, a vertex for each combination that a corner has."""
     rows, count = faces_of(mjm, mesh), int(mjm.mesh_facenum[mesh])

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from ..geometry.compiled_mesh import legacy_volume_of, triangles_of, volume_of
 from ..geometry.names import type_name
+from ..geometry.visual import MESH_TYPES
 from ..mjmodel.equalities import ROWS as EQUALITY_ROWS
 from ..mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
 from ..mjmodel.sensors import refused_sensors
@@ -23,6 +25,8 @@ from .pairs import has_narrow_phase
 from .places import KINDS, Elements, Places, Source
 from .rules import RULES
 
+_OVERWEIGHT = 0.05
+"""The share by which a mesh may weigh more than it encloses without a note; meshes of scanned things have dents."""
 _CUSTOM = {name for part in PARTS for name in part.custom.split()}
 """Names of custom elements that parts read."""
 _REPORTING_ONLY = {
@@ -128,7 +132,7 @@ def check_support(
     unsupported += _pairs_without_narrow_phase(mjm, look_up)
     unsupported += _unknown_fields(mjm, look_up)
     unused += _unused_elements(mjm, look_up)
-    return Support(source.label, unsupported, unused, [*_notes(mjm), *_sensor_notes(mjm)])
+    return Support(source.label, unsupported, unused, [*_notes(mjm), *_sensor_notes(mjm), *_weight_notes(mjm, spec)])
 
 
 def _notes(mjm: mujoco.MjModel) -> list[str]:
@@ -145,6 +149,40 @@ def _sensor_notes(mjm: mujoco.MjModel) -> list[str]:
     refused = refused_sensors(mjm)
     listed = "; ".join(f"'{mjm.sensor(i).name or f'#{i}'}' is {why}" for i, why in refused.items())
     return [f"sensors that are not computed, and read 0: {listed}"] if refused else []
+
+
+def _weight_notes(mjm: mujoco.MjModel, spec: mujoco.MjSpec | None) -> list[str]:
+    """Return a sentence about meshes to which MuJoCo's default gives more volume than they enclose, if any."""
+    shares = {}
+    for mesh, name in sorted(_weighing_meshes(spec).items() if spec is not None else ()):
+        triangles = triangles_of(mjm, mesh)
+        enclosed = volume_of(triangles)
+        share = legacy_volume_of(triangles) / enclosed if enclosed > 0.0 else 1.0
+        if share > 1.0 + _OVERWEIGHT:
+            shares[name] = share
+    listed = ", ".join(f"'{name}' {share:.2f}" for name, share in shares.items())
+    return [
+        f"meshes that weigh more than they enclose, by these factors: {listed}; MuJoCo's default counts hollow and "
+        'knotted meshes so, and <mesh inertia="exact"> weighs what a closed mesh encloses'
+    ] * bool(shares)
+
+
+def _weighing_meshes(spec: mujoco.MjSpec) -> dict[int, str]:
+    """Return ids and names of the meshes of inertia "legacy" that bodies take their mass or inertia from."""
+    legacy = {mesh.name: mesh.id for mesh in spec.meshes if mesh.inertia == mujoco.mjtMeshInertia.mjMESH_INERTIA_LEGACY}
+    least, most = spec.compiler.inertiagrouprange
+    always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    return {
+        legacy[geom.meshname]: geom.meshname
+        for body in spec.bodies[1:]
+        if always or not body.explicitinertial
+        for geom in body.geoms
+        if geom.type in MESH_TYPES
+        and geom.meshname in legacy
+        and least <= geom.group <= most
+        and geom.typeinertia != mujoco.mjtGeomInertia.mjINERTIA_SHELL
+        and (geom.density if np.isnan(geom.mass) else geom.mass) > 0.0
+    }
 
 
 class _LookUp(Elements):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 
 import mujoco
@@ -312,3 +313,40 @@ def test_different_rows_are_numpys(kind):
         expected = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         for mine, other in zip(different_rows(rows), expected, strict=True):
             assert mine.tolist() == other.reshape(mine.shape).tolist()
+
+
+WEIGHING = """<mujoco><asset>
+<mesh name="box" file="box.stl"/><mesh name="ring" file="ring.stl"/><mesh name="hollow" file="hollow.stl"/>
+<mesh name="exact" file="ring.stl" inertia="exact"/>
+<mesh file="torus.stl"/><mesh name="marker" file="ring.stl"/></asset>
+<worldbody>
+<body><freejoint/><geom type="mesh" mesh="box"/></body><body><freejoint/><geom type="mesh" mesh="ring"/></body>
+<body><freejoint/><geom type="mesh" mesh="hollow"/></body><body><freejoint/><geom type="mesh" mesh="exact"/></body>
+<body><freejoint/><geom type="mesh" mesh="torus" mass="1"/></body>
+<body><freejoint/><geom size="1"/><geom type="mesh" mesh="marker" density="0"/></body>
+<body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="marker"/></body>
+</worldbody></mujoco>"""
+
+
+def test_meshes_that_weigh_more_than_they_enclose_are_noted(tmp_path):
+    """The factors are of MuJoCo's masses over trimesh's volumes; meshes that give no body its mass are left out."""
+    inner = trimesh.creation.box((0.9, 0.9, 0.9))
+    inner.invert()
+    shapes = {
+        "box": trimesh.creation.box((0.1, 0.2, 0.3)),
+        "ring": trimesh.creation.annulus(0.5, 1.0, 0.4),
+        "hollow": trimesh.util.concatenate([trimesh.creation.box((1, 1, 1)), inner]),
+        "torus": trimesh.creation.torus(1.0, 0.2),
+    }
+    for name, shape in shapes.items():
+        shape.export(tmp_path / f"{name}.stl")
+    (tmp_path / "all.xml").write_text(WEIGHING)
+    model = Model.from_mjcf(tmp_path / "all.xml")
+    (note,) = (note for note in model.notes if "enclose" in note)
+    factors = dict(re.findall(r"'(\w+)' (\d+\.\d\d)", note))
+    assert set(factors) == {"ring", "hollow", "torus"} and 'inertia="exact"' in note
+    density, digits = 1000.0, 0.006  # of MuJoCo; the note has two decimals
+    for body, name in ((2, "ring"), (3, "hollow")):
+        expected = model.mj.body_mass[body] / density / shapes[name].volume
+        assert float(factors[name]) == pytest.approx(expected, abs=digits) and expected > 1.4
+    assert model.mj.body_mass[4] == pytest.approx(density * shapes["ring"].volume, rel=1e-6)
