@@ -86,7 +86,7 @@ class Kernel:
 
     def _compile(self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor]) -> None:
         """Compile, then launch with idle arguments: Taichi loads code in the launching thread (`Scratch.grow`)."""
-        with Waiting(f"compiling {SOLVER}, once", holds_gil=True):
+        with Waiting(f"compiling {SOLVER}", once=True):
             primal, self._traced, self._code = compiled(self._make, arguments)
         self._dims = [argument.annotation.ndim for argument in primal.arguments]
         self._launch_with(idle)()

@@ -76,14 +76,14 @@ class Compilation:
         self._parts, self._ready = 0, 0
         self._processes: list[_Process] = []
         self._stack = ExitStack()
-        self._wait = Waiting(f"compiling {what}, once", self._progress)
+        self._wait = Waiting(f"compiling {what}", self._progress, once=True)
 
     def __enter__(self) -> "Compilation":
         self._stack.enter_context(self._wait)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
 
     def _progress(self) -> str:
         return f" ({self._ready} of {self._parts} parts)" if self._parts else ""

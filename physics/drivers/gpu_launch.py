@@ -83,7 +83,7 @@ class ColumnKernel:
         if self._code is not None:  # another thread has compiled it meanwhile
             return
         self._runtime.require()
-        with _literals_of(self._literals), Waiting(f"compiling {self._what}, once", holds_gil=True):
+        with _literals_of(self._literals), Waiting(f"compiling {self._what}", once=True):
             _, self._traced, code = compiled(self._make, arguments)
         if self._idle is not None:
             self._launch(self._idle(arguments), code)

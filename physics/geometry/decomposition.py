@@ -202,7 +202,7 @@ def _pieces_of(mjm: mujoco.MjModel, name: str, options: Mapping[str, Any]) -> li
     mujoco.mju_quat2Mat(turn, mjm.mesh_quat[mesh])
     vertices = mjm.mesh_vert[verts].astype(float) @ turn.reshape(3, 3).T + mjm.mesh_pos[mesh]
     try:
-        with Waiting(f"taking mesh '{name}' apart into convex pieces, once"):
+        with Waiting(f"taking mesh '{name}' apart into convex pieces", once=True):
             return convex_pieces(vertices, mjm.mesh_face[tris], options)
     except MeshFileError as error:
         raise MeshFileError(f"mesh '{name}' cannot be decomposed: {error}") from error

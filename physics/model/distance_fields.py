@@ -75,7 +75,7 @@ def _field_of(mjm: mujoco.MjModel, mesh: int, hull: bool, options: FieldOptions)
     if found is not None:
         vertices, faces = found.vert, found.face
     try:
-        with Waiting(f"computing the distance field of mesh '{name}', once"):
+        with Waiting(f"computing the distance field of mesh '{name}'", once=True):
             return distance_field(vertices, faces, **options.get(name, {}))
     except (MeshFileError, ValueError) as error:
         raise ValueError(f"mesh '{name}': {error}") from error

@@ -33,8 +33,3 @@ def module_command(module: str, *arguments: str) -> list[str]:
     """Return the command of a process that runs a module as `python -m` does."""
     program = f"import runpy; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
     return python_command(program, *arguments)
-
-
-def plain_python_command(program: str, *arguments: str) -> list[str]:
-    """Return the command of a process that starts soonest: with the standard library, and no variable of Python's."""
-    return [sys.executable, "-I", "-S", "-c", program, *arguments]

@@ -7,18 +7,17 @@ logs "loading the model ant.xml: 2 s so far" when `PATIENCE` seconds have passed
 Waits may be nested: of each thread, the innermost wait that has lasted for its patience is reported. One thread watches
 all waits; it ends after `IDLE` seconds without any.
 
-A thread cannot report a wait that holds Python's global interpreter lock, such as a compilation by Taichi: on the
-command line a small process reports it.
+What is done once and then kept, such as a compilation, may take minutes. Its end is reported too; its first and last
+line are printed to standard error if the program has not configured the logger.
 """
 
+import contextlib
 import logging
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 
-from .children import plain_python_command
 from .forking import on_fork
 from .libraries import load_mujoco, load_torch
 
@@ -26,17 +25,6 @@ PATIENCE, INTERVAL = 2.0, 5.0
 """Seconds until a wait is reported, and from then on between two lines about it."""
 POLL, IDLE = 0.5, 10.0
 """Seconds between two checks of the waits, and without any wait until the watching thread ends."""
-
-_LINE = "{}: {:.0f} s so far"
-_TELLER = f"""
-import select, sys, time
-what, patience, interval = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
-begun, wait = time.monotonic(), patience
-while not select.select([sys.stdin], [], [], wait)[0]:
-    print({_LINE!r}.format(what, time.monotonic() - begun), file=sys.stderr, flush=True)
-    wait = interval
-"""
-"""The program of the process that reports a wait until its standard input ends."""
 
 logger = logging.getLogger("tumble")
 
@@ -48,19 +36,14 @@ class Waiting:
         what: what is waited for, such as "loading the model ant.xml".
         more: returns the end of the line, such as " (3 of 5 parts)"; called in the watching thread.
         patience: seconds until the wait is reported, and then between lines; `PATIENCE` and `INTERVAL` by default.
-        holds_gil: True if other threads of Python stand still meanwhile. Then only the command line repeats the line.
+        once: True if the result is kept, so that this wait does not come again; the lines say so.
     """
 
     def __init__(
-        self,
-        what: str,
-        more: Callable[[], str] | None = None,
-        patience: float | None = None,
-        holds_gil: bool = False,
+        self, what: str, more: Callable[[], str] | None = None, patience: float | None = None, once: bool = False
     ) -> None:
-        self.what, self.more, self.patience, self.holds_gil = what, more, patience, holds_gil
-        self._teller: subprocess.Popen[bytes] | None = None
-        self.thread = 0
+        self.what, self.more, self.patience, self.once = f"{what}, once" if once else what, more, patience, once
+        self.thread = self.lines = 0  # of the last `begin`: its thread, and how many lines were reported since
         self.begun = self.mature = self.due = 0.0  # times of the last `begin`, of the first report, of the next one
 
     def __enter__(self) -> "Waiting":
@@ -68,16 +51,16 @@ class Waiting:
         self.begin()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """End."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End; after an error nothing is said of it."""
         self.end()
+        if self.once and self.lines and kind is None:
+            _report(f"{self.what}: done after {time.monotonic() - self.begun:.0f} s", shown=True)
 
     def begin(self) -> None:
         """Start to wait, in this thread."""
-        self.thread, self.begun = threading.get_ident(), time.monotonic()
+        self.thread, self.begun, self.lines = threading.get_ident(), time.monotonic(), 0
         self.mature = self.due = self.begun + (PATIENCE if self.patience is None else self.patience)
-        if self.holds_gil and _is_shown() and self._start_teller():
-            return
         with _state.lock:
             _state.waits.append(self)
             if _state.watcher is None or not _state.watcher.is_alive():
@@ -87,29 +70,35 @@ class Waiting:
 
     def end(self) -> None:
         """End the wait, if it has not ended."""
-        if self._teller is not None:
-            with self._teller as teller:
-                teller.kill()
-            self._teller = None
         with _state.lock:
             if self in _state.waits:
                 _state.waits.remove(self)
 
     def tell(self) -> None:
-        """Log what is waited for."""
+        """Report what is waited for."""
+        self.lines += 1
         more = self.more() if self.more is not None else ""
-        if self.holds_gil:
-            more += " (it may be that no other line comes until it is done)"
-        logger.info("%s%s", _LINE.format(self.what, time.monotonic() - self.begun), more)
+        so_far = f"{self.what}: {time.monotonic() - self.begun:.0f} s so far{more}"
+        _report(so_far, shown=self.once and self.lines == 1)
 
-    def _start_teller(self) -> bool:
-        """Start the process that reports this wait; return False if that is not possible."""
-        command = plain_python_command(_TELLER, self.what, str(self.mature - self.begun), str(INTERVAL))
-        try:
-            self._teller = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        except (OSError, ValueError):  # Python is inside another program
-            return False
-        return True
+
+def _report(line: str, shown: bool) -> None:
+    """Log a line; if the logger is not configured, print it if `shown`."""
+    configured = logger.level or logger.handlers or logger.disabled or logger.manager.disable >= logging.INFO
+    if configured or logger.isEnabledFor(logging.INFO):
+        logger.info("%s", line)
+    elif shown:
+        _print(f"tumble: {line}")
+
+
+def _print(line: str) -> None:
+    """Print a line to the current standard error, above a progress bar if any."""
+    bars = getattr(sys.modules.get("tqdm"), "tqdm", None)  # another thread may be importing the module
+    with contextlib.suppress(OSError, ValueError):  # it is closed
+        if bars is not None and sys.stderr is not None:
+            bars.write(line, file=sys.stderr)
+        elif sys.stderr is not None:
+            print(line, file=sys.stderr, flush=True)
 
 
 class Importing(Waiting):
@@ -148,7 +137,8 @@ class _State:
                     return
                 due = self.due(now)
             for wait in due:
-                wait.tell()
+                with contextlib.suppress(Exception):  # a line that cannot be made or written is left out
+                    wait.tell()
 
     def due(self, now: float) -> list[Waiting]:
         """Return the wait of each thread that is due for a report, and set when it and those around it are due next."""
@@ -165,24 +155,15 @@ _state = _State()
 
 
 class _Lines(logging.Handler):
-    """The handler that writes each record as a line to the current standard error, above a progress bar if any."""
+    """The handler that prints each record as a line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        line, tqdm = self.format(record), sys.modules.get("tqdm")
-        if tqdm is None:
-            print(line, file=sys.stderr, flush=True)
-        else:
-            tqdm.tqdm.write(line, file=sys.stderr)
+        """Print a line."""
+        _print(self.format(record))
 
 
 def show_what_is_waited_for() -> None:
     """Print the messages of the logger `tumble`, such as waits, to standard error; for programs, once."""
-    if not _is_shown():
+    if not any(isinstance(handler, _Lines) for handler in logger.handlers):
         logger.addHandler(_Lines())
         logger.setLevel(logging.INFO)
-
-
-def _is_shown() -> bool:
-    """Return True if the messages are printed."""
-    return any(isinstance(handler, _Lines) for handler in logger.handlers)

@@ -1,12 +1,13 @@
 """Whatever takes long is told by the logger `tumble`: what it is, for how long, again and again."""
 
-import ctypes
+import io
 import logging
 import os
 import re
 import sys
 import threading
 import time
+import types
 
 import mujoco
 import numpy as np
@@ -167,26 +168,76 @@ def test_taking_a_mesh_apart_is_told(told, monkeypatch):
     assert text in told()
 
 
-def test_the_command_line_tells_what_stops_all_threads(told, capfd, monkeypatch):
-    """A process does, until the wait is over; this one stands still meanwhile, with its interpreter lock held."""
+@pytest.fixture
+def printed(monkeypatch, capfd):
+    """What is on standard error after a wait that has been reported once at least; nothing has configured logging."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(waiting, "INTERVAL", 0.02)
+    monkeypatch.setattr(waiting.logger, "handlers", [])
+    monkeypatch.setattr(waiting.logger, "level", logging.NOTSET)
+    waiting.logger.manager._clear_cache()
+
+    def of(wait):
+        end = time.monotonic() + 60
+        with wait:
+            while wait.lines < 3:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+        return re.sub(r"\d+ s", "N s", capfd.readouterr().err).splitlines()
+
+    yield of
+    monkeypatch.undo()
+    waiting.logger.manager._clear_cache()
+
+
+def test_what_is_done_once_is_printed_at_its_first_line_and_end(printed):
+    """In a program that says nothing of logging: minutes without a word look like a program that hangs."""
+    line = "tumble: compiling, once: N s so far (1 of 2)"
+    end = "tumble: compiling, once: done after N s"
+    assert printed(Waiting("compiling", lambda: " (1 of 2)", once=True)) == [line, end]
+    assert printed(Waiting("reading")) == [], "other waits are for the logger"
+
+
+@pytest.mark.parametrize("how", ["handler", "level", "all off"])
+def test_who_configured_the_logger_decides_what_is_printed(printed, monkeypatch, how):
+    match how:
+        case "handler":
+            waiting.logger.addHandler(logging.NullHandler())
+        case "level":
+            waiting.logger.setLevel(logging.WARNING)
+        case "all off":
+            monkeypatch.setattr(waiting.logger.manager, "disable", logging.CRITICAL)
+    assert printed(Waiting("compiling", once=True)) == []
+
+
+def test_an_end_is_logged_of_what_is_done_once(told):
+    with Waiting("compiling", once=True):
+        told.until("compiling, once: N s so far")
+    assert re.fullmatch(r"compiling, once: done after \d+ s", told()[-1])
+    with pytest.raises(KeyError), Waiting("failing", once=True):
+        told.until("failing, once: N s so far")
+        raise KeyError
+    assert "done" not in told()[-1]
+
+
+def test_what_cannot_be_printed_ends_neither_the_thread_nor_the_program(printed, monkeypatch):
+    """While another thread imports tqdm, its module lacks everything; `more` may fail; the terminal may be gone."""
+    monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     waiting.show_what_is_waited_for()
-    stand_still = ctypes.PyDLL(None).usleep  # unlike `time.sleep` it holds the lock
-    with Waiting("compiling", holds_gil=True) as wait:
-        said, end = "", time.monotonic() + 60
-        while said.count("compiling: ") < 3:
-            stand_still(500_000)
-            said += capfd.readouterr().err
-            assert time.monotonic() < end
-        teller = wait._teller
-    assert teller.poll() is not None and told() == []
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with Waiting("compiling", holds_gil=True):
-        told.until("compiling: N s so far (it may be that no other line comes until it is done)")
+    assert "cooking: N s so far" in printed(Waiting("cooking"))
+    printed(Waiting("failing", lambda: f"{1 / 0}"))
+    assert "cooking: N s so far" in printed(Waiting("cooking"))
+    with monkeypatch.context() as closed:
+        file = io.StringIO()
+        file.close()
+        closed.setattr(sys, "stderr", file)
+        printed(Waiting("compiling", once=True))
+    assert "cooking: N s so far" in printed(Waiting("cooking"))
 
 
 def test_compilation_by_taichi_is_told(told, monkeypatch):
     """As on a GPU, and where nothing can be compiled apart."""
-    once = "once: N s so far (it may be that no other line comes until it is done)"
+    once = "once: N s so far"
     for what in ("the solver for this model", "pictures"):
         compiled = told.before(f"compiling {what}, {once}", lambda *_: (None, None, None))
         monkeypatch.setattr(gpu_launch, "compiled", compiled)

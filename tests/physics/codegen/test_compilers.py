@@ -6,6 +6,7 @@ What is started here is `fake_compiler.py`; what it stands for is in `test_units
 import json
 import logging
 import os
+import re
 import select
 import signal
 import subprocess
@@ -191,10 +192,22 @@ def test_a_compilation_is_told_again_and_again(ask, monkeypatch, caplog):
         ask(seconds=0.25)
         said = [record.getMessage() for record in caplog.records]
         assert len(said) >= 3 and all(text.startswith("compiling the solver for this model, once: ") for text in said)
-        assert "parts" not in said[0] and said[-1].endswith(f"of {len(NAMES)} parts)")
+        assert "parts" not in said[0] and said[-2].endswith(f"of {len(NAMES)} parts)") and ": done after " in said[-1]
         caplog.clear()
         ask(seconds=0.25)  # all is there
         assert not caplog.records
+
+
+def test_a_program_sees_that_something_is_compiled_and_when_it_is_done(ask, monkeypatch, capfd):
+    """Two lines, however long it takes."""
+    patience(monkeypatch, 0.1)
+    monkeypatch.setattr(waiting.logger, "handlers", [])
+    monkeypatch.setattr(waiting.logger, "level", logging.NOTSET)
+    waiting.logger.manager._clear_cache()
+    ask(seconds=0.25)
+    lines = [re.sub(r"\d+ s", "N s", line) for line in capfd.readouterr().err.splitlines()]
+    begun = "tumble: compiling the solver for this model, once: "
+    assert lines == [f"{begun}N s so far", f"{begun}done after N s"]
 
 
 def test_what_is_quick_is_not_told(ask, monkeypatch, caplog):
