@@ -74,14 +74,17 @@ class SharedAttributes:
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of all environments: on the object where `call` finds the name, or else on this one.
 
-        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again.
+        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. Spaces
+        and the shapes of memory stay: a value that changes them is refused, and nothing is changed then.
 
         Args:
             name: of the attribute.
             values: one value; or a list or tuple with one for each environment, all equal, since they share one object.
 
         Raises:
-            ValueError: the values differ, or are not one for each environment; or the option is read only once.
+            ValueError: the values differ, or are not one for each environment; or the option is read only once, or
+                needs environments of other shapes.
+            TypeError, KeyError: the option cannot have such a value.
         """
         envs = cast("_Envs", self)
         value = _shared(name, values, envs.num_envs)
@@ -89,7 +92,13 @@ class SharedAttributes:
         if not hasattr(envs, name) and name in (option.name for option in fields(task)):
             if name in AT_THE_START:
                 raise ValueError(f"set_attr({name!r}): it is read when environments are made; make new ones")
-            change_options(task, envs.batch.kind, {name: value})
+            changed = _with_options(task, envs.batch.kind, {name: value})
+            try:
+                envs.batch.check_task(changed)
+            except (ValueError, TypeError, KeyError) as error:
+                words = f"set_attr({name!r}): {error.args[0]}; make new environments with {name}={value!r}"
+                raise type(error)(words) from error
+            vars(task).update(vars(changed))
         else:
             setattr(_owner(envs, name, otherwise=envs), name, value)
 
@@ -100,7 +109,11 @@ def change_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) 
     Raises:
         ValueError, TypeError: an option cannot have such a value.
     """
-    vars(task).update(vars(replace(task, **changes).bound(task.model, kind, task._varied)))
+    vars(task).update(vars(_with_options(task, kind, changes)))
+
+
+def _with_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> "Task":
+    return replace(task, **changes).bound(task.model, kind, task._varied)
 
 
 def _owner(envs: "_Envs", name: str, otherwise: Any = None) -> Any:

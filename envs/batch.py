@@ -92,6 +92,31 @@ class TaskBatch:
             return []
         return control_names(model)
 
+    def check_task(self, task: Task) -> None:
+        """Refuse a task of other options that these environments cannot go on with; nothing is changed.
+
+        Args:
+            task: bound to the same model.
+
+        Raises:
+            ValueError, TypeError, KeyError: its spaces or its memory are others, or its episodes do not begin.
+        """
+        for name in ("action_space", "observation_space"):
+            if (now := getattr(task, name)) != (before := getattr(self.task, name)):
+                raise ValueError(f"the {name} is then {now}, and was {before}")
+        first = self.kind.xp.arange(1, device=self.kind.device)
+        noise = self.streams.present(first)
+        drawn = self._ask(task.reset_after, self._last(first), noise) if self._follows else task.reset(noise)
+        _, start = self._check.start(drawn, 1)
+        result = self._check.begun(self._ask(task.begin, self._view.look(start.memory, noise, first)), 1)
+        now, before = (
+            {name: tuple(array.shape[1:]) for name, array in memory.items()}
+            for memory in ({**start.memory, **result.memory}, self._memory.arrays)
+        )
+        if other := [name for name in {**before, **now} if now.get(name) != before.get(name)]:
+            shapes = [shape.get(other[0], "absent") for shape in (now, before)]
+            raise ValueError(f"the memory {other[0]!r} is then {shapes[0]} in each environment, and was {shapes[1]}")
+
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
         self.streams.seed(seeds, rows)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import tumble
+from tumble.envs import ResetResult, Start, StepResult, Task
 
 OPTIONS = {"max_episode_steps": 4, "healthy_reward": 2.0, "width": 16, "height": 12}
 
@@ -94,6 +95,73 @@ def test_the_task_learns_its_model_again(envs):
     assert envs.task.frame_skip == 4
     with pytest.raises(ValueError, match="it is read when environments are made; make new ones"):
         envs.set_attr("xml_file", "ant.xml")
+
+
+class Remembering(Task):
+    """A pendulum on a cart that remembers places, and may show, or turn into actions, other numbers of them."""
+
+    xml_file: str = "inverted_pendulum.xml"
+    drawn: int = 1
+    places: int = 2
+    shown: int = 1
+    force: float = 3.0
+    gain: float = 1.0
+
+    @property
+    def action_space(self):
+        """A force."""
+        return gymnasium.spaces.Box(-self.force, self.force, (1,), np.float32)
+
+    def reset(self, noise):
+        """Remember as many draws as an option says."""
+        qpos = self.init_qpos + 0.01 * noise.uniform(-1, 1, self.model.nq)
+        return Start(qpos, 0 * qpos, {"draws": noise.uniform(0, 1, self.drawn)})
+
+    def begin(self, state):
+        """Remember as many places as another says."""
+        places = self.xp.stack([state.qpos[:, 0]] * self.places, axis=1)
+        return ResetResult(self.observation(state), memory={"places": places})
+
+    def observation(self, state):
+        """As many angles as a third says."""
+        return self.xp.concat([state.qpos[:, 1:]] * self.shown, axis=1)
+
+    def step(self, state, action):
+        """Remember the newest place."""
+        places = self.xp.concat((state.memory["places"][:, 1:], state.qpos[:, :1]), axis=1)
+        reward = self.gain * (places * self.array([1.0] * self.places)).sum(1)
+        return StepResult(self.observation(state), {"reward": reward}, memory={"places": places})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("drawn", 2, r"the memory 'draws' is then \(2,\) in each environment, and was \(1,\)"),
+        ("places", 3, r"the memory 'places' is then \(3,\) in each environment, and was \(2,\)"),
+        ("shown", 2, r"the observation has shape \(1, 2\); needed is an array of shape \(1, 1\)"),
+        ("force", 2.0, r"the action_space is then Box\(-2.0, 2.0.*, and was Box\(-3.0, 3.0"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_options_that_make_other_environments_are_refused(option, value, words, count):
+    """By name, before anything is changed; the environments go on as others to which nobody did this."""
+    envs, others = tumble.make_vec(Remembering, count), tumble.make_vec(Remembering, count)
+    for made in (envs, others):
+        made.reset(seed=0)
+        made.step(torch.ones(count, 1))
+    with pytest.raises(ValueError, match=rf"set_attr\('{option}'\): .*{words}.*make new environments with {option}="):
+        envs.set_attr(option, value)
+    assert getattr(envs.task, option) == getattr(others.task, option)
+    for made in (envs, others):
+        made.set_attr("gain", 2.0)
+    for _ in range(3):
+        for mine, theirs in zip(
+            envs.step(torch.ones(count, 1))[:4], others.step(torch.ones(count, 1))[:4], strict=True
+        ):
+            assert torch.equal(mine, theirs)
+    assert torch.equal(envs.reset()[0], others.reset()[0])
+    envs.close()
+    others.close()
 
 
 def test_other_attributes_can_be_set(envs, sync):
