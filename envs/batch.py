@@ -11,7 +11,7 @@ from ..physics.process.normal_mode import in_normal_mode
 from .arrays import Array, copy, counts, finite_or_zero, host, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
-from .memory import Memory
+from .memory import Memory, Varied
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
@@ -64,13 +64,13 @@ class TaskBatch:
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         model, variants = load(task, model_options or {})
         self.kind = kind_in(simulator, task.array_library)
-        varied: dict[str, Any] = {}
-        self.task = task = task.bound(model.mj, self.kind, varied)
+        self._varied = Varied(model.mj, num_envs)
+        self.task = task = task.bound(model.mj, self.kind, self._varied)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
         self.solver = make_solver(simulator, model, num_envs, reads)
         for shapes in variants:
-            varied |= shapes.apply(self.solver)
+            self._varied |= shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
         self._gone = False  # True: what the next reset follows is not known
@@ -198,6 +198,8 @@ class TaskBatch:
             "memory": memory,
             "streams": self.streams.state_dict(),
         }
+        if self._varied:
+            state["varied"] = self._varied.state_dict()
         if self.solver.edits != self._edits:  # the next step is to notice what a user changed, wherever it is taken
             state["coordinates"] = self.kind.to_tensor(self._coordinates).clone()
         return state
@@ -209,7 +211,8 @@ class TaskBatch:
             TypeError, ValueError: the state is of another task or number of environments, or none at all.
         """
         where = f"{type(self.task).__name__}, saved state"
-        require_parts(where, state, ("solver", "memory", "streams"), optional=("coordinates",))
+        require_parts(where, state, ("solver", "memory", "streams"), optional=("coordinates", "varied"))
+        self._varied.check_state(where, state.get("varied", {}))
         if "coordinates" in state:
             require_tensor(f"{where}: coordinates", state["coordinates"], tuple(self._view.coordinates().shape))
         for name, value in dict(state["memory"]).items():
@@ -227,6 +230,8 @@ class TaskBatch:
         memory = self.check_state(state)
         self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
         self._memory.load(memory)
+        if "varied" in state:
+            self._varied.put({name: host(numbers) for name, numbers in state["varied"].items()}, slice(None))
         self._gone = False
         self.streams.load_state_dict(state["streams"])
         self._coordinates, self._edits = self._view.coordinates(), self.solver.edits
@@ -251,6 +256,7 @@ class TaskBatch:
             "streams": self.streams.states(rows),
             "coordinates": copy(self._coordinates[chosen]),
             "edited": self.solver.edits != self._edits,
+            "varied": self._varied.of(chosen),
         }
 
     def check_states(self, states: Mapping[str, Any], count: int) -> None:
@@ -277,6 +283,7 @@ class TaskBatch:
         for name, array in self._memory.arrays.items():
             array[chosen] = self.kind.like(states["memory"][name])
         self.streams.put_states(states["streams"], rows, steps_alone=keep_noise)
+        self._varied.put(states["varied"], chosen)
         self._coordinates[chosen] = self.kind.like(states["coordinates"])
         self._edits = -1 if edited else self.solver.edits
 

@@ -1,8 +1,15 @@
-"""The memory of a task from step to step: named arrays whose rows begin anew with an episode."""
+"""Named arrays with a row for each environment: the memory of a task, and what the shapes of a scene are."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from .arrays import Array, ArrayKind, copy
+import mujoco
+import numpy as np
+import torch
+
+from ..physics.model.kernel_numbers import mujoco_numbers
+from .arrays import Array, ArrayKind, copy, host
+from .saved import require_tensor
 
 
 class Memory:
@@ -86,3 +93,37 @@ class Memory:
             if xp.isdtype(kept.dtype, kind) and xp.isdtype(value.dtype, kind):
                 return xp.astype(value, kept.dtype)
         raise TypeError(f"{where}: memory {name!r} has dtype {value.dtype}; needed is {kept.dtype}, as at the reset")
+
+
+class Varied(dict[str, np.ndarray]):
+    """Numbers of the model that differ by the shapes of a scene, (num_envs, ...) by MuJoCo's names."""
+
+    def __init__(self, model: mujoco.MjModel, num_envs: int) -> None:
+        super().__init__()
+        self._model, self._num_envs = model, num_envs
+
+    def of(self, rows: Any) -> dict[str, np.ndarray]:
+        """Return copies of the numbers of environments, chosen by an array (k,) or a slice; `put` takes them."""
+        return {name: numbers[_on_host(rows)].copy() for name, numbers in self.items()}
+
+    def put(self, values: Mapping[str, np.ndarray], rows: Any) -> None:
+        """Let environments have numbers of others, (k, ...) each, and the model's where `values` has no such name."""
+        for name in dict.fromkeys((*self, *values)):
+            own = mujoco_numbers(self._model, name)[None]
+            kept = self.setdefault(name, np.repeat(own, self._num_envs, axis=0))
+            kept[_on_host(rows)] = values.get(name, own)
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Return copies of all numbers as tensors."""
+        return {name: torch.from_numpy(numbers.copy()) for name, numbers in self.items()}
+
+    def check_state(self, where: str, state: Mapping[str, Any]) -> None:
+        """Raise ValueError if a `state_dict` has other numbers than these models have."""
+        for name, numbers in dict(state).items():
+            wanted = np.shape(getattr(self._model, str(name), ()))
+            require_tensor(f"{where}: {name}", numbers, (self._num_envs, *wanted))
+
+
+def _on_host(rows: Any) -> Any:
+    """Return what chooses rows of numpy's arrays."""
+    return rows if isinstance(rows, slice) else host(rows)

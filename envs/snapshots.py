@@ -15,6 +15,7 @@ from .observations import parts_of
 from .task import Observation
 
 if TYPE_CHECKING:
+    from ..physics import Model
     from .batch import TaskBatch
 
 NOISE = ("same", "own")
@@ -28,6 +29,7 @@ class Snapshot:
 
     Attributes:
         task: the name of the task's class.
+        model: of all environments of the batch.
         num_envs: n, how many environments it is of.
         envs: their numbers (n,) in the batch that they were taken from; None: all of it.
         observation: what they showed last, by the names of its parts, each (n, ...).
@@ -38,6 +40,7 @@ class Snapshot:
     """
 
     task: str
+    model: "Model"
     num_envs: int
     envs: np.ndarray | None
     observation: dict[str, Array]
@@ -65,6 +68,7 @@ class Branched:
     _elapsed: Array
     _done: Array
     _ended: bool
+    _alike: "Model | None" = None  # the last model of another batch that was found to have the same numbers
 
     def snapshot(self, envs_idx: Environments = None) -> Snapshot:
         """Take a snapshot of environments: of state, inputs, own numbers of the model, memory, noise and time limits.
@@ -86,7 +90,8 @@ class Branched:
         elapsed, done = copy(self._elapsed[chosen]), copy(self._done[chosen])
         count = self.num_envs if envs is None else len(envs)
         states = self.batch.states(rows)
-        return Snapshot(self._task_name, count, envs, observation, elapsed, done, some(done), states)
+        model = self.batch.solver.model
+        return Snapshot(self._task_name, model, count, envs, observation, elapsed, done, some(done), states)
 
     def restore(self, snapshot: Snapshot, envs_idx: Environments = None, *, noise: str = "same") -> Any:
         """Go on where a snapshot was taken, of these environments or of others with the same task.
@@ -183,6 +188,11 @@ class Branched:
         found = {name: tuple(part.shape[1:]) for name, part in snapshot.observation.items()}
         if shapes != found:
             raise ValueError(f"the snapshot has observations of other shapes, {found}; needed are {shapes}")
+        model = self.batch.solver.model
+        if snapshot.model is not model and snapshot.model is not self._alike:
+            if found := _difference(snapshot.model, model):
+                raise ValueError(f"the snapshot is of another model: {found}; make both with the same options")
+            self._alike = snapshot.model
         self.batch.check_states(snapshot.states, len(snapshot))
         return envs
 
@@ -191,3 +201,14 @@ class Branched:
         def _check_open(self) -> None: ...
         def _draw_seeds(self) -> None: ...
         def _hand_out(self, observation: Observation, *rest: Array, info: dict[str, Any]) -> tuple: ...
+
+
+def _difference(one: "Model", other: "Model") -> str | None:
+    """Return which number differs between two models, the timestep before others, in words; None if no number does."""
+    names = {"timestep": None, **dict.fromkeys(sorted(one.values)), **dict.fromkeys(sorted(other.values))}
+    for name in names:
+        mine, theirs = (np.asarray(model.values.get(name, ())) for model in (one, other))
+        if not np.array_equal(mine, theirs):
+            few = mine.size == theirs.size == 1
+            return f"its {name} is {mine.item():g}, and here {theirs.item():g}" if few else f"its {name} differs"
+    return None

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 import tumble
 from tumble.envs.arrays import host
 
-from .own_tasks import Held, Pointer, Pushed
+from .own_tasks import Counter, Held, Pointer, Pushed
 
 N = 6
 
@@ -220,6 +220,25 @@ def test_a_state_set_from_outside_is_noticed_after_a_restore(make):
             envs.restore(snapshot)
         results.append(go_on(envs, some_actions(envs, 3, 7)))
     assert_same(*results)
+
+
+def test_another_model_is_refused_by_name(make):
+    """Steps of another length, and whatever else is a number of the model; equal models of two batches are one."""
+    envs, alike = (make(Counter, 2, simulator="mujoco") for _ in range(2))
+    for made in (envs, alike):
+        made.reset(seed=0)
+    before = envs.state_dict()
+    for options, words in (
+        ({"timestep": 0.01}, r"its timestep is 0\.01, and here 0\.0"),
+        ({"gravity": (0, 0, -3)}, "its gravity differs"),
+    ):
+        other = make(Counter, 2, simulator="mujoco", model_options=options)
+        other.reset(seed=0)
+        for use in (envs.restore, alike.restore):
+            with pytest.raises(ValueError, match=f"the snapshot is of another model: {words}.*make both with the same"):
+                use(other.snapshot())
+    assert_same(list(envs.state_dict()["batch"]["solver"].values()), list(before["batch"]["solver"].values()))
+    assert_same(envs.restore(alike.snapshot()), alike.restore(alike.snapshot()))
 
 
 def test_what_is_refused(make):

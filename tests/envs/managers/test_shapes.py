@@ -75,3 +75,36 @@ def test_shapes_keep_their_own_masses():
     share = envs.step(np.zeros((4, 0)))[-1]["share"]
     assert (share > 1.39).all()
     assert_shares(envs, share, base)
+
+
+def test_copies_have_the_shapes_of_what_they_copy():
+    """Sizes, and the masses that a share is of, in later episodes too; a snapshot and a saved state bring them back."""
+    options = {"output": "numpy", "simulator": "mujoco", "autoreset_mode": "DISABLED"}
+    envs, other, one = (tumble.make_vec(Boxes, count, **options) for count in (4, 4, 1))
+    envs.reset(seed=3)
+    before, edge = envs.snapshot(), np.array([0.1, 0.1, 0.2, 0.2])
+
+    def require(found, edges):
+        """Play another episode; return what was seen."""
+        found.reset()
+        for _ in range(4):
+            *seen, info = found.step(np.zeros((4, 0)))
+            assert_shares(found, info["share"], {"body_mass": 600.0 * edges**3})
+        np.testing.assert_allclose(found.solver.get_parameters("geom_size")[:, -1, 0], edges / 2, rtol=1e-12)
+        return [*seen, info["share"]]
+
+    require(envs, edge)
+    envs.branch(0, [1, 3])
+    copied = np.array([0.1, 0.1, 0.2, 0.1])
+    seen = require(envs, copied)
+    assert all(np.array_equal(part[0], part[3]) for part in seen)
+    other.load_state_dict(envs.state_dict())
+    for mine, theirs in zip(require(envs, copied), require(other, copied), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    envs.restore(before)
+    require(envs, edge)
+    one.reset(seed=8)
+    envs.restore(one.snapshot(), [2])
+    require(envs, np.array([0.1, 0.1, 0.1, 0.2]))
+    for each in (envs, other, one):
+        each.close()
