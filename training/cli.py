@@ -89,8 +89,8 @@ def main() -> None:
         app()
     except TumbleUserError as error:
         stop(str(error))
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        print("; ".join(["interrupted", *getattr(stopped, "__notes__", [])]), file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # as in `tumble list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

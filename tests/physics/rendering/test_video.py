@@ -177,3 +177,40 @@ def test_a_place_is_tried_before_any_work(name, tmp_path):
     path.write_bytes(b"before")
     video.require_writable(path)
     assert path.read_bytes() == b"before" and list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "film.gif"])
+@pytest.mark.parametrize("where", ["in a frame", "in a write"])
+def test_an_interrupted_film_keeps_its_frames(name, where, tmp_path, monkeypatch):
+    """Ctrl-C while a frame is drawn, or while it is handed over, of which a part may have gone then."""
+    path, frames = tmp_path / name, clip()
+
+    def drawn():
+        yield from frames[:5]
+        raise KeyboardInterrupt
+
+    write, count = video._Encoder.write, [0]
+
+    def interrupted(self, frame):
+        count[0] += 1
+        if count[0] == 6:
+            self._pipe.write(memoryview(frame)[:7])
+            raise KeyboardInterrupt
+        write(self, frame)
+
+    if where == "in a write":
+        monkeypatch.setattr(video._Encoder, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_video(path, frames if where == "in a write" else drawn(), fps=10)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    assert len(iio.imread(path, index=None) if name == "film.gif" else read(path)[1]) == 5
+
+
+def test_ctrl_c_does_not_reach_the_encoder(tmp_path):
+    """A terminal sends it to all processes of the group in the foreground; the encoder is in another one."""
+    encoder = video._Encoder(tmp_path / "film.mp4", tmp_path / "film.mp4", (64, 48), 10, 8)
+    assert os.getpgid(encoder._process.pid) != os.getpgrp()
+    for frame in clip(3):
+        encoder.write(frame)
+    encoder.close()
+    assert encoder._process.poll() == 0 and len(read(tmp_path / "film.mp4")[1]) == 3
