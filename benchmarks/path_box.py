@@ -30,7 +30,7 @@ CAMERA: dict[str, Any] = {"distance": 3.9, "azimuth": 90, "elevation": 0, "looka
 PLAIN: dict[str, Any] = {
     "fade": 1e6,
     "plain_floor": (1.0, 1.0),
-    "floor_paleness": 0.0,
+    "floor_tint": 0.0,
     "plain_reflectance": 0.0,
     "exposure": 1.0,
 }

@@ -92,6 +92,14 @@ def _skybox(mj: mujoco.MjModel) -> int:
     return int(found[0]) if len(found) else -1
 
 
+def haze_of(mj: mujoco.MjModel) -> tuple[np.ndarray, float, float]:
+    """Return colour (3,), width as a share and distance (m) of the haze before the skybox: see `Look.table`.
+
+    MuJoCo's skybox is 0.7 of the way to the far plane of its cameras (its render_gl3.c, mjr_render).
+    """
+    return mj.vis.rgba.haze[:3], float(mj.vis.map.haze), float(0.7 * mj.vis.map.zfar * mj.stat.extent)
+
+
 def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, float]:
     """Half length and radius of a capsule about z that is as long as a mesh, and takes no more room than it."""
     volume = max(0.0, volume_of(triangles_of(mj, mesh)))

@@ -22,6 +22,8 @@ SETTINGS = 5  # distance at which the floor fades into the sky (m), strength of 
 SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light, 1 + the skybox's row of textures
 LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m), share by which the haze below is darker
 LIT_HORIZON_RGB, LIT_ZENITH_RGB = 8, 9  # the sky as it lights surfaces, which may be another than the one that is seen
+HAZE_RGB = 10  # of the file, at the horizon of endless planes
+HAZE_RING = 11  # its width as a share, distance of its upper edge (m); 0: there is none
 LIGHTS = ("sun", "file")
 CURVE = 0.29, 0.383, 0.223
 """The numbers a, b, c of the curve that shows light, see `shading.shown`."""
@@ -35,16 +37,18 @@ class Look:
     """Light and colour of the pictures; depth and segmentation depend on `endless_planes` only."""
 
     sun: tuple[float, float, float] = (-0.35, -0.55, 1.0)  # direction towards the sun, world frame
-    sun_rgb: tuple[float, float, float] = (1.75, 1.62, 1.42)
-    horizon_rgb: tuple[float, float, float] = (0.84, 0.92, 1.0)
-    zenith_rgb: tuple[float, float, float] = (0.20, 0.42, 0.85)
-    ground_rgb: tuple[float, float, float] = (0.36, 0.35, 0.34)
+    sun_rgb: tuple[float, float, float] = (2.7, 2.45, 2.05)
+    horizon_rgb: tuple[float, float, float] = (0.40, 0.64, 1.0)
+    zenith_rgb: tuple[float, float, float] = (0.03, 0.12, 0.50)
+    ground_rgb: tuple[float, float, float] = (0.26, 0.26, 0.28)
     exposure: float = 0.62
     occlusion: float = 0.8  # how strongly nearby bodies darken the sky's light, 0 to 1
-    fade: float = 3.0  # the floor fades into the sky over this many model extents, or camera distances if that is more
+    fade: float = 8.0  # the floor fades into the sky over this many model extents, or camera distances if that is more
     checker_contrast: float = 0.24  # of a textured plane's two colours: 1 as in the file
-    floor_paleness: float = 0.3  # share by which those colours are moved towards light grey: 0 as in the file
-    plain_floor: tuple[float, float] = (0.84, 0.74)  # tints of the checker given to a plane without texture
+    floor_rgb: tuple[float, float, float] = (0.17, 0.21, 0.28)  # colour that floors are moved towards, as displayed
+    floor_tint: float = 0.75  # share by which they are: 0 as in the file
+    floor_lines: float = 0.018  # width of the lines between a floor's checkers, in cells; 0: as in the file
+    plain_floor: tuple[float, float] = (1.1, 0.9)  # tints of the checker given to a plane without texture
     plain_reflectance: float = 0.3  # of a plane without material
     floor_mirror: float | None = None  # reflectance of all planes, 0 to 1; None: that of their materials
     endless_planes: bool = False  # draw planes without end (as physics sees them), not as the rectangle in the file
@@ -63,8 +67,10 @@ class Look:
             "lights": "file",
             "skybox": True,
             "checker_contrast": 1.0,
-            "floor_paleness": 0.0,
+            "floor_tint": 0.0,
+            "floor_lines": 0.0,
             "occlusion": 0.0,
+            "fade": np.inf,
         }
         own |= {"plain_floor": (1.0, 1.0), "plain_reflectance": 0.0, "exposure": 1.0}
         return cls(**(own | changes))
@@ -87,14 +93,22 @@ class Look:
         """Checker cell (m) of an untextured plane: the power of two nearest a tenth of the model's extent."""
         return float(2.0 ** np.round(np.log2(max(extent, 1e-6) / 10)))
 
-    def table(self, extent: float, distance: float, near: float = 0.0, reach: float = 0.0) -> np.ndarray:
-        """The kernel's view of this record, (10, 3) float32.
+    def table(
+        self,
+        extent: float,
+        distance: float,
+        near: float = 0.0,
+        reach: float = 0.0,
+        haze: tuple[Any, float, float] = (np.zeros(3), 0.0, 0.0),
+    ) -> np.ndarray:
+        """The kernel's view of this record, (12, 3) float32.
 
         Args:
             extent: of the model, m.
             distance: of the camera from what it looks at, m.
             near: distance from which on something is seen, m.
             reach: distance up to which solids dim the sky's light, m.
+            haze: before the file's skybox: colour as displayed, width as a share, distance of its upper edge (m).
         """
         sun = np.asarray(self.sun, dtype=np.float64)
         length = np.linalg.norm(sun)
@@ -102,16 +116,17 @@ class Look:
             raise ValueError(f"Look.sun must be a direction towards the sun, not {self.sun}")
         settings = (self.fade * max(extent, distance), self.occlusion, self.exposure)
         shadows = (np.radians(self.sun_radius), max(1, self.soft_shadows) if self.shadows else 0, 0.0)
-        haze, ground = HAZE, None
+        below, ground = HAZE, None
         seen: tuple[Any, Any] = (self.horizon_rgb, self.zenith_rgb)
         lit: tuple[Any, Any] = seen
         if self.background_rgb is not None:
             light = tuple(self._light_of(np.asarray(self.background_rgb, float)))
-            haze, seen = 0.0, (light, light)
+            below, seen = 0.0, (light, light)
         if self.ambient_rgb is not None:
             lit, ground = (self.ambient_rgb, self.ambient_rgb), self.ambient_rgb
         colours = self.sun_rgb, *seen, ground or self.ground_rgb
-        rows = (sun / length, *colours, settings, shadows, (near, reach, haze), *lit)
+        rows = (sun / length, *colours, settings, shadows, (near, reach, below), *lit)
+        rows += (self.to_linear(haze[0]), (*haze[1:], 0.0))
         return np.array(rows, dtype=np.float32)
 
     def _light_of(self, value: np.ndarray) -> np.ndarray:

@@ -40,9 +40,11 @@ SECOND = 10  # 3 columns: the checker's other colour
 ROUGHNESS = 13
 METALLIC = 14
 IOR = 15  # index of refraction, 0: it is no glass
-PAINT_COLUMNS = 16
+LINE = 16  # 3 columns: colour of the lines between a checker's cells
+LINE_WIDTH = 19  # cells; 0: there are none
+PAINT_COLUMNS = 20
 
-_LIGHT_GREY = 0.85
+_LINE_TINT = 0.35  # share by which they are moved towards white
 _PURE = 0.9  # share of a quadrant's texels in its median colour, from which on a texture is a checker
 
 
@@ -141,8 +143,12 @@ def _paint(mj: mujoco.MjModel, g: int, look: Look, checker: tuple | None) -> np.
         row[REFLECTANCE] = row[REFLECTANCE] if look.floor_mirror is None else look.floor_mirror
         if checker is not None:
             first, second, row[CELL : CELL + 2] = checker
-            tint = rgba[:3] + (rgba[:3].mean() - rgba[:3]) * look.floor_paleness
-            first, second = first * tint, second * tint
+            mean = 0.5 * (first + second)
+            swing = 0.5 * (first - second) / np.where(mean > 0, mean, 1.0)
+            middle = mean * rgba[:3] + (np.array(look.floor_rgb) - mean * rgba[:3]) * look.floor_tint
+            first, second = middle * (1.0 + swing), middle * (1.0 - swing)
+            row[LINE : LINE + 3] = look.to_linear(middle + _LINE_TINT * (1.0 - middle))
+            row[LINE_WIDTH] = look.floor_lines
     if mj.geom_type[g] == HFIELD and texture_of(mj, g) < 0:
         tints = np.array(look.plain_floor)
         tints = 1.0 + 0.5 * (tints - tints.mean())
@@ -164,7 +170,7 @@ def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.nda
     material, texture = mj.geom_matid[g], texture_of(mj, g)
     if texture < 0:
         return np.full(3, look.plain_floor[0]), np.full(3, look.plain_floor[1]), np.full(2, look.cell(mj.stat.extent))
-    tints = _texture_tints(mj, texture)
+    tints = _texture_tints(mj, texture, 1.0 if look.checker_contrast == 1 else _PURE)
     if tints is None:
         return None
     repeat = np.maximum(mj.mat_texrepeat[material], 1e-6)
@@ -172,12 +178,14 @@ def _checker(mj: mujoco.MjModel, g: int, look: Look) -> tuple[np.ndarray, np.nda
     per_metre = mj.mat_texuniform[material] or np.any(size <= 0)
     cell = np.where(per_metre | (size <= 0), 1 / repeat, size / repeat)
     middle, swing = (tints[0] + tints[1]) / 2, (tints[0] - tints[1]) / 2 * look.checker_contrast
-    middle = middle + (_LIGHT_GREY - middle) * look.floor_paleness
     return middle + swing, middle - swing, cell
 
 
-def _texture_tints(mj: mujoco.MjModel, texture: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Colours in [0, 1] of a checker: of the quadrants at (+x, +y) and (-x, +y) of the plane; None for others."""
+def _texture_tints(mj: mujoco.MjModel, texture: int, purity: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Colours in [0, 1] of a checker: of the quadrants at (+x, +y) and (-x, +y) of the plane; None for others.
+
+    At least a share `purity` of a quadrant's texels has its colour: 1 for a checker without marks.
+    """
     if mj.tex_type[texture] != mujoco.mjtTexture.mjTEXTURE_2D:
         return None
     pixels = pixels_of(mj, texture)
@@ -187,6 +195,6 @@ def _texture_tints(mj: mujoco.MjModel, texture: int) -> tuple[np.ndarray, np.nda
     quarters = [part for half in np.array_split(pixels, 2, axis=0) for part in np.array_split(half, 2, axis=1)]
     tints = [np.median(part.reshape(-1, 3), axis=0) for part in quarters]
     pure = [np.mean(np.abs(part - tint).max(-1) < 3) for part, tint in zip(quarters, tints, strict=True)]
-    if min(pure) < _PURE or abs(tints[0] - tints[3]).max() > 2 or abs(tints[1] - tints[2]).max() > 2:
+    if min(pure) < purity or abs(tints[0] - tints[3]).max() > 2 or abs(tints[1] - tints[2]).max() > 2:
         return None
     return tints[1] / 255, tints[0] / 255

@@ -15,6 +15,7 @@ from ..process.waiting import Waiting
 from ..scalars import as_count
 from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
 from .casting import Tables, cast, model_arrays, tiles_of
+from .dress import haze_of
 from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
 from .light_poses import OFFSETS, placed_lights
 from .lights import lights
@@ -384,8 +385,10 @@ class BatchRenderer:
         """The tables that depend on the camera."""
         if device not in self._view_tables:
             distance = self._view.typical_distance
-            look = self.look.table(self.model.mj.stat.extent, distance, self.near, self._reach)
-            look[SHADOWS, 2] = self._drawn.dress.sky + 1
+            mj, sky = self.model.mj, self._drawn.dress.sky
+            haze = {"haze": haze_of(mj)} if sky >= 0 else {}
+            look = self.look.table(mj.stat.extent, distance, self.near, self._reach, **haze)
+            look[SHADOWS, 2] = sky + 1
             found = {"look": torch.as_tensor(look, device=device)}
             if self._view.frustum.is_shared:
                 found["frustum"] = self._view.frustum.table(device)

@@ -14,7 +14,7 @@ from ..shapes.by_kind import by_kind
 from ..shapes.ray import MISS, unit
 from . import render_model as columns
 from .dress import TEXTURE
-from .shading import checker, mix, vec3
+from .shading import checker, grid_lines, mix, vec3
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
@@ -140,6 +140,15 @@ class Scene(Traced):
             second = self.colour(row, columns.SECOND)
             mean = mix(colour, second, 0.5)
             colour = mix(colour, second, share)
+            width = self.paint[row, columns.LINE_WIDTH]
+            if width > 0.0:
+                line = self.colour(row, columns.LINE)
+                mean = mix(mean, line, 2.0 * width)
+                colour = mix(
+                    colour,
+                    line,
+                    grid_lines(local.x / cell_x, local.y / cell_y, wide_x / cell_x, wide_y / cell_y, width),
+                )
         if ti.static(self.has.fields):
             if self.kind[row] == HFIELD and triangle < 0:
                 colour = mean  # walls have no checker

@@ -83,6 +83,44 @@ def checker(x, y, width_x, width_y):
 
 
 @ti.func
+def line_share(position, footprint, width):
+    """Share of a footprint that lies on lines of a width around the whole numbers."""
+    share = ti.f32(0.0)
+    for end in ti.static(range(2)):
+        x = position + (end - 0.5) * footprint + 0.5
+        whole = ti.floor(x)
+        share += (2.0 * end - 1.0) * (whole * width + ti.max(0.0, ti.min(width, x - whole - 0.5 * (1.0 - width))))
+    return ti.max(0.0, ti.min(1.0, share / footprint))
+
+
+@ti.func
+def grid_lines(x, y, width_x, width_y, width):
+    """Share of a pixel's footprint, as in `checker`, that lies on the lines of a width between a checker's cells."""
+    narrowest = 1.0e-3
+    across = line_share(x, ti.max(width_x, narrowest), width)
+    along = line_share(y, ti.max(width_y, narrowest), width)
+    return across + along - across * along
+
+
+@ti.func
+def haze_ring(look: ti.template(), point, normal):
+    """Share of the file's haze over a point of an endless plane, which is relative to the eye (m).
+
+    MuJoCo draws a truncated cone from a height above the plane down to it: clear at both rims, and opaque between
+    (its render_context.c, haze). `down` is where on it the ray is, 0 at the upper rim and 1 on the plane.
+    """
+    share, width = ti.f32(0.0), look[rows.HAZE_RING, 0]
+    height = -point.dot(normal)
+    if look[rows.HAZE_RING, 1] > 0.0 and height > 0.0:
+        level = point + height * normal
+        slope = height / ti.max(level.norm(), 1.0e-9)
+        down = slope / (height / look[rows.HAZE_RING, 1] + width * slope)
+        full = 1.0 - width / (1.0 + width)  # see below: h = r / (1 + r)
+        share = ti.min(ti.max(down, 0.0) / full, (1.0 - down) / (1.0 - full))
+    return ti.max(0.0, share)
+
+
+@ti.func
 def turn_of(x, y):
     """An angle (rad) for a place in a picture, evenly spread over neighbouring pixels: interleaved gradient noise.
 

@@ -11,7 +11,7 @@ from . import lights as lamps
 from . import look as rows
 from . import render_model as columns
 from .scene import SURFACE_GAP
-from .shading import fading, fresnel, highlight, look_row, mix, sky, sky_light, vec3
+from .shading import fading, fresnel, haze_ring, highlight, look_row, mix, sky, sky_light, vec3
 
 
 class Place(Traced):
@@ -85,6 +85,9 @@ def surface(scene, look, lights, place, albedo, mean_albedo, direction, far: ti.
     reflected = open_sky * sky(look, direction + 2.0 * facing * normal)
     if scene.kind[row] == PLANE:
         veil, veiled = sky(look, direction), fading(far, look[rows.SETTINGS, 0])
+        size = scene.size(row)
+        if size.x <= 0.0 and size.y <= 0.0 and look[rows.HAZE_RING, 1] > 0.0:
+            veil, veiled = look_row(look, rows.HAZE_RGB), haze_ring(look, place.point, normal)
         mirror = (1.0 - veiled) * scene.paint[row, columns.REFLECTANCE] * mix(0.2, 1.0, fresnel(facing))
     else:
         veil = reflected

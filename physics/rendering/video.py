@@ -109,7 +109,7 @@ class _Encoder:
 
     @property
     def _pipe(self) -> IO[bytes]:
-        """Where the process reads frames."""
+        """The end of the pipe from which the process reads frames."""
         assert self._process.stdin is not None
         return self._process.stdin
 

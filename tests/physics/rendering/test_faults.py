@@ -8,7 +8,7 @@ import trimesh
 
 from tumble.physics.process.runtime import ensure_runtime
 from tumble.physics.rays.query import RayCaster
-from tumble.physics.rendering import BatchRenderer, Camera
+from tumble.physics.rendering import BatchRenderer, Camera, Look
 
 from ...models.meshes import attributes, box_with_hole, icosphere, mug, torus
 from ..starts import run_with
@@ -118,7 +118,8 @@ def test_normals_that_a_mesh_smooths_do_not_shine(poses):
     <worldbody><geom type="mesh" mesh="box" material="red" euler="0 0 45"/></worldbody></mujoco>""")
     source = poses(model)
     camera = Camera(distance=6.0, azimuth=90, elevation=-0.01, lookat=(0, 0, 0), fovy=16)
-    images = BatchRenderer(source.model, 128, 128, camera=camera).images(source)
+    look = Look(sun_rgb=(1.75, 1.62, 1.42), horizon_rgb=(0.84, 0.92, 1.0), zenith_rgb=(0.2, 0.42, 0.85))
+    images = BatchRenderer(source.model, 128, 128, camera=camera, look=look).images(source)
     outside = (images.segmentation[0] != 0).float()
     whole = torch.nn.functional.max_pool2d(outside[None], 3, stride=1, padding=1)[0] == 0  # pixels without sky in them
     seen = images.rgb[0][whole].float()

@@ -124,7 +124,7 @@ def test_skyboxes_surround_the_scene(poses):
     for azimuth, elevation, face in ((0, 0, 0), (180, 0, 1), (0, 90, 2), (0, -90, 3), (270, 0, 4), (90, 0, 5)):
         camera = Camera(distance=1, azimuth=azimuth, elevation=elevation, lookat=(0, 0, 0))
         for skybox in (True, False):
-            look = Look(skybox=skybox, exposure=1.0)
+            look = Look(skybox=skybox, exposure=1.0, zenith_rgb=(0.2, 0.2, 0.2))  # no face's colour
             rgb = BatchRenderer(source.model, 8, 8, camera=camera, look=look).render(source)[0, 4, 4]
             assert ((rgb > 128) == torch.as_tensor(faces[face] > 128)).all() == skybox, (azimuth, elevation)
 
@@ -140,3 +140,41 @@ def test_far_textures_do_not_flicker(poses):
         camera = Camera(distance=8, azimuth=90 + turn, elevation=0, lookat=(0, 0, 0), fovy=20)
         albedo = BatchRenderer(source.model, 48, 48, camera=camera).draw(source, ("albedo",))["albedo"][0].float()
         assert (albedo[12:36, 12:36] - 255 * 0.5**0.5).abs().max() < 4
+
+
+FILE_SCENE = """<mujoco><visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/>
+    <global offwidth="400" offheight="400"/><quality numslices="128"/><map haze="{haze}" zfar="30"/>
+    <rgba haze="1 0 0 1"/></visual>
+  <asset><texture type="skybox" builtin="flat" rgb1="0 0 0" width="8" height="48"/>
+    <texture name="t" type="2d" builtin="checker" mark="edge" rgb1="{dark}" rgb2="{light}" markrgb="{mark}"
+      width="40" height="40"/><material name="m" texture="t" texrepeat="1 1" texuniform="true"/></asset>
+  <worldbody><geom type="plane" size="0 0 1" material="m"/></worldbody></mujoco>"""
+FAR, DOWN = (2.0, 90.0, -10.0, (0.0, 0.0, 1.0)), (2.5, 90.0, -60.0, (0.0, 0.0, 0.0))
+CHECKER, BLACK = {"dark": "0.2 0.3 0.4", "light": "0.1 0.2 0.3", "mark": "0.9 0.8 0.7"}, "0 0 0"
+
+
+def test_the_look_of_a_file_has_its_floor_its_marks_and_its_haze(poses, tmp_path):
+    """As MuJoCo's renderer has them: lines of `mark`, no fog, and the haze before the skybox."""
+    marked = mujoco.MjModel.from_xml_string(FILE_SCENE.format(**CHECKER, haze=0.01))
+    black = mujoco.MjModel.from_xml_string(FILE_SCENE.format(dark=BLACK, light=BLACK, mark=BLACK, haze=0.6))
+    jobs = [(marked, DOWN, SIZE, ()), (black, FAR, SIZE, ())]
+    expected = mujoco_pictures(jobs, tmp_path)
+    if expected is None:
+        pytest.skip("MuJoCo's own renderer needs EGL, which is not there")
+    drawn = []
+    for mj, (distance, azimuth, elevation, lookat), size, _ in jobs:
+        camera = Camera(distance=distance, azimuth=azimuth, elevation=elevation, lookat=lookat)
+        source = poses(mj)
+        renderer = BatchRenderer(source.model, *size, camera=camera, look=Look.of_file())
+        drawn.append(renderer.draw(source, ("albedo", "rgb")))
+    albedo, theirs = drawn[0]["albedo"][0].float(), torch.as_tensor(expected[0]).float()
+    assert (theirs[..., 0] > 150).float().mean() > 0.005  # lines are in sight
+    assert ((albedo - theirs).abs().amax(dim=-1) > NEAR).float().mean() < 0.01
+    # MuJoCo blends colours as they are shown, over black: its red is the haze's share, which here is linear light
+    value = drawn[1]["rgb"][0, ..., 0].double() / 255
+    light = torch.linspace(0, 1, 10_001, dtype=torch.float64)
+    shown = (light * (light + 0.29) / (light * light + 0.383 * light + 0.223)).sqrt()
+    share = light[torch.searchsorted(shown, value.contiguous()).clamp(max=10_000)]
+    theirs = torch.as_tensor(expected[1])[..., 0].double() / 255
+    assert theirs.max() > 0.9 and theirs[-1].max() < 0.5
+    assert (share - theirs).abs().median(dim=1).values.max() < 0.05  # rows at both rims are parts of a pixel off

@@ -10,6 +10,13 @@ from tumble.physics.rendering.path.tracer import PathTracer
 from ..conftest import MujocoPoses
 
 BOX_CAMERA = Camera(**CAMERA)
+PALE = {
+    "sun_rgb": (1.75, 1.62, 1.42),
+    "horizon_rgb": (0.84, 0.92, 1.0),
+    "zenith_rgb": (0.20, 0.42, 0.85),
+    "ground_rgb": (0.36, 0.35, 0.34),
+}
+"""The fields of a `Look` with a sky of little contrast, of which few samples are enough."""
 DARK = '<visual><headlight active="0"/></visual>'
 
 
@@ -25,7 +32,7 @@ def source_of(text, count=1):
 def tracer(source, size=16, *, camera, look=None, **more):
     """A path tracer without denoising and clamping, of pictures `size` pixels a side."""
     width, height = (size, size) if isinstance(size, int) else size
-    settings = {"denoise": False, "clamp": 0.0, "look": look or Look(**PLAIN)} | more
+    settings = {"denoise": False, "clamp": 0.0, "look": look or Look(**PLAIN, **PALE)} | more
     return PathTracer(source.model, width, height, camera=camera, **settings)
 
 

@@ -7,7 +7,7 @@ import torch
 from tumble.physics.rendering import BatchRenderer, Camera, Look
 from tumble.physics.rendering.lights import ATTENUATION, CONE, DIFFUSE, lights
 
-from .scenes import PLAIN, light_of, root_mean_square, source_of, tracer
+from .scenes import PALE, PLAIN, light_of, root_mean_square, source_of, tracer
 
 ABOVE = Camera(distance=4, azimuth=90, elevation=-89.99, lookat=(0, 0, 0), fovy=40)
 WHITE = '<asset><material name="white" rgba="1 1 1 1" specular="0"/></asset>'
@@ -182,7 +182,7 @@ def test_light_is_shown_as_the_ray_caster_shows_it():
     """A picture of the sky alone."""
     source = source_of('<geom size="0.01" pos="0 0 -50"/>')
     camera = Camera(distance=1, azimuth=40, elevation=5, lookat=(0, 0, 50))
-    look = Look(sun_rgb=(0, 0, 0))
+    look = Look(**PALE | {"sun_rgb": (0, 0, 0)})
     found = tracer(source, 24, camera=camera, look=look, samples=16).render(source).int()
     rays = BatchRenderer(source.model, 24, 24, camera=camera, look=look).render(source).int()
     assert found.shape == rays.shape and (found - rays).abs().max() <= 1
