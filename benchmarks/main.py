@@ -176,6 +176,11 @@ BENCHMARKS = {
         "soak",
         {"models": SOAKED, "num_envs": 256, "env_steps": 2_000_000, "threads": 1},
     ),
+    "fuzz": Benchmark(
+        "damaged models, meshes, scenes and run folders: what crashes, hangs, or fails in a way that is not documented",
+        "fuzz",
+        {"kinds": ("mjcf", "urdf", "mesh", "scene", "run"), "cases": 300, "runs": 100, "first": 0, "seed": 0},
+    ),
     "gpu": Benchmark(
         "a GPU: steps of physics, environments and training over batch sizes, starts, memory, MuJoCo Warp",
         "gpu",
@@ -190,12 +195,17 @@ BENCHMARKS = {
         },
     ),
 }
-EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "gpu")]
+EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "fuzz", "gpu")]
 """The benchmarks of `all`: speed, on any machine."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
     "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
+    "kinds": {"nargs": "+", "help": "what is damaged"},
+    "cases": {"type": int, "help": "damaged files of each kind but run folders"},
+    "runs": {"type": int, "help": "damaged run folders"},
+    "first": {"type": int, "help": "the number of the first case"},
+    "seed": {"type": int, "help": "of all damage"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
     "targets": {"type": int, "help": "poses to be reached"},
     "peer_targets": {"type": int, "help": "poses to be reached by peers, which take one after the other"},
@@ -268,7 +278,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these but soak and gpu, each in a process of its own")
+    every = commands.add_parser("all", help="all of these but soak, fuzz and gpu, each in a process of its own")
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)

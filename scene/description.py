@@ -116,14 +116,14 @@ def reading(place: str | int) -> Iterator[None]:
 def _portable(file: str) -> str:
     """Return the name of a file that every Tumble finds, or its whole path."""
     path, own = Path(file), assets.FOLDER / file
-    if not path.exists() and (own.is_file() or os.environ.get(finding.VARIABLE)):
+    if not os.path.exists(path) and (os.path.isfile(own) or os.environ.get(finding.VARIABLE)):
         return file
     return os.path.abspath(file)
 
 
 def _near(file: str, folder: Path) -> str:
     beside = folder / Path(file).name
-    return str(beside) if not Path(file).exists() and beside.exists() else file
+    return str(beside) if not os.path.exists(file) and os.path.exists(beside) else file
 
 
 def entity_of(entity: Any, piece: Any) -> dict[str, Any]:

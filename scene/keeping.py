@@ -88,7 +88,7 @@ class Keeping(Life):
             renderer: in place of the file's; None: the file's.
 
         Raises:
-            FileNotFoundError: there is no such file.
+            OSError: the file cannot be read; FileNotFoundError if there is none.
             ValueError: it is no such file; or files of morphs have changed, so that the model is another one.
             ModelLoadError: a file of a morph is missing or broken.
         """
@@ -108,7 +108,7 @@ class Keeping(Life):
         Asked of the class, `Scene.load_checkpoint(path)`, it makes the scene, too, and returns it.
 
         Raises:
-            FileNotFoundError: there is no such file.
+            OSError: the file cannot be read; FileNotFoundError if there is none.
             ValueError: it is no such file, or of another scene, precision or number of environments.
         """
         own: Any = self

@@ -1,5 +1,6 @@
 """Ground from pictures, meshes and arrays."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def read_image(path: str | Path) -> np.ndarray:
     """
     import imageio.v3
 
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise FileNotFoundError(f"{path}: no such file")
     try:
         picture = np.asarray(imageio.v3.imread(path, plugin="pillow"))
@@ -101,7 +102,7 @@ def read_triangles(source: Any, up: str = "z", scale: float = 1.0) -> np.ndarray
     if isinstance(source, str | Path):
         import trimesh
 
-        if not Path(source).is_file():
+        if not os.path.isfile(source):
             raise FileNotFoundError(f"{source}: no such file")
         try:
             source = trimesh.load_mesh(source)

@@ -208,7 +208,7 @@ def _check_other_files(spec: mujoco.MjSpec, folders: list[Path], place: Callable
         for element in getattr(spec, f"{kind}s"):
             if element.file and _asset(spec, element.file, getattr(element.compiler, setting)) is None:
                 path = _locate(spec, element.file, getattr(element.compiler, setting), folders)
-                if path.exists():  # MuJoCo says best which is missing
+                if os.path.exists(path):  # MuJoCo says best which is missing
                     try:
                         size_of_file(path, LARGEST_FILE)
                     except MeshFileError as error:
@@ -252,4 +252,4 @@ def _placed(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> 
     if not file or _asset(spec, file, below) is not None:
         return file
     path = _locate(spec, file, below, folders)
-    return os.path.abspath(path) if path.exists() else file
+    return os.path.abspath(path) if os.path.exists(path) else file

@@ -191,11 +191,11 @@ def _source(path_or_xml: str | os.PathLike) -> Source:
     if not isinstance(path_or_xml, str | os.PathLike):
         raise TypeError(f"expected a path or an MJCF string, not {type(path_or_xml).__name__}")
     path = Path(path_or_xml)
-    if path.is_dir():
+    if os.path.isdir(path):  # pathlib raises for names that are too long
         raise ModelLoadError(f"{path}: this is a folder; give the path of an MJCF file")
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise ModelLoadError(f"{path}: this is a device or a pipe; give the path of an MJCF file")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelLoadError(f"{path}: no such file (MJCF as a string starts with '<')")
     return Source(os.fspath(path), path=path)
 

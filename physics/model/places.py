@@ -5,6 +5,7 @@ or of `<option>` and `<flag>`. The files are therefore read once more here, only
 model itself comes from the compiled MjModel.
 """
 
+import os
 import re
 import stat
 from dataclasses import dataclass, field
@@ -124,7 +125,7 @@ class Places:
                 )
             elif tag == "include" and depth < 20:
                 self._read_file(file, folder, tuple(path), depth + 1)
-            elif tag == "model" and "file" in attributes and file.is_file():
+            elif tag == "model" and "file" in attributes and os.path.isfile(file):
                 self._read_attached(file)
             path.append(tag)
             # path: "", mujoco, section, ...; the root of an included file takes mujoco's place

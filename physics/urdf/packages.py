@@ -52,7 +52,7 @@ class Finder:
     def find(self, name: str, line: int) -> Path | None:
         """Return the path of a file; None if it is missing, which is noted."""
         for candidate in dict.fromkeys((name, unquote(name), name.replace("\\", "/"))):
-            path = next((path for path in self._places(candidate) if _is_file(path)), None)
+            path = next((path for path in self._places(candidate) if os.path.isfile(path)), None)
             if path is not None:
                 return path
         self.missing.setdefault(name, []).append(line)
@@ -69,7 +69,7 @@ class Finder:
                 yield folder / inside
             for folder in _upwards(self.folder):
                 guess = folder / (inside or package)
-                if _is_file(guess):
+                if os.path.isfile(guess):
                     self.guessed.setdefault(package, folder)
                     yield guess
         elif scheme == "file":
@@ -88,7 +88,7 @@ class Finder:
     def _above(self, name: str) -> Iterator[Path]:
         """Yield a file whose path counts from a folder above that of the URDF file, such as its package's root."""
         for folder in _upwards(self.folder)[1:]:
-            if _is_file(folder / name):
+            if os.path.isfile(folder / name):
                 self.above.setdefault(folder, name)
                 yield folder / name
 
@@ -107,7 +107,7 @@ class Finder:
         for folder in _upwards(self.folder):
             if _package_name(folder) == package or (folder.name == package and not _package_name(folder)):
                 yield folder
-            if (folder / package).is_dir():
+            if os.path.isdir(folder / package):
                 yield folder / package
         for variable, below in VARIABLES:
             for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
@@ -132,7 +132,7 @@ def as_packages(packages: Packages) -> list[tuple[str, Path]]:
         shown = f"packages[{name!r}]" if name else "packages"
         if not isinstance(folder, str | os.PathLike):
             raise ValueError(f"{shown}={folder!r}: expected the path of a folder")
-        if not Path(folder).is_dir():
+        if not os.path.isdir(folder):
             raise ValueError(f"{shown}={os.fspath(folder)!r}: there is no such folder")
     return [(name, Path(folder)) for name, folder in pairs]
 
@@ -149,7 +149,7 @@ def _inside(folder: Path, package: str) -> Iterator[Path]:
 
 def _folders_in(folder: Path) -> list[Path]:
     try:
-        return sorted(each for each in folder.iterdir() if each.is_dir())
+        return sorted(each for each in folder.iterdir() if os.path.isdir(each))
     except OSError:
         return []
 
@@ -163,7 +163,7 @@ def _package_name(folder: Path) -> str:
     """Return the name that a folder's package.xml gives; "" if it has none."""
     file = folder / "package.xml"
     try:
-        if not file.is_file() or file.stat().st_size > 1 << 20:
+        if not os.path.isfile(file) or file.stat().st_size > 1 << 20:
             return ""
         data = file.read_bytes()
     except OSError:
@@ -179,10 +179,3 @@ def _package_name(folder: Path) -> str:
     except (expat.ExpatError, ValueError, LookupError, IndexError):
         pass
     return "".join(words).strip()
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False

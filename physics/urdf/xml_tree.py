@@ -78,7 +78,7 @@ def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, Report, Path | N
         try:
             data = read_file(path, LARGEST)
         except MeshFileError as error:
-            hint = "" if path.exists() else " (URDF as a string begins with '<')"
+            hint = "" if os.path.exists(path) else " (URDF as a string begins with '<')"
             raise report.fault(0, f"{error}{hint}") from error
     root = _parse(data, report, is_string=path is None)
     if root.tag != "robot":

@@ -9,10 +9,13 @@ import trimesh
 from PIL import Image
 
 import tumble.scene as gs
+from tumble.physics import Model
+from tumble.physics.model.sanity import ModelLoadError
 from tumble.physics.model.written import ModelWriteError, differences
 from tumble.physics.process.runtime import init
 from tumble.scene.fingers import warn_of_long_steps
 from tumble.terrain import Terrain
+from tumble.terrain import files as terrain_files
 
 from ..physics.geometry.test_decomposition import QUICK, bracket
 
@@ -515,3 +518,34 @@ def test_custom_elements_keep_their_names_behind_those_of_entities(tmp_path):
             names = [[mujoco.mj_id2name(mj, kind, number) for number in range(2)] for kind in kinds]
             assert names == [[f"{entity}/{name}" for entity in ("first", "second")] for name in ("kf", "say", "group")]
             assert mj.numeric_data.tolist() == [3, 4, 3, 4]
+
+
+LONG = {"a name": "x" * 5000, "a path": "/y" * 3000}  # beyond NAME_MAX and PATH_MAX of Linux
+READERS = {
+    "MJCF": Model.from_mjcf,
+    "URDF": Model.from_urdf,
+    "mesh": '<mujoco><asset><mesh name="a" file="{}.stl"/></asset></mujoco>',
+    "field": '<mujoco><asset><hfield name="a" file="{}.png" size="1 1 1 1"/></asset></mujoco>',
+    "texture": '<mujoco><asset><texture name="a" type="2d" file="{}.png"/></asset></mujoco>',
+    "include": '<mujoco><include file="{}.xml"/></mujoco>',
+    "model": '<mujoco><asset><model name="a" file="{}.xml"/></asset></mujoco>',
+    "package": '<robot name="a"><link name="b"><collision><geometry><mesh filename="package://{}/a.stl"/></geometry>'
+    "</collision></link></robot>",
+    "MJCF morph": lambda name: compiled(gs.morphs.MJCF(file=name)),
+    "URDF morph": lambda name: compiled(gs.morphs.URDF(file=name)),
+    "mesh morph": lambda name: compiled(gs.morphs.Mesh(file=f"{name}.stl")),
+    "picture of heights": terrain_files.read_image,
+    "mesh of the ground": terrain_files.read_triangles,
+}
+
+
+@pytest.mark.parametrize("length", LONG)
+@pytest.mark.parametrize("kind", READERS)
+def test_no_name_of_a_file_is_too_long_to_be_refused(kind, length):
+    """An XML string whose first character is damaged is taken for a path, and pathlib raises OSError for such ones."""
+    read, error = READERS[kind], FileNotFoundError if "heights" in kind or "ground" in kind else ModelLoadError
+    with pytest.raises(error, match=LONG[length][:100]):
+        if isinstance(read, str):
+            (Model.from_urdf if "<robot" in read else Model.from_mjcf)(read.format(LONG[length]))
+        else:
+            read(LONG[length])
