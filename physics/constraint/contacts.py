@@ -21,10 +21,12 @@ from .contact_parameters import (
 from .impedance import MINIMUM, impedance, regularizer
 from .own_geoms import of_lanes
 
-SOFTEST = 1e-4
-"""The least mu^2 / impratio by which the rows of a pyramid are scaled in single precision. Below it bodies would rest
-at a depth that is lost in rounding (5e-9 m), and leave the ground at times. Normal forces change by a relative 1e-5 at
-most; a body that would stick with less friction slips at up to 5e-7 / mu m/s."""
+SOFTEST = {True: 1e-4, False: 2.4e-3}
+"""The least mu^2 / impratio by which the rows of a pyramid are scaled in single precision, with `double_solver` and
+without it: there rows are no harder than `model.features.HARD` at MuJoCo's default impedance, whatever friction an
+environment is given, and by conjugate gradients. With it bodies would else rest at a depth that is lost in rounding
+(5e-9 m), and leave the ground at times. Normal forces change by a relative 1e-5 or 2e-4 at most; a body that would
+stick with less friction slips at up to 5e-7 / mu or 1.2e-5 / mu m/s."""
 
 
 @stage(
@@ -78,7 +80,7 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
             diagonal = diagonal * (1.0 + slide * slide)
             pyramid = 2.0 * slide * slide / ti.max(model.impratio[0], MINIMUM)
             if ti.static(not work.lanes.double):
-                pyramid = ti.max(pyramid, 2.0 * SOFTEST)
+                pyramid = ti.max(pyramid, 2.0 * ti.static(SOFTEST[model.has.double_solver]))
     # Active within the margin, or while an adhesive contact pulls.
     active = work.con_present[k] * work.lanes.mask(depth < 0.0)
     if ti.static(not CONTACT_PULL.is_empty(model.has)):
