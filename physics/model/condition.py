@@ -1,4 +1,4 @@
-"""The condition number of a model's mass matrix, which measures the digits lost by solving in single precision."""
+"""Condition numbers of a model's matrices, which measure the digits lost by solving in single precision."""
 
 import mujoco
 import numpy as np
@@ -7,6 +7,9 @@ from ..kinematics.joints import QUATERNION, is_scalar, is_slide
 
 _POSES = 16
 WORST = 1e8  # beyond it no digit of single precision is left
+LOST = 1e7
+"""The `closed_condition` beyond which single precision alone does not do: chains that welds and connects close move as
+MuJoCo's up to 3e7, and end in non-finite numbers from 3.2e7 on. Robots with loops and followers have 1e2 to 5e3."""
 _WIDEST = 1e10  # m or rad: a range beyond it limits nothing, as no state of an environment goes so far
 
 
@@ -29,17 +32,76 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
 
     It does not depend on units and sizes of bodies, nor does the error of a factorisation (van der Sluis 1969).
     """
+    _evaluate_mass(mjm, data)
+    worst = 1.0
+    for first, count in zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True):
+        worst = max(worst, _scaled(_mass_of_tree(mjm, data, first, count)))
+    return worst
+
+
+def closed_condition(mjm: mujoco.MjModel) -> float:
+    """Return the largest condition number of M + J' D J with the rows of all equalities, scaled; 1.0 without any.
+
+    It is that of Newton's Hessian, in the poses of `worst_condition`: 1e8 at most.
+    """
+    if not mjm.neq:
+        return 1.0
+    rng, data, worst = np.random.default_rng(0), mujoco.MjData(mjm), 1.0
+    data.eq_active[:] = 1
+    for k in range(_POSES):
+        if k:
+            data.qpos[:] = _random_pose(mjm, rng)
+        _evaluate_mass(mjm, data)
+        mujoco.mj_makeConstraint(mjm, data)
+        worst = max(worst, *map(_scaled, _hessians(mjm, data)))
+    return worst
+
+
+def _evaluate_mass(mjm: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Set data.M, and what it follows from, at data.qpos."""
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
     mujoco.mj_tendon(mjm, data)
     mujoco.mj_makeM(mjm, data)
-    worst = 1.0
-    for first, count in zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True):
-        block = _mass_of_tree(mjm, data, first, count)
-        scale = 1.0 / np.sqrt(np.diag(block))
-        values = np.linalg.eigvalsh(block * scale[:, None] * scale)
-        worst = max(worst, float(values[-1] / values[0])) if values[0] > 0 else WORST
-    return min(worst, WORST)
+
+
+def _scaled(block: np.ndarray) -> float:
+    """Return the condition number of a positive definite matrix scaled to a unit diagonal, at most 1e8."""
+    scale = 1.0 / np.sqrt(np.diag(block))
+    values = np.linalg.eigvalsh(block * scale[:, None] * scale)
+    return min(float(values[-1] / values[0]), WORST) if values[0] > 0 else WORST
+
+
+def _hessians(mjm: mujoco.MjModel, data: mujoco.MjData) -> list[np.ndarray]:
+    """Return M + J' D J of the dofs of each tree, or of trees that equalities join."""
+    rows = [_row(mjm, data, k) for k in np.flatnonzero(data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY)]
+    island = np.arange(mjm.ntree)
+    for columns, _, _ in rows:
+        joined = island[mjm.dof_treeid[columns]]
+        island[np.isin(island, joined)] = joined.min(initial=mjm.ntree)
+    blocks: dict[int, np.ndarray] = {}
+    place = np.zeros(mjm.nv, int)
+    for label in np.unique(island).tolist():
+        dofs = np.flatnonzero(island[mjm.dof_treeid] == label)
+        blocks[label], place[dofs] = np.zeros((len(dofs), len(dofs))), np.arange(len(dofs))
+    for tree, (first, count) in enumerate(zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True)):
+        at = slice(place[first], place[first] + count)
+        blocks[island[tree]][at, at] = _mass_of_tree(mjm, data, first, count)
+    for columns, J, D in rows:
+        if len(columns):
+            at = place[columns]
+            blocks[island[mjm.dof_treeid[columns[0]]]][np.ix_(at, at)] += D * np.outer(J, J)
+    return list(blocks.values())
+
+
+def _row(mjm: mujoco.MjModel, data: mujoco.MjData, k: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the dofs of row k of the constraints, its entries of J, and its D."""
+    if mujoco.mj_isSparse(mjm):
+        at = slice(data.efc_J_rowadr[k], data.efc_J_rowadr[k] + data.efc_J_rownnz[k])
+        return data.efc_J_colind[at], data.efc_J[at], float(data.efc_D[k])
+    dense = data.efc_J.reshape(-1, mjm.nv)[k]
+    columns = np.flatnonzero(dense)
+    return columns, dense[columns], float(data.efc_D[k])
 
 
 def _mass_of_tree(mjm: mujoco.MjModel, data: mujoco.MjData, first: int, count: int) -> np.ndarray:

@@ -11,10 +11,10 @@ from ..kinematics.joints import is_scalar, is_slide
 from ..mjmodel.pairs import repeated_by_hand
 from ..mjmodel.solver_params import has_uncommon_powers
 from ..parts import PARTS
+from .condition import LOST
 from .model import Model
 from .pair_table import PAIR_TABLE
 from .solver_choice import CG, MPR, MUJOCO, TILTS
-from .solver_params import row_hardness
 
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
 FAR = 1.0  # metres
@@ -22,8 +22,8 @@ HARD = 4e3
 """Hardness of contacts (`solver_params.pair_hardness`) beyond which single precision has stacked boxes move: at 3,700
 they rest, at 10,000 they do not."""
 HARD_LOOP = 3e7
-"""The same for any rows, times the condition of the mass matrix, which measures how far single precision gets: at 4e6 a
-closed chain has a relative error of 6e-6, at 6e7 its motion ends in non-finite numbers."""
+"""The same times the condition of the mass matrix, which measures how far single precision gets: at 4e6 a closed chain
+has a relative error of 6e-6, at 6e7 its motion ends in non-finite numbers."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,9 @@ def needs_mixed_precision(model: Model) -> bool:
 
 def needs_double_solver(model: Model) -> bool:
     """Return True if single precision needs the feature `double_solver`."""
-    hardest, condition = max(model.hardest_contact, row_hardness(model.mj)), float(model.values["condition"].max())
-    return model.solver != CG and (model.hardest_contact > HARD or hardest * condition > HARD_LOOP)
+    hardest = model.hardest_contact
+    loops = hardest * float(model.values["condition"].max()) > HARD_LOOP or model.closed_condition > LOST
+    return model.solver != CG and (hardest > HARD or loops)
 
 
 def has_elliptic_cones(model: Model) -> bool:

@@ -14,6 +14,7 @@ from ..mjmodel.pairs import pair_condim, reference_overlaps
 from ..process.waiting import Waiting
 from ..scalars import as_flag
 from .broad_phase import choose_broad_phase, reference_order, split
+from .condition import LOST, closed_condition
 from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
 from .pack import check_size, contact_pairs, pack, row_pairs
 from .places import Elements
@@ -40,6 +41,7 @@ class Model:
         unused: parts of the file that cannot change the motion and are not read.
         solver: "newton" or "cg" (conjugate gradients): that of the option `solver`; else the file's, if it is not
             Newton, which is also MuJoCo's default; else, or with the option "auto", by the rule of `solver_choice`.
+            "newton" in any case where islands may sleep or equalities are very hard.
         max_contacts: the most contacts that an environment can have at once: the option `max_contacts`, or a rule.
         broad_phase: "pairs", a list of all pairs of geoms that can touch, "sweep", which finds the near ones, or
             "grid", which finds the static geoms near a moving one: the option `broad_phase`, or the rule of
@@ -47,6 +49,7 @@ class Model:
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
         hfield: "surface" or "mujoco": the option `hfield`.
+        closed_condition: the condition of the Hessian with all equalities (`condition.closed_condition`).
         ignored_pairs: pairs of geoms (n, 2) that make no contacts because of `ignore_reference_overlaps`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
@@ -65,8 +68,6 @@ class Model:
         self.mj, self._spec, self._places = loaded.mjm, loaded.spec, loaded.places
         self.notes = [*loaded.notes, *support.notes]
         self.convex, self.manifold, self.hfield = choices.convex, choices.manifold, choices.hfield
-        self.solver, notes = choose_solver(self.mj, choices.solver)
-        self.notes += notes
         self.unused = [str(finding) for finding in support.unused]
         try:
             ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
@@ -76,10 +77,12 @@ class Model:
             self.rubs = bool((pair_condim(self.mj, pairs) > 1).any())
             self.row_pairs, self.stiffest = row_pairs(self.mj, pairs), pair_stiffness(self.mj, pairs).max(initial=0.0)
             self.hardest_contact = float(pair_hardness(self.mj, pairs).max(initial=0.0))
+            self.closed_condition = closed_condition(self.mj)
             self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase), loaded.fields)
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
-        self.notes += _overlap_notes(self.mj, ignored)
+        self.solver, notes = choose_solver(self.mj, choices.solver, self.closed_condition > LOST)
+        self.notes += [*notes, *_overlap_notes(self.mj, ignored)]
         self.sweep_order = reference_order(self.mj, self.values["sweep_geom"])
         self.max_contacts = choices.max_contacts or default_max_contacts(self.mj)
         check_size(loaded.source.label, self.values)

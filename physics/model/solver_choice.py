@@ -102,22 +102,24 @@ def default_max_contacts(mjm: mujoco.MjModel) -> int:
     return SPARE_CONTACTS + CONTACTS_OF_ROUND * int((~faces).sum()) + CONTACTS_OF_FACES * int(faces.sum())
 
 
-def choose_solver(mjm: mujoco.MjModel, chosen: bool) -> tuple[str, list[str]]:
+def choose_solver(mjm: mujoco.MjModel, chosen: bool, hard: bool = False) -> tuple[str, list[str]]:
     """Return the solver of a model, and notes on the choice.
 
     Args:
         mjm: the compiled model.
         chosen: True if the user chose mjm.opt.solver; else the file did, perhaps by leaving the default.
+        hard: True if equalities are so hard that gradients in single precision lose M.
     """
     asked = mujoco.mjtSolver(int(mjm.opt.solver))
     if sleeps(mjm):
         newton = asked == mujoco.mjtSolver.mjSOL_NEWTON
         return NEWTON, [] if newton else [f"solver {asked.name[6:]}: Tumble uses Newton where islands may sleep"]
     if asked == mujoco.mjtSolver.mjSOL_CG and mjm.nv:
-        return CG, []
+        note = "solver CG: Tumble uses Newton, which solves the same convex problem, where equalities are so hard"
+        return (NEWTON, [note]) if hard else (CG, [])
     if asked == mujoco.mjtSolver.mjSOL_PGS:
         return NEWTON, ["solver PGS: Tumble uses Newton, which solves the same convex problem"]
-    if chosen or not _is_crowd(mjm):
+    if chosen or hard or not _is_crowd(mjm):
         return NEWTON, []
     return CG, [
         "solver: conjugate gradients, as fits many bodies that may touch each other; they end with accelerations about "

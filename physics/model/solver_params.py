@@ -39,15 +39,6 @@ def pair_hardness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     return largest_by_hand(mjm, own, pairs, mixed)
 
 
-def row_hardness(mjm: mujoco.MjModel) -> float:
-    """Return the largest hardness of the model's equalities, limits and friction losses; see `pair_hardness`."""
-    limits = mjm.jnt_solimp[mjm.jnt_limited == 1], mjm.tendon_solimp_lim[mjm.tendon_limited == 1]
-    losses = mjm.dof_solimp[mjm.dof_frictionloss > 0], mjm.tendon_solimp_fri[mjm.tendon_frictionloss > 0]
-    solimp = np.concatenate((mjm.eq_solimp, *limits, *losses))
-    largest = np.clip(solimp[:, :2], MINIMP, MAXIMP).max(initial=0.0)
-    return float(largest / (1.0 - largest))
-
-
 def _hardness(mjm: mujoco.MjModel, impedance: np.ndarray, friction: np.ndarray, dim: np.ndarray) -> np.ndarray:
     """Return the hardness of contacts with these impedances, friction coefficients and dimensions, (n,) each."""
     hardness = impedance / (1.0 - impedance)
