@@ -6,7 +6,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .envs.making import make_vec
+from .envs.making import make, make_vec
 from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .scene import Scene as Scene
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "init", "make_vec", "register"]
+__all__ = ["__version__", "init", "make", "make_vec", "register"]
 
 register_all()
 

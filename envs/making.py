@@ -1,4 +1,4 @@
-"""`make_vec`: a vector environment of a task, its class or its name. Calling it imports torch and Taichi."""
+"""`make` and `make_vec`: environments of a task, its class or its name. Calling them imports torch and Taichi."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,36 +6,69 @@ import gymnasium
 
 from ..physics.process.libraries import load_mujoco, load_torch
 from ..physics.process.waiting import Waiting
-from .catalog import TASKS
-from .registry import TaskLike, make_task
+from .registry import TaskLike, identity_of
 
 if TYPE_CHECKING:
     from .vector_env import SimVectorEnv
+
+_WAIT = "importing PyTorch and Taichi"
+
+
+def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any) -> gymnasium.Env:
+    """Make a single environment in numpy: `gymnasium.make`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
+
+    Args:
+        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
+        max_episode_steps: an episode is truncated after so many steps; -1: never; None: after those that the task is
+            registered with, a class or an instance never.
+        options: those of `SingleEnv` and of the task.
+
+    Raises:
+        ValueError, TypeError: as `make_task`, and those of `SingleEnv`; or the id is of no task of Tumble.
+        gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
+    """
+    with Waiting(_WAIT):
+        load_mujoco()
+        load_torch()
+        from .arguments import time_limit
+        from .single_env import SingleEnv
+    if isinstance(task, str):
+        env = gymnasium.make(identity_of(task), max_episode_steps=max_episode_steps, **options)
+        return _ours(task, env, SingleEnv)
+    limit = time_limit(max_episode_steps)
+    env = SingleEnv(task, **options)
+    return env if limit is None else gymnasium.wrappers.TimeLimit(env, limit)
 
 
 def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv":
     """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
 
     Args:
-        task: "tumble/Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
+        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
         num_envs: how many environments.
         options: those of `SimVectorEnv` and of the task. A class or an instance has no time limit of its own: give
             `max_episode_steps`.
 
     Raises:
-        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`.
+        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`; or the id is of no task of Tumble.
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
-    with Waiting("importing PyTorch and Taichi"):
+    with Waiting(_WAIT):
         load_mujoco()
         load_torch()
         from .vector_env import SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
-    identity = f"tumble/{task}-v0" if task in TASKS else task
-    try:
-        return gymnasium.make_vec(identity, num_envs=num_envs, **options)
-    except gymnasium.error.NameNotFound:
-        if "/" not in task:
-            make_task(task, {})  # says which names are near
-        raise
+    return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), SimVectorEnv)
+
+
+def _ours(task: str, made: Any, kind: type) -> Any:
+    """Return environments that Gymnasium made, if they are Tumble's.
+
+    Raises:
+        ValueError: they are of another project.
+    """
+    if isinstance(made.unwrapped, kind):
+        return made
+    made.close()
+    raise ValueError(f"{task!r} is of {type(made.unwrapped).__module__}, not of Tumble: make it with Gymnasium's call")

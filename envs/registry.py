@@ -71,6 +71,26 @@ def task_ids() -> list[str]:
     return sorted(name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
 
 
+def identity_of(name: str) -> str:
+    """Return the id in Gymnasium's registry of a task: of "Ant" and "Ant-v0" it is "tumble/Ant-v0".
+
+    Names with a namespace or a module, and those of tasks that were registered without one, stay as they are.
+
+    Raises:
+        ValueError: it is of no task, but of Gymnasium's own, for example; the message has what may be meant.
+    """
+    if "/" in name or ":" in name or name in task_ids():
+        return name
+    if (task := name.removesuffix("-v0")) in TASKS:
+        return f"tumble/{task}-v0"
+    task = name.rpartition("-v")[0] or name
+    near = f"is tumble/{task}-v0" if task in TASKS else _nearest(task, list(TASKS))
+    theirs = ", but an environment of Gymnasium's registry, for its own make and make_vec" * (
+        name in gymnasium.registry
+    )
+    raise ValueError(f"no task {name!r}{theirs}; there {near}")
+
+
 def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     """Return a task by its name, class or instance, with options.
 

@@ -18,6 +18,8 @@ from tumble.envs.registry import make_task, register_all
 from tumble.envs.single_env import SingleEnv
 from tumble.envs.vector_env import SimVectorEnv
 
+from .own_tasks import Pointer
+
 
 @pytest.mark.parametrize("name", V5)
 def test_registered_like_v5(name):
@@ -58,6 +60,46 @@ def test_a_misspelt_name_gets_the_nearest_ones():
         tumble.make_vec("QuadrupedFlatt", 2)
     with pytest.raises(gymnasium.error.NameNotFound, match="Did you mean: `Ant`"):
         tumble.make_vec("tumble/Antt-v0", 2)
+
+
+@pytest.mark.parametrize("name", ["Hopper", "Hopper-v0", "tumble/Hopper-v0"])
+def test_names_of_a_task(name):
+    """All three are one, for both calls; options and time limits are those of Gymnasium's calls."""
+    env, envs = tumble.make(name, healthy_reward=2.0), tumble.make_vec(name, 2, healthy_reward=2.0)
+    assert isinstance(env.unwrapped, SingleEnv) and isinstance(envs, SimVectorEnv) and envs.num_envs == 2
+    for made in (env, envs):
+        assert made.spec.id == "tumble/Hopper-v0" and made.unwrapped.task.healthy_reward == 2.0
+        assert made.spec.max_episode_steps == 1000
+        made.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Ant-v5", "no task 'Ant-v5', but an environment of Gymnasium's registry, .*; there is tumble/Ant-v0"),
+        ("Ant-v9", "no task 'Ant-v9'; there is tumble/Ant-v0"),
+        ("CartPole-v1", "no task 'CartPole-v1', but an environment of Gymnasium's registry, .* CartPoleSwingUp"),
+        ("CartPole", "no task 'CartPole'; there is .*CartPoleSwingUp"),
+        (
+            "gymnasium.envs:CartPole-v1",
+            "'gymnasium.envs:CartPole-v1' is of gymnasium.envs.*, not of Tumble",
+        ),
+    ],
+)
+def test_environments_of_gymnasium_are_not_given_as_ours(name, words):
+    for make in (tumble.make, tumble.make_vec):
+        with pytest.raises(ValueError, match=words):
+            make(name)
+
+
+def test_a_single_environment_of_a_class():
+    """Without registration; its time limit is the one that is asked for, and -1 and None are none."""
+    for limit, wanted in ((2, 2), (-1, None), (None, None)):
+        env = tumble.make(Pointer, max_episode_steps=limit)
+        assert isinstance(env.unwrapped, SingleEnv) and isinstance(env.unwrapped.task, Pointer)
+        env.reset(seed=0)
+        assert next((k for k in range(1, 5) if env.step(env.action_space.sample())[3]), None) == wanted
+        env.close()
 
 
 def test_kinds_of_environments():
