@@ -48,7 +48,7 @@ VALUES = (
     *("a/b", "../..", "/dev/zero", "\u00e9", "&lt;b&gt;", *NUMBERS),
 )
 """Words that take the place of an attribute or a number."""
-REPLACEMENTS = (
+REPLACEMENTS: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 10**30, 1e300, -1e300, 0.5, -0.5, 1e-300, float("nan"), float("inf")),
     *("x", "", "/dev/zero", "box", "../..", [], [[]], [1e300] * 3, [0.5, 0.5, 0.5], {}, {"a": 1}),
 )

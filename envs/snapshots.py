@@ -190,8 +190,8 @@ class Branched:
             raise ValueError(f"the snapshot has observations of other shapes, {found}; needed are {shapes}")
         model = self.batch.solver.model
         if snapshot.model is not model and snapshot.model is not self._alike:
-            if found := _difference(snapshot.model, model):
-                raise ValueError(f"the snapshot is of another model: {found}; make both with the same options")
+            if difference := _difference(snapshot.model, model):
+                raise ValueError(f"the snapshot is of another model: {difference}; make both with the same options")
             self._alike = snapshot.model
         self.batch.check_states(snapshot.states, len(snapshot))
         return envs

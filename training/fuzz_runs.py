@@ -62,8 +62,8 @@ def _damage_file(file: Path, chance: random.Random) -> None:
     if choice < 0.55:
         file.write_bytes(damaged_bytes(file.read_bytes(), chance))
     elif choice < 0.7 and file.suffix in (".json", ".jsonl"):
-        lines = [json.dumps(damaged_json(json.loads(line), chance)) for line in _values(file)]
-        file.write_text("\n".join(lines))
+        values = [json.dumps(damaged_json(json.loads(line), chance)) for line in _values(file)]
+        file.write_text("\n".join(values))
     elif choice < 0.8:
         lines = file.read_bytes().splitlines(keepends=True)
         chance.shuffle(lines)

@@ -74,7 +74,7 @@ def _scaled(block: np.ndarray) -> float:
 
 def _hessians(mjm: mujoco.MjModel, data: mujoco.MjData) -> list[np.ndarray]:
     """Return M + J' D J of the dofs of each tree, or of trees that equalities join."""
-    rows = [_row(mjm, data, k) for k in np.flatnonzero(data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY)]
+    rows = [_row(mjm, data, int(k)) for k in np.flatnonzero(data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY)]
     island = np.arange(mjm.ntree)
     for columns, _, _ in rows:
         joined = island[mjm.dof_treeid[columns]]

@@ -33,8 +33,8 @@ def in_normal_mode(cls: _C) -> _C:
         if name.startswith("_") and name not in ("__init__", "__call__"):
             continue
         if isinstance(member, property):
-            parts = (part and normal_mode(part) for part in (member.fget, member.fset, member.fdel))
-            setattr(cls, name, property(*parts, doc=member.__doc__))
+            doors: list[Any] = [part and normal_mode(part) for part in (member.fget, member.fset, member.fdel)]
+            setattr(cls, name, property(doors[0], doors[1], doors[2], member.__doc__))
         elif inspect.isfunction(member) and not inspect.isgeneratorfunction(member):
             setattr(cls, name, normal_mode(member))
     return cls

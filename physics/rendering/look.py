@@ -125,7 +125,7 @@ class Look:
         if self.ambient_rgb is not None:
             lit, ground = (self.ambient_rgb, self.ambient_rgb), self.ambient_rgb
         colours = self.sun_rgb, *seen, ground or self.ground_rgb
-        rows = (sun / length, *colours, settings, shadows, (near, reach, below), *lit)
+        rows: tuple[Any, ...] = (sun / length, *colours, settings, shadows, (near, reach, below), *lit)
         rows += (self.to_linear(haze[0]), (*haze[1:], 0.0))
         return np.array(rows, dtype=np.float32)
 

@@ -22,9 +22,9 @@ from ..process.waiting import Waiting
 
 FILMS = (".mp4", ".gif")
 """Endings of the names of films."""
-_GIF = ("-vcodec", "gif", "-pix_fmt", "pal8", "-loop", "0", "-filter_complex")
 # the best 256 colours of all frames, and a regular pattern in place of shades, which keeps still parts still
-_GIF += ("split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer:bayer_scale=4",)
+_PALETTE = "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer:bayer_scale=4"
+_GIF = ("-vcodec", "gif", "-pix_fmt", "pal8", "-loop", "0", "-filter_complex", _PALETTE)
 _MP4 = ("-vcodec", "libx264", "-pix_fmt", "yuv420p", "-preset", "veryfast")  # a quarter of the usual preset's time
 _WORST = 51  # quality of H.264, of which 0 is the best
 
@@ -116,7 +116,7 @@ class _Encoder:
     def write(self, frame: np.ndarray) -> None:
         """Hand a frame over; OSError if the process has ended."""
         try:
-            self._pipe.write(memoryview(frame))
+            self._pipe.write(frame.data)
         except OSError:
             raise self.error() from None
 
