@@ -98,9 +98,9 @@ class RigidSolver(Shorthand):
         needed = [name for name in sources if name not in STATE]
         arrangement: GpuArrangement | CpuArrangement
         if runtime.columns:
-            arrangement = GpuArrangement(runtime, self.num_envs)
+            arrangement = GpuArrangement(runtime, self.num_envs, needed)
         else:
-            arrangement = CpuArrangement(runtime, model, self.num_envs, width)
+            arrangement = CpuArrangement(runtime, model, self.num_envs, width, needed)
         self._driver = Driver(runtime, model, arrangement, needed)
         self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)

@@ -3,7 +3,7 @@
 `tiles.py` has the layout of the memory, `settings.py` the settings of a launch, and `kernel.py` the kernel.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..model.model import Model
 from ..process.memory import require_memory
 from ..process.runtime import Runtime
 from ..state.room import first_room
-from ..state.sizes import all_sizes, memory_groups
+from ..state.sizes import all_sizes, stored_numbers
 from .bound_kernel import BoundKernel
 from .growing import GrowingRoom
 from .outputs import Outputs, Selection
@@ -34,15 +34,18 @@ class CpuArrangement(Tiles):
         model: of the environments.
         num_envs: number of environments.
         width: lanes of a tile.
+        outputs: fields that every step delivers.
 
     Raises:
         MemoryError: so many environments do not fit.
     """
 
-    def __init__(self, runtime: Runtime, model: Model, num_envs: int, width: int) -> None:
-        rows = max(group.stop for group in memory_groups(all_sizes(model, first_room(model))).values())
-        # the memory, the rows with which `reset` fills it, and the counters
-        require_memory(num_envs, 2 * rows * runtime.torch_dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
+    def __init__(
+        self, runtime: Runtime, model: Model, num_envs: int, width: int, outputs: Collection[str] = ()
+    ) -> None:
+        numbers = stored_numbers(all_sizes(model, first_room(model)), outputs)
+        # also the copies of some environments, with which `reset` fills them and `refresh` evaluates them, and counters
+        require_memory(num_envs, 2 * numbers * runtime.torch_dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         super().__init__(num_envs, width)
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 

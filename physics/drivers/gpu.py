@@ -5,7 +5,7 @@ device. The launch that renews them covers the whole batch, too, and the threads
 So the host need not know which are stale, and never waits for the device.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..process.memory import require_memory
 from ..process.runtime import Runtime
 from ..state.room import most_room
-from ..state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows
+from ..state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows, stored_numbers
 from .columns import Columns
 from .gpu_launch import ColumnKernel, shared_column_kernel
 from .growing import ScratchRows
@@ -32,10 +32,12 @@ class GpuArrangement(Columns):
     Args:
         runtime: the runtime, with its device and precision.
         num_envs: number of environments.
+        outputs: fields that every step delivers.
     """
 
-    def __init__(self, runtime: Runtime, num_envs: int) -> None:
+    def __init__(self, runtime: Runtime, num_envs: int, outputs: Collection[str] = ()) -> None:
         super().__init__(num_envs, runtime.torch_device)
+        self._outputs = outputs
         self._runtime, self._dtype = runtime, runtime.torch_dtype
 
     def room(self, model: Model, _: Callable[[], None]) -> "FullRoom":
@@ -44,7 +46,7 @@ class GpuArrangement(Columns):
         Raises:
             MemoryError: so many environments do not fit, or kernels cannot address them.
         """
-        return FullRoom(model, self, self._runtime.precision)
+        return FullRoom(model, self, self._runtime.precision, self._outputs)
 
     def kernel(self, features: Features) -> ColumnKernel:
         """Return the kernel with the optional code of `features`."""
@@ -68,6 +70,7 @@ class FullRoom(ScratchRows):
         model: of all environments.
         batch: its environments.
         precision: "32" or "64".
+        outputs: fields that every step delivers.
 
     Attributes:
         ints: the model's flat integers, header first.
@@ -76,17 +79,23 @@ class FullRoom(ScratchRows):
         MemoryError: so many environments do not fit, or kernels cannot address them.
     """
 
-    def __init__(self, model: Model, batch: Columns, precision: str) -> None:
+    def __init__(self, model: Model, batch: Columns, precision: str, outputs: Collection[str] = ()) -> None:
         self._model, self._batch, self._precision = model, batch, precision
-        self._lay_out(parameters=False)
+        self._lay_out(parameters=False, outputs=outputs)
 
-    def _lay_out(self, parameters: bool) -> None:
-        """Allocate scratch for all environments; `parameters`: with space for own numbers."""
+    def _lay_out(self, parameters: bool, outputs: Collection[str] | None = None) -> None:
+        """Allocate scratch for all environments.
+
+        Args:
+            parameters: with space for own numbers.
+            outputs: fields that will be stored beside the memory; None: both are allocated already.
+        """
         model, num_envs, device = self._model, self._batch.num_envs, self._batch.device
         self._take(all_sizes(model, most_room(model, lanes=1), parameters, lanes=1))
         counts = scratch_rows(self.sizes)
         there_is = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
-        require_memory(num_envs, bytes_of(counts, 1, self._precision), there_is)
+        stored = 0 if outputs is None else stored_numbers(self.sizes, outputs) * int(self._precision) // 8
+        require_memory(num_envs, stored + bytes_of(counts, 1, self._precision), there_is)
         rows = max(counts)
         if rows * num_envs > MOST_NUMBERS:
             raise MemoryError(

@@ -1,6 +1,6 @@
 """Sizes and offsets: the header that tells a kernel where every number of a model and of its scratch is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import mujoco
 import numpy as np
@@ -27,7 +27,7 @@ from ..model.pair_table import CANDIDATES, PAIR_TABLE, PRISMS
 from ..model.solver_choice import CG, MUJOCO
 from ..parts import PARTS, ROWS
 from ..parts.part import FRICTION, Part
-from .fields import CONVEX, DOUBLED, DOUBLES, PIECES, ROUNDED, SCRATCH, SCRATCH_INDICES
+from .fields import CONVEX, DOUBLED, DOUBLES, PIECES, ROOMY, ROUNDED, SCRATCH, SCRATCH_INDICES
 from .memory import MEMORY
 from .room import MOST_LANES, Room, most_room
 
@@ -309,6 +309,12 @@ def kinds(width: int, precision: str) -> tuple[tuple[int, str], ...]:
 def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
     """Return the bytes of the given numbers of items of `ARRAYS`."""
     return int(np.dot(rows, [lanes * np.dtype(kind).itemsize for lanes, kind in kinds(width, precision)]))
+
+
+def stored_numbers(sizes: dict[str, int], outputs: Collection[str]) -> int:
+    """Return how many numbers a batch stores for each environment: its memory, and the outputs that steps deliver."""
+    delivered = [field for field in SCRATCH if field.name in outputs and field.name not in ROOMY]
+    return sum(layout(fields, sizes)[1] for fields in (*MEMORY.values(), delivered))
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:

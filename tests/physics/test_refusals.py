@@ -12,10 +12,12 @@ import torch
 import tumble
 from tumble.assets import FOLDER as ASSETS
 from tumble.physics import Model, RigidSolver
+from tumble.physics.drivers.columns import Columns
+from tumble.physics.drivers.gpu import FullRoom
 from tumble.physics.model.sanity import ModelLoadError
 from tumble.physics.process.machine import default_threads
 from tumble.physics.process.memory import available_memory
-from tumble.physics.process.runtime import StaleRuntimeError
+from tumble.physics.process.runtime import StaleRuntimeError, ensure_runtime
 from tumble.physics.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
@@ -182,7 +184,31 @@ def test_more_environments_than_fit(model):
     for mine, least in ((model, 2 * 4 * (4 * 2)), (humanoid, 2 * 4 * (28 + 4 * 27))):
         with pytest.raises(MemoryError, match=r"num_envs=1,000,000,000,000: .* GiB .* are free: at most") as refusal:
             RigidSolver(mine, 10**12)
-        assert int(re.search(r"\(([\d,]+) bytes", str(refusal.value))[1].replace(",", "")) > least
+        assert bytes_in(refusal) > least
+
+
+def bytes_in(refusal):
+    """Return the bytes of an environment that a message names."""
+    return int(re.search(r"\(([\d,]+) bytes", str(refusal.value))[1].replace(",", ""))
+
+
+OUTPUTS = {"xpos": 3, "xmat": 9, "cinert": 10, "cvel": 6}
+"""Numbers of a body."""
+
+
+@pytest.mark.parametrize("columns", [False, True], ids=["tiles", "columns"])
+def test_outputs_count_in_the_memory_of_a_batch(model, columns):
+    """Outputs of every step are stored once, and on a CPU a second time where some environments are evaluated again."""
+    refused = []
+    for outputs in ((), OUTPUTS):
+        with pytest.raises(MemoryError, match="are free: at most") as refusal:
+            if columns:
+                FullRoom(model, Columns(10**12, torch.device("cpu")), "32", outputs)
+            else:
+                RigidSolver(model, 10**12, outputs=tuple(outputs))
+        refused.append(bytes_in(refusal))
+    number = 4 if columns else torch.finfo(ensure_runtime().torch_dtype).bits // 8
+    assert refused[1] - refused[0] == (1 if columns else 2) * number * model.mj.nbody * sum(OUTPUTS.values())
 
 
 LIMITED = """
