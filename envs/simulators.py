@@ -33,11 +33,11 @@ def kind_in(simulator: str, library: str | None) -> ArrayKind:
 
 
 def make_solver(simulator: str, model: Model, num_envs: int, outputs: Sequence[str]) -> Solver:
-    """Make the solver of a simulator's environments; a single one has a lane of its own, which `SingleEnvView` reads.
+    """Make the solver of a simulator's environments.
 
     Raises:
         NotImplementedError: MuJoCo lacks what the model or the task has.
     """
     if simulator == "mujoco":
         return MujocoSolver(model, num_envs, outputs)
-    return RigidSolver(model, num_envs=num_envs, outputs=outputs, lanes=1 if num_envs == 1 else None)
+    return RigidSolver(model, num_envs=num_envs, outputs=outputs)

@@ -218,7 +218,7 @@ class SingleEnvView(BatchView):
         """
         view = self._memory.view(name)
         if view is None:
-            raise ValueError(f"no view on {name}: the solver must have one environment, in one lane")
+            raise ValueError(f"no view on {name}: the solver must have one environment")
         return view
 
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:

@@ -10,7 +10,9 @@ from .drivers.cpu import CpuArrangement
 from .drivers.driver import Driver
 from .drivers.gpu import GpuArrangement
 from .drivers.interface import CLOSED, STATE, ClosedSolverError
+from .drivers.programs import lanes_of_one
 from .drivers.settings import CONTACTS_FULL, NON_FINITE
+from .model.features import Features
 from .model.model import Model
 from .process.machine import lane_width
 from .process.retired import retire
@@ -38,9 +40,11 @@ _MOST_STEPS = 2**31 - 1
 __all__ = ["CONTACTS_FULL", "NON_FINITE", "ClosedSolverError", "RigidSolver"]
 
 
-def lanes_by_default(num_envs: int, runtime: Runtime) -> int:
-    """Return the lanes of a batch whose maker does not say how many: one for a single environment."""
-    return 1 if num_envs == 1 else runtime.lanes
+def lanes_by_default(num_envs: int, runtime: Runtime, model: Model) -> int:
+    """Return the lanes of a batch whose maker does not say how many: `lanes_of_one` for a single environment."""
+    if num_envs > 1 or runtime.columns:
+        return runtime.lanes
+    return lanes_of_one(runtime, Features.of(model, runtime.precision == "32"))
 
 
 class RigidSolver(Shorthand):
@@ -57,7 +61,8 @@ class RigidSolver(Shorthand):
         model: what to simulate.
         num_envs: number of environments.
         outputs: names of derived quantities (see `get`) that every step delivers; any other costs an evaluation.
-        lanes: environments per SIMD register; by default the runtime's, 1 for a single environment.
+        lanes: environments per SIMD register; by default the runtime's. A single environment has 1 by default, or the
+            runtime's if their machine code is there already and that for 1 is not.
 
     Attributes:
         model (Model): what is simulated.
@@ -93,7 +98,7 @@ class RigidSolver(Shorthand):
         self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
         if self.dtype == torch.float32:
             model.require_single()
-        width = lane_width(lanes) if lanes is not None else lanes_by_default(num_envs, runtime)
+        width = lane_width(lanes) if lanes is not None else lanes_by_default(num_envs, runtime, model)
         sources = dict.fromkeys((*sources_of(outputs), *sensor_sources(model, outputs)))
         needed = [name for name in sources if name not in STATE]
         arrangement: GpuArrangement | CpuArrangement

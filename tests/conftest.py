@@ -18,6 +18,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = long[::2] + rest[:middle] + long[1::2] + rest[middle:]
 
 
-def lanes_of_tests(num_envs: int, runtime: runtime.Runtime) -> int:
+def lanes_of_tests(num_envs: int, runtime: runtime.Runtime, model: Any) -> int:
     """Return the lanes of a solver that is not told: users' one for a single environment in single precision alone."""
     return 1 if num_envs == 1 and runtime.precision == "32" else runtime.lanes
 

@@ -136,6 +136,11 @@ class Store:
             pass
         return None
 
+    def has(self, key: str) -> bool:
+        """Return True if there is a file of a key; whether it can be trusted, `load` finds out."""
+        path = self._path(key)
+        return path is not None and os.path.isfile(path)
+
     def save(self, key: str, contents: bytes) -> None:
         """Write a key's file, atomically; if that fails, warn once and go on."""
         path = self._path(key)

@@ -42,10 +42,8 @@ class Plan(NamedTuple):
 
 def units_of_program(width: int, precision: str, features: Features) -> tuple[Plan, dict[str, bytes]]:
     """Return the units for a lane width, a precision and features, and their machine code by name."""
-    store, job = shared_store(), {"width": width, "precision": precision, "features": asdict(features)}
-    key = key_of("program", job)
-    found = store.load(key)
-    plan = Plan(**json.loads(found)) if found else None
+    store, job = shared_store(), _job(width, precision, features)
+    key, plan = _stored_plan(job)
     code = _stored(plan) if plan else {}
     if plan is None or len(code) < len(plan.units):
         with Compilation(job) as compilation:
@@ -54,6 +52,22 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
             code |= compilation.compile({name: key for name, key in plan.units.items() if name not in code})
         store.save(key, json.dumps(plan._asdict()).encode())
     return plan, code
+
+
+def is_compiled(width: int, precision: str, features: Features) -> bool:
+    """Return True if the store has all units for a lane width, a precision and features."""
+    _, plan = _stored_plan(_job(width, precision, features))
+    return plan is not None and all(map(shared_store().has, plan.units.values()))
+
+
+def _job(width: int, precision: str, features: Features) -> dict[str, Any]:
+    return {"width": width, "precision": precision, "features": asdict(features)}
+
+
+def _stored_plan(job: dict[str, Any]) -> tuple[str, Plan | None]:
+    """Return the key of a program's plan, and the plan if it is in the store."""
+    found = shared_store().load(key := key_of("program", job))
+    return key, Plan(**json.loads(found)) if found else None
 
 
 def _stored(plan: Plan) -> dict[str, bytes]:

@@ -65,7 +65,6 @@ class Driver:
         self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
         self._behind = Behind(self.num_envs)
         self.reset(None, None)
-        self._rest_spare_lanes()
 
     if not TYPE_CHECKING:
 
@@ -242,6 +241,8 @@ class Driver:
                 rows[:, self._place(f"eval_{name}")] = rows[:, self._place(name)]
         self._arrangement.write(self._numbers, 0, rows, len(self._fresh), index)
         self._arrangement.write(self._integers, 0, self._no_counts, len(Count), index)
+        if index is None:
+            self._rest_spare_lanes()
         self._changed(index)
 
     def count(self, row: Count) -> torch.Tensor:
@@ -308,7 +309,7 @@ class Driver:
     def view(self, name: str) -> View | None:
         """Return the numbers of a field of the state, of an output, or "faults", in place.
 
-        The result is None if the numbers of an environment are not a row of a tensor in memory (several lanes).
+        The result is None for several environments in lanes: their numbers are not the rows of one tensor.
         """
         memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
         if memory is None or counters is None:
@@ -317,7 +318,9 @@ class Driver:
             return View(counters, slice(Count.FAULT, Count.FAULT + 1))
         if name in STATE:
             return View(memory, self._place(name))
-        return View(self._outputs.values, self._outputs.places[name]) if name in self._outputs.places else None
+        if name not in self._outputs.places:
+            return None
+        return View(self._outputs.values[: self.num_envs], self._outputs.places[name])
 
     def close(self) -> None:
         """Free all memory. A thread that is using it raises ClosedSolverError, or has just finished."""

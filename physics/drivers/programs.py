@@ -11,6 +11,7 @@ import struct
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -63,6 +64,11 @@ class Program:
         self._runtime, self._width, self._features = runtime, width, features
         self._code: tuple[int, ctypes.Array] | None = None  # address of the turn, and table of the stages
         self._lock = threading.Lock()
+
+    @property
+    def ready(self) -> bool:
+        """True if its code is loaded."""
+        return self._code is not None
 
     def prepare(self, job: Callable[[], None]) -> None:
         """Run a job that calls `bind`."""
@@ -164,6 +170,24 @@ def can_compile_apart() -> bool:
         return False
     wanted = os.environ.get(SWITCH) != "0"
     return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+
+
+def lanes_of_one(runtime: Runtime, features: Features) -> int:
+    """Return the lanes of a single environment: one, which steps quickest, unless the code of a batch is there already.
+
+    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. A task whose
+    environments have numbers of the model of their own needs the code for these only, from its first reset on.
+    """
+    if not can_compile_apart():
+        return 1
+    from .compilers import is_compiled
+
+    for width in dict.fromkeys((1, runtime.lanes)):
+        for has in (features, replace(features, parameters=True)):
+            program = runtime.pool.get(("program", width, has))
+            if (program is not None and program.ready) or is_compiled(width, runtime.precision, has):
+                return width
+    return 1
 
 
 def shared_program(runtime: Runtime, width: int, features: Features) -> Any:

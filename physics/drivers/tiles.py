@@ -113,8 +113,8 @@ class Tiles:
         return torch.from_numpy(mask)
 
     def in_place(self, tiled: torch.Tensor) -> torch.Tensor | None:
-        """Return a view (environments, numbers) of a tensor; None with several lanes, which have no such view."""
-        return tiled[:, :, 0] if self.width == 1 else None
+        """Return a view (environments, numbers) of a tensor; None for several environments in lanes."""
+        return tiled[:, :, 0] if self.width == 1 or self.num_envs == 1 else None
 
     # copies of some environments
 

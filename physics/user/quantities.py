@@ -81,11 +81,11 @@ class Quantities:
     def view(self, name: str) -> View | None:
         """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites.
 
-        For a solver of lane width 1, where one environment's numbers lie together; writing to the place of "ctrl" sets
+        For a solver of one environment, or of lane width 1; writing to the place of "ctrl" sets
         the controls. Outputs are those of the last step; after a change from outside `refresh` brings them up to date.
 
         Returns:
-            None where they do not lie together: other widths, quantities that are made from several fields.
+            None where there is no such place: several environments in lanes, quantities made from several fields.
         """
         return None if name in DERIVED else self._envs.driver.view(name)
 

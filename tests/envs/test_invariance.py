@@ -7,6 +7,9 @@ import torch
 
 import tumble
 from tumble.envs.catalog import V5
+from tumble.physics import solver
+
+from ..widths import WIDTH
 
 STEPS, LIMIT, SIZES = 120, 40, (1, 7, 64, 1000)
 DEFAULT = ("Ant", "Reacher")
@@ -43,7 +46,7 @@ def alone(name: str, seed: int, actions: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.slow) for name in V5])
-def test_same_bits_in_any_company(name):
+def test_same_bits_in_any_company(name, monkeypatch):
     """Seed 1234 is environment 1234 - s of a batch seeded with s, whatever s and the batch's size."""
     env = gymnasium.make(f"tumble/{name}-v0")
     env.action_space.seed(0)
@@ -53,3 +56,5 @@ def test_same_bits_in_any_company(name):
     for size in SIZES:
         index = size // 2
         np.testing.assert_array_equal(rollout(name, size, 1234 - index, index, actions), wanted)
+    monkeypatch.setattr(solver, "lanes_by_default", lambda *_: WIDTH)  # as where a batch has been compiled before
+    np.testing.assert_array_equal(alone(name, 1234, actions), wanted)

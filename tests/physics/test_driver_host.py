@@ -18,6 +18,7 @@ from tumble.physics.drivers.settings import Count
 from tumble.physics.solver import NON_FINITE
 from tumble.physics.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
 
+from ..widths import WIDTH
 from .starts import run_in_columns
 
 NUM_ENVS, HEIGHT, STEP = 6, 0.5, 0.01
@@ -431,3 +432,16 @@ def test_views_are_of_the_state_itself(driver, model):
     assert solver.ctrl.tolist() == [[1.0], [2.0], [3.0]]
     block, place = solver.view("faults")
     assert not block[:, place].any() and solver.view("qacc") is None
+
+
+def test_views_of_one_environment_in_lanes_are_of_the_state_itself(model):
+    solver = RigidSolver(model, 1, ("xpos",), lanes=WIDTH)
+    solver.set_state(*states(1))
+    block, place = solver.view("ctrl")
+    block[:, place] = 2.0
+    assert solver.ctrl.tolist() == [[2.0]]
+    solver.step()
+    for name in ("qpos", "xpos"):
+        block, place = solver.view(name)
+        assert torch.equal(block[:, place].flatten(), solver.get(name).flatten() if name == "xpos" else solver.qpos[0])
+    assert solver.view("qacc") is None

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.codegen import store
+from tumble.physics.codegen.keys import key_of
 from tumble.physics.codegen.store import Store, default_folder
 from tumble.physics.drivers import compilers, programs
 from tumble.physics.model.features import Features
@@ -246,3 +248,37 @@ def test_a_process_that_compiles_is_killed(right, tmp_path, seconds):
     last = child(folder, "cold")
     assert last.communicate()[0].splitlines()[-2:] == [str(right[0]), "True"]
     shutil.rmtree(folder)
+
+
+def test_one_environment_takes_the_code_of_many_if_it_is_there(begin, right, tmp_path, monkeypatch):
+    """It has a batch's lanes then, and the same bits, without a process that compiles; else one lane, as ever."""
+    folder, model = tmp_path / "objects", Model.from_mjcf(FALLING)
+    begin(folder)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    has, runtime = Features.of(model, True), tumble.init(lanes=WIDTH, threads=1)
+    assert programs.lanes_of_one(runtime, has) == WIDTH
+    solver = RigidSolver(model, 1, lanes=WIDTH)
+    solver.set_state(qvel=[[-1.0]])
+    for _ in range(STEPS):
+        solver.step()
+    assert (solver.qpos.tolist(), solver.qvel.tolist()) == tuple(numbers[:1] for numbers in right[0])
+    monkeypatch.setenv("TUMBLE_CACHE", str(tmp_path / "nothing"))
+    assert programs.lanes_of_one(runtime, has) == WIDTH  # the process has loaded it
+    runtime = tumble.init(lanes=WIDTH, threads=1)
+    assert programs.lanes_of_one(runtime, has) == 1
+
+
+def test_one_environment_has_one_lane_if_both_are_there(begin, tmp_path):
+    folder, has = tmp_path / "objects", Features.of(Model.from_mjcf(FALLING), True)
+    begin(folder)
+    runtime, kept = tumble.init(lanes=WIDTH, threads=1), store.shared_store()
+    whole, own = (compilers._job(WIDTH, "32", features) for features in (has, replace(has, parameters=True)))
+    plan = kept.load(key_of("program", whole))
+    os.unlink(folder / f"{key_of('program', whole)}.code")
+    assert programs.lanes_of_one(runtime, has) == 1
+    kept.save(key_of("program", own), plan)  # a task whose environments have their own numbers compiles only this
+    assert programs.lanes_of_one(runtime, has) == WIDTH
+    kept.save(key_of("program", whole | {"width": 1}), plan)
+    assert programs.lanes_of_one(runtime, has) == 1
+    os.unlink(next(path for path in files(folder) if path.stem in plan.decode()))
+    assert programs.lanes_of_one(runtime, has) == 1
