@@ -5,10 +5,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
+import imageio_ffmpeg
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -37,6 +39,23 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
     for kind, folder in (("py", "physics"), ("xml", "assets"), ("toml", "training/configs"), ("js", "viewer/page")):
         built = {path.relative_to(package) for path in (package / folder).rglob(f"*.{kind}")}
         assert built == {path.relative_to(ROOT) for path in (ROOT / folder).rglob(f"*.{kind}")} != set()
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the list of files is that of the repository")
+def test_a_source_distribution_is_the_repository(tmp_path):
+    """With tests, pages and pinned versions; the wheel that it builds has what the repository's has."""
+    setup(ROOT, "egg_info", "--egg-base", str(tmp_path), "sdist", "--dist-dir", str(tmp_path))
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(tmp_path / "unpacked", filter="data")
+    (source,) = (tmp_path / "unpacked").iterdir()
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert [name for name in listed.stdout.split("\0") if name and not (source / name).exists()] == []
+    packages = []
+    for folder, build in ((ROOT, tmp_path / "of the repository"), (source, tmp_path / "of the archive")):
+        setup(folder, "build_py", "--build-lib", str(build))
+        packages.append({path.relative_to(build) for path in build.rglob("*")})
+    assert packages[0] == packages[1]
 
 
 def test_an_editable_install_is_a_path_that_needs_no_code(tmp_path):
@@ -86,3 +105,12 @@ def test_no_file_of_the_package_or_of_what_is_installed_is_a_users(tmp_path):
     users = {path for path in paths if task_errors.is_users(str(path))}
     assert {path.parent.name for path in users} <= {"tests"} and len(paths) > 200
     assert task_errors.is_users(str(tmp_path / "task.py"))
+
+
+def test_the_readme_names_the_licence_of_the_program_that_encodes_films(monkeypatch):
+    monkeypatch.delenv("IMAGEIO_FFMPEG_EXE", raising=False)
+    licence = subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-L"], check=True, capture_output=True, text=True).stdout
+    terms = re.search(r"GNU (Lesser )?General Public License.*?version (\d)", licence, re.DOTALL)
+    assert terms, licence
+    said = (ROOT / "README.md").read_text("utf-8").rpartition("Licence:")[2]
+    assert f"{'LGPL' if terms[1] else 'GPL'}-{terms[2]}" in said
