@@ -12,13 +12,14 @@ import torch
 from ..arguments import real_array
 from ..kinematics.joints import COORDINATES, is_free, is_scalar, rotation_dofs
 from ..scalars import as_whole
+from .couplings import TERMS, Couplings
 from .workspace import INTEGERS, REALS, SIZES, places
 
 FULL_TURN = np.pi
 """Half the width (rad) of the range of random angles without limits."""
 FAR = 1.0
 """Half the width (m) of the range of random displacements without limits."""
-OWN = ("body_pos", "body_quat", "qpos0")
+OWN = ("body_pos", "body_quat", "qpos0", "eq_data")
 """Numbers of a chain that environments may have of their own."""
 
 
@@ -59,6 +60,8 @@ class Chain:
         dofs: the model's dofs (nv,), in their order.
         moves: (nv,) bool, dofs that may be changed.
         changes: (nq,) bool, coordinates of their joints.
+        couplings: laws of joints in the chain, in their order.
+        changed: (nv of the model,) bool, dofs that may be changed, or follow others, also those outside the chain.
         sizes: sizes of the fields, by name.
         begins: where every field begins.
         ints: integers for the kernels.
@@ -70,6 +73,8 @@ class Chain:
     dofs: np.ndarray
     moves: np.ndarray
     changes: np.ndarray
+    couplings: Couplings
+    changed: np.ndarray
     sizes: dict[str, int]
     begins: np.ndarray
     ints: np.ndarray
@@ -140,8 +145,10 @@ def dof_indices(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray | None:
     return index.ravel().astype(np.int64)
 
 
-def make_chain(mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs_idx: np.ndarray | None) -> Chain:
-    """Return the chain of some targets.
+def make_chain(
+    mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs_idx: np.ndarray | None, couplings: Couplings
+) -> Chain:
+    """Return the chain of some targets, with the joints that those on their paths follow.
 
     Raises:
         KeyError: for an unknown name, with the nearest ones.
@@ -151,29 +158,90 @@ def make_chain(mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs
     frames = [_frame(mj, target) for target in targets]
     ends = np.array([frame[0] for frame in frames])
     paths = [_path(mj, end) for end in ends]
-    bodies = np.array(sorted({b for path in paths for b in path}), np.int64)
+    within = {b for path in paths for b in path}
+    movable, changed, within = _followed(mj, within, dofs_idx, couplings)
+    bodies = np.array(sorted(within), np.int64)
     joints = np.flatnonzero(np.isin(mj.jnt_bodyid, bodies))
     qpos = _ranges(mj.jnt_qposadr[joints], COORDINATES[mj.jnt_type[joints]])
     dofs = np.flatnonzero(np.isin(mj.dof_jntid, joints))
-    moves = np.ones(len(dofs), bool) if dofs_idx is None else np.isin(dofs, dofs_idx)
+    moves, follower = movable[dofs], mj.jnt_dofadr[couplings.follower]
+    laws = couplings.some(changed[follower] & np.isin(follower, dofs))
     on_path = np.array([np.isin(mj.dof_bodyid[dofs], path) for path in paths]).reshape(len(paths), len(dofs))
     for target, row in zip(targets, on_path, strict=True):
         if not (row & moves).any():
             which = "no dof" if dofs_idx is None else f"none of the dofs {dofs_idx.tolist()}"
             raise ValueError(f"{which} moves {label_of(target)}: it cannot be brought anywhere")
     sizes = dict(
-        zip(SIZES, (len(bodies) + 1, len(joints), len(qpos), len(dofs), len(ends), 6 * len(ends)), strict=True)
+        zip(
+            SIZES,
+            (len(bodies) + 1, len(joints), len(qpos), len(dofs), len(ends), 6 * len(ends), len(laws.follower), TERMS),
+            strict=True,
+        )
     )
     numbers = _integers(mj, bodies, joints, qpos, dofs)
     numbers |= {"dof_moves": moves, "target_body": np.searchsorted(bodies, ends) + 1}
     numbers |= {"target_turning": masks.turning, "target_dof": on_path}
     numbers["target_body"][ends == 0] = 0
+    numbers |= {
+        f"law_{name}": np.searchsorted(dofs, mj.jnt_dofadr[getattr(laws, name)]) for name in ("follower", "leader")
+    }
+    limits = _limits_and_laws(mj, dofs, laws, torch.as_tensor(mj.eq_data)[None], torch.as_tensor(mj.qpos0)[None])
+    numbers["dof_limited"] = numbers["dof_absolute"] = limits.pop("dof_limited")
     ints = np.concatenate([[sizes[name] for name in SIZES], *(np.ravel(numbers[field.name]) for field in INTEGERS)])
-    values = _reals(mj, bodies, joints, qpos, dofs)
+    values = _reals(mj, bodies, joints, qpos) | {name: rows[0].numpy() for name, rows in limits.items()}
     values |= {name: np.array([f[k] for f in frames]) for k, name in ((1, "target_point"), (2, "target_quat"))}
     values["target_mask"] = masks.position.astype(float)
-    changes = np.repeat(np.isin(joints, mj.dof_jntid[dofs[moves]]), COORDINATES[mj.jnt_type[joints]])
-    return Chain(bodies, qpos, dofs, moves, changes, sizes, places(sizes), ints.astype(np.int32), values)
+    changes = np.repeat(np.isin(joints, mj.dof_jntid[dofs[changed[dofs]]]), COORDINATES[mj.jnt_type[joints]])
+    return Chain(bodies, qpos, dofs, moves, changes, laws, changed, sizes, places(sizes), ints.astype(np.int32), values)
+
+
+def _followed(
+    mj: mujoco.MjModel, within: set[int], dofs_idx: np.ndarray | None, couplings: Couplings
+) -> tuple[np.ndarray, np.ndarray, set[int]]:
+    """Return what moves where some bodies are to be moved.
+
+    Returns:
+        Dofs (nv,) bool that may be moved; those that may be changed: laws also set what follows a constant, or a joint
+        that stays; the bodies, with those of joints that their joints follow.
+    """
+    allowed = np.ones(mj.nv, bool) if dofs_idx is None else np.isin(np.arange(mj.nv), dofs_idx)
+    wanted = np.isin(mj.dof_bodyid, list(within))
+    within = set(within)
+    pairs = [
+        (int(mj.jnt_dofadr[f]), int(mj.jnt_dofadr[l]))
+        for f, l in zip(couplings.follower, couplings.leader, strict=True)
+    ]
+    for follower, leader in reversed(pairs):
+        if wanted[follower]:
+            wanted[leader] = True
+            within.update(_path(mj, int(mj.dof_bodyid[leader])))
+    movable = wanted & allowed
+    changed = movable.copy()
+    for follower, leader in pairs:
+        movable[follower] = follower != leader and movable[leader]
+        changed[follower] = wanted[follower] or changed[leader]
+    return movable, changed, within
+
+
+def _limits_and_laws(
+    mj: mujoco.MjModel, dofs: np.ndarray, laws: Couplings, eq_data: torch.Tensor, qpos0: torch.Tensor
+) -> dict[str, Any]:
+    """Return the fields that depend on equalities, with a row (n, ...) for each of `eq_data` and `qpos0`."""
+    law = laws.laws(eq_data)
+    which, lower, upper = laws.narrow(mj, law, qpos0)
+    of_dofs = mj.dof_jntid[dofs]
+    limited = is_scalar(mj.jnt_type[of_dofs]) & which[of_dofs]
+    span = torch.as_tensor(np.where(rotation_dofs(mj)[dofs], FULL_TURN, FAR))
+    lower, upper = lower[:, of_dofs].to(span), upper[:, of_dofs].to(span)
+    known = torch.as_tensor(limited)
+    return {
+        "law": law,
+        "dof_limited": limited,
+        "dof_lower": torch.where(known, lower, -np.inf),
+        "dof_upper": torch.where(known, upper, np.inf),
+        "draw_low": torch.where(known, lower, -span),
+        "draw_high": torch.where(known, upper, span),
+    }
 
 
 def label_of(target: Target) -> str:
@@ -227,21 +295,12 @@ def _integers(
         "jnt_dofadr": np.searchsorted(dofs, mj.jnt_dofadr[joints]),
         "jnt_at_origin": ~mj.jnt_pos[joints].any(axis=1),
         "jnt_turn_limited": limited & ~is_scalar(kinds) & ~is_free(kinds),
-        "dof_limited": scalar & (mj.jnt_limited[of_dofs] == 1),
-        "dof_absolute": scalar & (mj.jnt_limited[of_dofs] == 1),
         "dof_qposadr": np.where(scalar, np.searchsorted(qpos, mj.jnt_qposadr[of_dofs]), 0),
     }
 
 
-def _reals(
-    mj: mujoco.MjModel, bodies: np.ndarray, joints: np.ndarray, qpos: np.ndarray, dofs: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return the real numbers of bodies, joints and dofs by their names."""
-    of_dofs = mj.dof_jntid[dofs]
-    scalar = is_scalar(mj.jnt_type[of_dofs])
-    limited = scalar & (mj.jnt_limited[of_dofs] == 1)
-    lower, upper = np.where(limited[:, None], mj.jnt_range[of_dofs], (-np.inf, np.inf)).T
-    span = np.where(rotation_dofs(mj)[dofs], FULL_TURN, FAR)
+def _reals(mj: mujoco.MjModel, bodies: np.ndarray, joints: np.ndarray, qpos: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the real numbers of bodies and joints by their names."""
     return {
         "body_pos": np.concatenate((np.zeros((1, 3)), mj.body_pos[bodies])),
         "body_quat": np.concatenate(([[1.0, 0.0, 0.0, 0.0]], mj.body_quat[bodies])),
@@ -249,17 +308,14 @@ def _reals(
         "jnt_pos": mj.jnt_pos[joints],
         "jnt_most": mj.jnt_range[joints, 1],
         "qpos0": mj.qpos0[qpos],
-        "dof_lower": lower,
-        "dof_upper": upper,
-        "draw_low": np.where(limited, lower, -span),
-        "draw_high": np.where(limited, upper, span),
     }
 
 
-def row_reals(chain: Chain, own: dict[str, torch.Tensor], device: torch.device) -> torch.Tensor:
+def row_reals(mj: mujoco.MjModel, chain: Chain, own: dict[str, torch.Tensor], device: torch.device) -> torch.Tensor:
     """Return the real numbers of a chain for the kernels, one row (1, k) for all or one (n, k) for each environment.
 
     Args:
+        mj: the model.
         chain: the chain.
         own: numbers that replace those of the chain by name, (n, ...) each, as the model has them.
         device: where the numbers go.
@@ -269,8 +325,19 @@ def row_reals(chain: Chain, own: dict[str, torch.Tensor], device: torch.device) 
         count = len(next(iter(own.values())))
         table = table.repeat(count, 1)
         starts = dict(zip((field.name for field in REALS), chain.begins[len(INTEGERS) :], strict=False))
-        for name, rows in own.items():
-            chosen = rows[:, chain.qpos] if name == "qpos0" else rows[:, chain.bodies].flatten(1)
-            first = int(starts[name]) + (0 if name == "qpos0" else rows.shape[-1])  # the world comes first
-            table[:, first : first + chosen.shape[1]] = chosen.to(table)
+        chosen = {name: own[name][:, chain.bodies].flatten(1) for name in ("body_pos", "body_quat") if name in own}
+        first = {name: int(starts[name]) + own[name].shape[-1] for name in chosen}  # the world comes first
+        if "qpos0" in own:
+            chosen["qpos0"] = own["qpos0"][:, chain.qpos]
+        if len(chain.couplings.follower) and not own.keys().isdisjoint(("qpos0", "eq_data")):
+            data, zero = (
+                own.get(name, torch.as_tensor(getattr(mj, name)).repeat(count, *[1] * dims)).cpu().double()
+                for name, dims in (("eq_data", 2), ("qpos0", 1))
+            )
+            laws = _limits_and_laws(mj, chain.dofs, chain.couplings, data, zero)
+            del laws["dof_limited"]
+            chosen |= {name: rows.flatten(1) for name, rows in laws.items()}
+        for name, rows in chosen.items():
+            start = first.get(name, int(starts[name]))
+            table[:, start : start + rows.shape[1]] = rows.to(table)
     return table.contiguous()

@@ -38,6 +38,34 @@ def place_bodies(chain, work):
 
 
 @func
+def obey_laws(chain, work):
+    """Set the coordinates that follow others, in the order of the laws."""
+    for k in range(chain.nlaw):
+        follower, leader = chain.dof_qposadr[chain.law_follower[k]], chain.dof_qposadr[chain.law_leader[k]]
+        away = work.qpos[leader] - chain.qpos0[leader]
+        value = work.real(0.0)
+        for back in range(chain.nterm):
+            value = value * away + chain.law[k, chain.nterm - 1 - back]
+        work.qpos[follower] = chain.qpos0[follower] + value
+
+
+@func
+def _lead(chain, work):
+    """Add what followers move to the derivatives by the dofs that they follow; theirs become 0."""
+    for last in range(chain.nlaw):
+        k = chain.nlaw - 1 - last
+        follower, leader = chain.law_follower[k], chain.law_leader[k]
+        at = chain.dof_qposadr[leader]
+        away, slope = work.qpos[at] - chain.qpos0[at], work.real(0.0)
+        for back in range(chain.nterm - 1):
+            power = chain.nterm - 1 - back
+            slope = slope * away + ti.cast(power, ti.f64) * chain.law[k, power]
+        for r in range(chain.nrow):
+            work.jac[r, leader] += slope * work.jac[r, follower]
+            work.jac[r, follower] = 0.0
+
+
+@func
 def target_frame(chain, work, t: ti.i32):
     """Return position (m) and orientation of target t in the world."""
     b = chain.target_body[t]
@@ -96,7 +124,7 @@ def measure(chain, work, goals, env: ti.i32, pos_tol, rot_tol):
 
 @func
 def differentiate(chain, work, masked: ti.i32):
-    """Set `jac`: six rows for each target; if `masked` is 1, with zeros for what is masked or may not be changed."""
+    """Set `jac`: six rows for each target; if `masked` is 1, with zeros for what is masked, follows, or is to stay."""
     lanes = work.lanes
     for b in range(1, chain.nbody):
         first = chain.body_jntadr[b]
@@ -123,3 +151,5 @@ def differentiate(chain, work, masked: ti.i32):
             for c in ti.static(range(3)):
                 work.jac[6 * t + c, d] = lin.parts()[c]
                 work.jac[6 * t + 3 + c, d] = rot.parts()[c]
+    if masked == 1:
+        _lead(chain, work)

@@ -1,21 +1,27 @@
 """Inverse kinematics of many environments at once: poses of targets in, coordinates out; nothing moves."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 import torch
 
 from ..arguments import as_environments, as_real, real_array
+from ..kinematics.joints import is_free, is_slide
 from ..model.model import Model
 from ..process.runtime import ensure_runtime
 from ..scalars import as_count, as_flag, as_whole
 from ..solver import RigidSolver
 from .chain import OWN, Chain, Masks, as_targets, dof_indices, label_of, make_chain, row_reals
+from .couplings import equality_dofs, joint_couplings, joint_residuals
 from .errors import ALL_AXES
 from .launches import ChainLaunches, Settings
 
 ALL = (True, True, True)
+BEYOND = 1e-6
+"""How far (rad or m) rounding may put a joint that follows another beyond its limits."""
 
 
 class Solution(NamedTuple):
@@ -25,7 +31,7 @@ class Solution(NamedTuple):
         qpos: (n, nq) coordinates; those that were not to be changed are as they were.
         error: (n, targets, 6) how far each target is from its pose: the displacement that is left (m), then the
             rotation that is left, as a rotation vector (rad), both in the world frame; zero for what is masked.
-        success: (n,) bool, True where all targets are within the tolerances.
+        success: (n,) bool, True where all targets are within the tolerances, and equalities of joints hold.
         steps: (n,) int32, steps that were taken in all attempts.
     """
 
@@ -40,7 +46,10 @@ class InverseKinematics:
 
     A search is damped least squares from a given configuration, then from random ones within the limits, in those
     environments alone that have no solution yet. It neither reads nor changes more of a solver than its state, its
-    mocap bodies and its own `body_pos`, `body_quat` and `qpos0`. Equalities, contacts and tendons are not heeded.
+    mocap bodies, its active equalities and its own `body_pos`, `body_quat`, `qpos0` and `eq_data`.
+
+    Equalities of joints, mimic joints of URDF files among them, hold in every solution: a joint that follows another
+    moves with it, also where `dofs_idx` names only the other. Connects, welds, tendons and contacts are not heeded.
 
     Args:
         of: a solver, whose environments have states, or a model, which has none.
@@ -56,6 +65,9 @@ class InverseKinematics:
         IndexError: for a body, site or dof that does not exist.
         ValueError: for a wrong shape, or if no dof that may be changed moves a target.
         TypeError: `of` is neither.
+
+    Warns:
+        RuntimeWarning: a connect, weld or equality of tendons couples dofs that are changed, and is not heeded.
     """
 
     def __init__(
@@ -69,7 +81,9 @@ class InverseKinematics:
         self._pos_mask, self._rot_mask = self._flags("pos_mask", pos_mask), self._flags("rot_mask", rot_mask)
         self._dofs = dof_indices(self.model.mj, dofs_idx)
         self._made: dict[bytes, ChainLaunches] = {}
-        self._chain(np.ones((2, len(self.targets)), bool))  # errors now
+        self._active = self.model.mj.eq_active0 == 1
+        chain, _ = self._chain(np.ones((2, len(self.targets)), bool), self._active)  # errors now
+        self._warn_of_equalities(chain)
 
     def _flags(self, name: str, given: Any) -> np.ndarray:
         flags, count = real_array(name, given), len(self.targets)
@@ -77,14 +91,37 @@ class InverseKinematics:
             raise ValueError(f"{name}: expected three flags, or ({count}, 3), one row for each target; got {given!r}")
         return np.broadcast_to(flags.astype(bool), (count, 3))
 
-    def _chain(self, given: np.ndarray) -> tuple[Chain, ChainLaunches]:
-        """Return the chain and its kernels; `given` (2, targets): targets that have positions, and orientations."""
-        key = given.tobytes()
+    def _warn_of_equalities(self, chain: Chain) -> None:
+        """Warn of equalities that a solution may break; what floats, such as a body that is held, can follow."""
+        mj = self.model.mj
+        floats = is_free(mj.jnt_type[mj.dof_jntid])
+        for each in np.flatnonzero(self._active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)):
+            coupled = equality_dofs(mj, each)
+            if (coupled & chain.changed).any() and not (coupled & floats & ~chain.changed).any():
+                kind = mujoco.mjtEq(int(mj.eq_type[each])).name.removeprefix("mjEQ_").lower()
+                name = f"the {kind} '{mj.equality(each).name or each}'"
+                warnings.warn(
+                    f"inverse kinematics: {name} couples dofs that are changed, and is not "
+                    "heeded: look at solutions before they are used, or leave these dofs out by dofs_idx",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+
+    def _chain(self, given: np.ndarray, active: np.ndarray) -> tuple[Chain, ChainLaunches]:
+        """Return the chain and its kernels.
+
+        Args:
+            given: (2, targets), targets that have positions, and orientations.
+            active: (neq,) equalities.
+        """
+        key = given.tobytes() + active.tobytes()
         if key not in self._made:
             aligned = self._rot_mask.sum(axis=1)
             turning = np.where(aligned == 1, 1 + self._rot_mask.argmax(axis=1), np.where(aligned > 1, ALL_AXES, 0))
             masks = Masks(self._pos_mask & given[0][:, None], turning * given[1])
-            chain = make_chain(self.model.mj, self.targets, masks, self._dofs)
+            mj = self.model.mj
+            named = None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs)
+            chain = make_chain(mj, self.targets, masks, self._dofs, joint_couplings(mj, active, named))
             self._made[key] = ChainLaunches(self._runtime, chain)
         return self._made[key].chain, self._made[key]
 
@@ -108,14 +145,14 @@ class InverseKinematics:
         Arguments are those of `poses`. Rows are velocity (m/s) and angular velocity (rad/s) for a unit velocity of each
         dof of the model.
         """
-        chain, _ = self._chain(np.ones((2, len(self.targets)), bool))
+        chain, _ = self._chain(np.ones((2, len(self.targets)), bool), self._active)
         _, jac = self._place(qpos, envs_idx)
         full = jac.new_zeros((*jac.shape[:3], int(self.model.mj.nv)))
         full[..., torch.as_tensor(chain.dofs, device=jac.device)] = jac
         return full
 
     def _place(self, qpos: Any, envs_idx: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        chain, launches = self._chain(np.ones((2, len(self.targets)), bool))
+        chain, launches = self._chain(np.ones((2, len(self.targets)), bool), self._active)
         envs = self._environments(envs_idx)
         start = self._start(qpos, envs)
         rows = self._rows(chain, envs)
@@ -175,12 +212,88 @@ class InverseKinematics:
         numbers = np.arange(count) if envs is None else envs
         start = self._start(init_qpos, numbers)
         goals, given = self._goals(places, turns, count, start)
-        chain, launches = self._chain(given)
-        index, streams = self._index(chain.qpos, start), _streams(seed, numbers, start.device)
+        streams = _streams(seed, numbers, start.device)
+        parts = [
+            (
+                rows,
+                self._search(
+                    given,
+                    active,
+                    envs if envs is None else envs[rows],
+                    start[rows],
+                    goals[rows],
+                    streams[rows],
+                    settings,
+                ),
+            )
+            for active, rows in self._patterns(envs, count)
+        ]
+        order = self._index(np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable"), start)
+        return Solution(*(torch.cat(each)[order] for each in zip(*(part for _, part in parts), strict=True)))
+
+    def _patterns(self, envs: np.ndarray | None, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the different sets of active equalities (neq,), and the rows of the environments that have each."""
+        if self._solver is None or envs is None or not self.model.mj.neq or not count:
+            return [(self._active, np.arange(count))]
+        active = self._solver.eq_active.cpu().numpy()[envs]
+        kinds, which = np.unique(active, axis=0, return_inverse=True)
+        return [(kind, np.flatnonzero(which.ravel() == k)) for k, kind in enumerate(kinds)]
+
+    def _search(
+        self,
+        given: np.ndarray,
+        active: np.ndarray,
+        envs: np.ndarray | None,
+        start: torch.Tensor,
+        goals: torch.Tensor,
+        streams: torch.Tensor,
+        settings: Settings,
+    ) -> Solution:
+        """Return solutions of environments that have the same active equalities."""
+        mj = self.model.mj
+        chain, launches = self._chain(given, active)
+        index = self._index(chain.qpos, start)
         found = launches.search(self._rows(chain, envs), start[:, index], goals, streams, settings)
         start[:, index[chain.changes]] = found.qpos[:, chain.changes]
+        success = found.success
+        joints = active & (mj.eq_type == mujoco.mjtEq.mjEQ_JOINT)
+        coupled = np.array([e for e in np.flatnonzero(joints) if (equality_dofs(mj, e) & chain.changed).any()], int)
+        if len(coupled):
+            success = success & self._follow(chain, active, coupled, envs, start, settings)
         dtype = self._runtime.torch_dtype
-        return Solution(start.to(dtype), found.error.to(dtype), found.success, found.steps)
+        return Solution(start.to(dtype), found.error.to(dtype), success, found.steps)
+
+    def _follow(
+        self,
+        chain: Chain,
+        active: np.ndarray,
+        coupled: np.ndarray,
+        envs: np.ndarray | None,
+        qpos: torch.Tensor,
+        settings: Settings,
+    ) -> torch.Tensor:
+        """Set joints that follow those of the chain, in qpos (n, nq); return where equalities and limits hold (n,)."""
+        mj = self.model.mj
+        data, qpos0 = (self._numbers(name, envs).to(qpos) for name in ("eq_data", "qpos0"))
+        named = None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs)
+        couplings = joint_couplings(mj, active, named)
+        couplings = couplings.some(chain.changed[mj.jnt_dofadr[couplings.follower]])
+        couplings.obey(mj, couplings.laws(data), qpos0, qpos)
+        left = joint_residuals(mj, coupled, data, qpos0, qpos).abs()
+        most = np.where(is_slide(mj.jnt_type[mj.eq_obj1id[coupled]]), settings.pos_tol, settings.rot_tol)
+        holds = (left <= torch.as_tensor(most, device=qpos.device)).all(1)
+        followers = couplings.follower[mj.jnt_limited[couplings.follower] == 1]
+        if settings.respect and len(followers):
+            least, largest = torch.as_tensor(mj.jnt_range[followers].T.copy(), device=qpos.device)
+            where = qpos[:, self._index(mj.jnt_qposadr[followers], qpos)]
+            holds &= ((where >= least - BEYOND) & (where <= largest + BEYOND)).all(1)
+        return holds
+
+    def _numbers(self, name: str, envs: np.ndarray | None) -> torch.Tensor:
+        """Return numbers of the model, with one row for all, or with one for each environment that has its own."""
+        if self._solver is not None and envs is not None and name in self._solver.parameters.own:
+            return self._solver.parameters.get(name, envs)
+        return torch.as_tensor(getattr(self.model.mj, name))[None]
 
     def _index(self, numbers: np.ndarray, like: torch.Tensor) -> torch.Tensor:
         return torch.as_tensor(numbers, device=like.device)
@@ -245,7 +358,7 @@ class InverseKinematics:
         """Return the chain's real numbers; with rows for environments if these have some of their own."""
         solver = self._solver
         if solver is None or envs is None:
-            return row_reals(chain, {}, self._runtime.torch_device)
+            return row_reals(self.model.mj, chain, {}, self._runtime.torch_device)
         own = {name: solver.parameters.get(name, envs) for name in OWN if name in solver.parameters.own}
         mocap = np.flatnonzero(self.model.mj.body_mocapid[chain.bodies] >= 0)
         if len(mocap):
@@ -256,7 +369,7 @@ class InverseKinematics:
                 here = rows.cpu().double()[torch.as_tensor(envs)][:, ids]
                 table[:, bodies] = here if name == "body_pos" else here / here.norm(dim=-1, keepdim=True)
                 own[name] = table
-        return row_reals(chain, own, self._runtime.torch_device)
+        return row_reals(self.model.mj, chain, own, self._runtime.torch_device)
 
 
 def inverse_kinematics(

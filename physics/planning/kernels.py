@@ -13,7 +13,7 @@ import taichi as ti
 from ..kinematics.joints import advance_joint
 from ..math import Quat, func
 from ..math.quaternion import from_axis_angle, rotation_vector
-from .errors import TINY, differentiate, measure, place_bodies, target_frame
+from .errors import TINY, differentiate, measure, obey_laws, place_bodies, target_frame
 from .workspace import ChainView, ChainWork
 
 F1, F2, F3 = (ti.types.ndarray(dtype=ti.f64, ndim=n) for n in (1, 2, 3))
@@ -99,7 +99,7 @@ def _step(chain, work, damping, max_step, respect: ti.i32):
 
 @func
 def _advance(chain, work, respect: ti.i32):
-    """Set qpos to start_qpos, changed by `change`, and within the limits if they are respected."""
+    """Set qpos to start_qpos, changed by `change`, within the limits if they are respected, and by the laws."""
     for j in range(chain.njnt):
         advance_joint(chain, work, j, work.change, work.real(1.0), 1)
     if respect == 1:
@@ -110,6 +110,7 @@ def _advance(chain, work, respect: ti.i32):
         for j in range(chain.njnt):
             if chain.jnt_turn_limited[j] == 1:
                 _limit_turn(chain, work, j)
+    obey_laws(chain, work)
 
 
 @func

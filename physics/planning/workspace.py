@@ -16,8 +16,8 @@ from ..math import Lanes
 from ..math.lanes import traced
 from ..math.vector import zero_vector
 
-SIZES = ("nbody", "njnt", "nq", "nv", "ntarget", "nrow")
-"""Sizes at the front of a chain's integers; there are six rows for each target."""
+SIZES = ("nbody", "njnt", "nq", "nv", "ntarget", "nrow", "nlaw", "nterm")
+"""Sizes at the front of a chain's integers; there are six rows for each target, and five terms of each law."""
 INTEGERS = (
     ids("body_parentid", ("nbody",), "the parent"),
     ids("body_is_free", ("nbody",), "1 if the only joint is a free joint"),
@@ -31,10 +31,12 @@ INTEGERS = (
     ids("dof_moves", ("nv",), "1 if the dof may be changed"),
     ids("dof_limited", ("nv",), "1 if the dof is that of a coordinate with limits"),
     ids("dof_absolute", ("nv",), "1 if what is drawn is the coordinate, 0 if a change of it"),
-    ids("dof_qposadr", ("nv",), "the coordinate of a dof that is limited or drawn absolutely"),
+    ids("dof_qposadr", ("nv",), "the coordinate of a dof of a hinge or slide"),
     ids("target_body", ("ntarget",), "the body"),
     ids("target_turning", ("ntarget",), "what is aligned: 0 nothing, 1 to 3 the x, y or z axis, 4 all axes"),
     ids("target_dof", ("ntarget", "nv"), "1 if the dof moves the target's body"),
+    ids("law_follower", ("nlaw",), "the dof whose coordinate the law gives"),
+    ids("law_leader", ("nlaw",), "the dof of whose coordinate the law is a polynomial"),
 )
 REALS = (
     Field("body_pos", ("nbody",), 3, "m", "the body in its parent"),
@@ -50,6 +52,7 @@ REALS = (
     Field("target_point", ("ntarget",), 3, "m", "the point, in the frame of the body"),
     Field("target_quat", ("ntarget",), 4, "", "the frame, in that of the body"),
     Field("target_mask", ("ntarget",), 3, "", "1 for axes of the world along which the position counts"),
+    Field("law", ("nlaw", "nterm"), 1, "", "coefficients of laws, as couplings.py has them"),
 )
 WORK = (
     Field("qpos", ("nq",), 1, "m or rad", "the configuration"),

@@ -273,6 +273,110 @@ def refuse(error, match, *arguments, targets="wrist", of=None, **options):
         inverse_kinematics(of, targets, *arguments, **options)
 
 
+LAWS = """<mujoco><compiler angle="radian"/><default><geom size=".03"/></default><worldbody>
+<body><joint name="a" axis="0 0 1" ref=".2" range="-3 3" limited="true"/><geom/>
+ <body pos=".1 0 .3"><joint name="b" axis="0 1 0" ref="-.1"/><geom/>
+  <body pos="0 0 .3"><joint name="c" axis="0 1 0" range="-1.2 .9" limited="true"/><geom/>
+   <body pos="0 0 .2"><joint name="d" axis="1 0 0"/><geom/>
+    <body pos="0 0 .2"><joint name="e" axis="0 1 0" range="-.6 .6" limited="true"/><geom/><body pos="0 0 .1">
+     <joint name="free" axis="1 0 0" range="-1 1" limited="true"/><geom/><site name="hand" pos="0 .1 .2"/></body>
+     <body pos=".05 0 0"><joint name="thumb" type="slide" axis="0 1 0"/><geom/></body>
+    </body></body></body></body></body>
+<body pos="2 0 0"><joint name="idle" axis="0 1 0"/><geom/><body><joint name="crank" axis="1 0 0"/><geom/></body></body>
+</worldbody><equality>
+ <joint joint1="c" joint2="b" polycoef=".05 -.8 0 0 0"/><joint joint1="b" joint2="a" polycoef=".1 .4 -.1 .05 .02"/>
+ <joint joint1="d" polycoef=".3"/><joint name="cranked" joint1="e" joint2="crank" polycoef="0 -2 0 0 0"/>
+ <joint joint1="thumb" joint2="free" polycoef="0 .1 .05 0 0"/>
+</equality></mujoco>"""
+"""A chain of laws, a constant, a leader off the path behind an idle joint, and a follower off the path."""
+
+
+def obeying(mj: mujoco.MjModel, count: int, off: float = 0.0) -> np.ndarray:
+    """Configurations (count, nq) that obey MuJoCo's laws, written out; `off` for "cranked"."""
+    rng = np.random.default_rng(7)
+    q = {name: np.zeros(count) for name in "abcde"} | {"idle": np.zeros(count)}
+    q["a"], q["free"], q["crank"] = rng.uniform(-1, 1, count), rng.uniform(-1, 1, count), rng.uniform(-0.3, 0.3, count)
+    x = q["a"] - 0.2
+    q["b"] = -0.1 + 0.1 + 0.4 * x - 0.1 * x**2 + 0.05 * x**3 + 0.02 * x**4
+    q["c"] = 0.05 - 0.8 * (q["b"] + 0.1)
+    q["d"], q["e"], q["thumb"] = np.full(count, 0.3), off - 2 * q["crank"], 0.1 * q["free"] + 0.05 * q["free"] ** 2
+    return np.stack([q[mj.joint(j).name] for j in range(mj.njnt)], 1)
+
+
+def judged(mj: mujoco.MjModel, qpos: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the site is, and how far MuJoCo's equalities are from holding."""
+    data = mujoco.MjData(mj)
+    data.qpos[:], data.eq_active[:] = qpos, active
+    mujoco.mj_forward(mj, data)
+    return data.site_xpos[0].copy(), np.abs(data.efc_pos[: data.ne])
+
+
+@pytest.mark.parametrize("dofs", [None, ["a", "crank", "free"]])
+def test_joints_that_follow_others_do_so_in_solutions(dofs):
+    """MuJoCo's equalities hold to rounding, its kinematics put the site at its target, and limits of all hold."""
+    mj = mujoco.MjModel.from_xml_string(LAWS)
+    solver = RigidSolver(Model.from_mjmodel(mj), 16)
+    targets = np.array([judged(mj, q, mj.eq_active0)[0] for q in obeying(mj, 16)])
+    index = None if dofs is None else [mj.joint(name).dofadr[0] for name in dofs]
+    found = InverseKinematics(solver, Target(site="hand"), dofs_idx=index).solve(targets, seed=0)
+    assert found.success.all()
+    for qpos, target in zip(found.qpos.numpy(), targets, strict=True):
+        place, left = judged(mj, qpos, mj.eq_active0)
+        assert np.linalg.norm(place - target) < POS_TOL and len(left) == 5 and left.max() < ROUNDINGS
+        assert qpos[mj.joint("idle").qposadr[0]] == 0.0
+        limited = mj.jnt_limited == 1
+        assert (qpos[limited] >= mj.jnt_range[limited, 0] - ROUNDINGS).all()
+        assert (qpos[limited] <= mj.jnt_range[limited, 1] + ROUNDINGS).all()
+    with pytest.raises(ValueError, match=r"none of the dofs .* moves the site 'hand'"):
+        InverseKinematics(solver, Target(site="hand"), dofs_idx=[mj.joint("d").dofadr[0]])  # a constant
+    two = [mj.joint(name).dofadr[0] for name in ("e", "free")]  # "e" is named, and "crank" is not: it follows "e"
+    some = InverseKinematics(solver, Target(site="hand"), dofs_idx=two).solve(targets, seed=0)
+    for qpos in some.qpos.numpy():
+        assert abs(qpos[mj.joint("e").qposadr[0]] + 2 * qpos[mj.joint("crank").qposadr[0]]) < ROUNDINGS
+
+
+def test_environments_have_their_own_equalities():
+    """Coefficients, references and active equalities of each environment, also of laws that are turned round."""
+    mj = mujoco.MjModel.from_xml_string(LAWS)
+    solver = RigidSolver(Model.from_mjmodel(mj), 4)
+    cranked = mj.eq("cranked").id
+    data = np.tile(mj.eq_data, (4, 1, 1))
+    data[:, cranked, 0] = [0.0, 0.1, 0.2, -0.1]
+    solver.set_parameters("eq_data", data)
+    active = np.ones((4, mj.neq), bool)
+    active[3, cranked] = False
+    solver.eq_active = active
+    for names in (("a", "crank", "free"), ("a", "e", "free")):
+        index = [mj.joint(name).dofadr[0] for name in names]
+        of = InverseKinematics(solver, Target(site="hand"), dofs_idx=index)
+        targets = np.array([judged(mj, obeying(mj, 4, data[k, cranked, 0])[k], active[k])[0] for k in range(4)])
+        if names[1] == "crank":  # in environment 3 it moves nothing
+            targets[3] = judged(
+                mj, np.where(np.arange(mj.nq) == mj.joint("e").qposadr[0], 0.0, obeying(mj, 4)[3]), active[3]
+            )[0]
+        found = of.solve(targets, seed=1)
+        assert found.success.all()
+        for k in range(4):
+            own = mujoco.MjModel.from_xml_string(LAWS)
+            own.eq_data[:] = data[k]
+            place, left = judged(own, found.qpos[k].numpy(), active[k])
+            assert np.linalg.norm(place - targets[k]) < POS_TOL and left.max() < ROUNDINGS and len(left) == 5 - (k == 3)
+
+
+def test_equalities_that_cannot_hold_are_no_success():
+    """Of two laws for one joint the second is only judged; a connect is warned of, by name."""
+    mj = mujoco.MjModel.from_xml_string(LAWS.replace("</equality>", '<joint joint1="c" joint2="a"/></equality>'))
+    targets = np.array([judged(mj, q, mj.eq_active0)[0] for q in obeying(mj, 4)])
+    found = InverseKinematics(Model.from_mjmodel(mj), Target(site="hand")).solve(targets, seed=0)
+    for k in range(4):
+        left = judged(mj, found.qpos[k].numpy(), mj.eq_active0)[1].max()
+        assert bool(found.success[k]) == (left <= 5e-3) and left > 5e-3
+    tied = LAWS.replace("</equality>", '<connect name="loop" body1="held" anchor="0 0 0"/></equality>')
+    tied = tied.replace('<body pos=".05 0 0">', '<body name="held" pos=".05 0 0">')
+    with pytest.warns(RuntimeWarning, match="the connect 'loop' couples dofs that are changed, and is not heeded"):
+        InverseKinematics(Model.from_mjcf(tied), Target(site="hand"))
+
+
 def test_wrong_arguments_are_refused_by_name(tree, solver):
     here, turn = np.zeros((6, 3)), np.tile([1.0, 0, 0, 0], (6, 1))
     refuse(KeyError, "no body is named 'wirst'; did you mean wrist", here, of=tree, targets="wirst")

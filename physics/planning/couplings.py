@@ -1,0 +1,182 @@
+"""Joint equalities as laws: the coordinate of a joint that follows is a polynomial of the coordinate of another.
+
+MuJoCo's law is q1 - qpos0_1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = q2 - qpos0_2, or c0 without a second joint.
+"""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import torch
+
+TERMS = 5
+"""Coefficients of a law."""
+LINEAR = 2
+"""Coefficients of a law that can be inverted."""
+_DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+
+
+@dataclass(frozen=True)
+class Couplings:
+    """The laws of a model, in the order in which they are applied: a leader is set before what follows it.
+
+    Attributes:
+        follower: (k,) joints.
+        leader: (k,) joints; the follower itself where the law is a constant.
+        equality: (k,) numbers of the equalities.
+        inverted: (k,) bool, True where the second joint of the equality follows the first.
+    """
+
+    follower: np.ndarray
+    leader: np.ndarray
+    equality: np.ndarray
+    inverted: np.ndarray
+
+    def some(self, index: np.ndarray) -> "Couplings":
+        """Return some of the laws, by a mask (k,)."""
+        return Couplings(self.follower[index], self.leader[index], self.equality[index], self.inverted[index])
+
+    def laws(self, eq_data: torch.Tensor) -> torch.Tensor:
+        """Return coefficients (n, k, TERMS) from those of equalities (n, neq, mjNEQDATA)."""
+        table = eq_data[:, self.equality, :TERMS].clone()
+        table[:, self.follower == self.leader, 1:] = 0.0
+        slope = table[:, self.inverted, 1]
+        table[:, self.inverted, 0] /= -slope
+        table[:, self.inverted, 1] = 1.0 / slope
+        return table
+
+    def obey(self, mj: mujoco.MjModel, laws: torch.Tensor, qpos0: torch.Tensor, qpos: torch.Tensor) -> None:
+        """Set the coordinates (n, nq) of all followers by the laws (n or 1, k, TERMS), in place."""
+        for k, (follower, leader) in enumerate(zip(self.follower, self.leader, strict=True)):
+            at, by = int(mj.jnt_qposadr[follower]), int(mj.jnt_qposadr[leader])
+            qpos[:, at] = qpos0[:, at] + _polynomial(laws[:, k], qpos[:, by] - qpos0[:, by])
+
+    def narrow(
+        self, mj: mujoco.MjModel, laws: torch.Tensor, qpos0: torch.Tensor
+    ) -> tuple[np.ndarray, torch.Tensor, torch.Tensor]:
+        """Return limits of joints that keep also those that follow them by a linear law within theirs.
+
+        Args:
+            mj: the model.
+            laws: (n, k, TERMS).
+            qpos0: (n or 1, nq).
+
+        Returns:
+            Which joints have limits (njnt,); their least and largest coordinates (n, njnt), infinite without limits.
+        """
+        limited = mj.jnt_limited == 1
+        ends = np.where(limited[:, None], mj.jnt_range, (-np.inf, np.inf))
+        lower, upper = (torch.as_tensor(end.copy(), device=laws.device).repeat(len(laws), 1) for end in ends.T)
+        for k in reversed(range(len(self.follower))):
+            follower, leader = int(self.follower[k]), int(self.leader[k])
+            law, (at, by) = laws[:, k], mj.jnt_qposadr[[follower, leader]]
+            if (
+                follower == leader
+                or not limited[follower]
+                or bool((law[:, LINEAR:] != 0).any() | (law[:, 1] == 0).any())
+            ):
+                continue
+            both = torch.stack([(end[:, follower] - qpos0[:, at] - law[:, 0]) / law[:, 1] for end in (lower, upper)])
+            both += qpos0[:, by]
+            limited[leader] = True
+            lower[:, leader] = torch.maximum(lower[:, leader], both.amin(0))
+            upper[:, leader] = torch.minimum(upper[:, leader], both.amax(0))
+        return limited, lower, upper
+
+
+def joint_couplings(mj: mujoco.MjModel, active: np.ndarray, preferred: np.ndarray | None = None) -> Couplings:
+    """Return the joint equalities of a model as laws; those that close circles or set a joint twice have none.
+
+    Args:
+        mj: the model.
+        active: (neq,) bool.
+        preferred: (njnt,) bool, joints that rather lead than follow; None: all alike.
+    """
+    led: dict[int, tuple[int, int, bool]] = {}
+
+    def root(joint: int) -> int:
+        while joint in led and led[joint][0] != joint:
+            joint = led[joint][0]
+        return joint
+
+    joint_kind = mj.eq_type == mujoco.mjtEq.mjEQ_JOINT
+    for each in np.flatnonzero(joint_kind & active & (mj.opt.disableflags & _DISABLED == 0)):
+        first, second = int(mj.eq_obj1id[each]), int(mj.eq_obj2id[each])
+        ways = [(first, first if second < 0 else second, False)]
+        if second >= 0 and mj.eq_data[each, 1] != 0.0 and not mj.eq_data[each, LINEAR:TERMS].any():
+            ways.append((second, first, True))
+            if preferred is not None and preferred[first] and not preferred[second]:
+                ways.reverse()
+        for follower, leader, inverted in ways:
+            if follower not in led and (leader == follower or root(leader) != follower):
+                led[follower] = (leader, int(each), inverted)
+                break
+    order: list[int] = []
+    while len(order) < len(led):
+        order += [j for j, (by, _, _) in led.items() if j not in order and (by == j or by not in led or by in order)]
+    rows = np.array([(joint, *led[joint]) for joint in order], np.int64).reshape(-1, 4)
+    return Couplings(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3] == 1)
+
+
+def joint_residuals(
+    mj: mujoco.MjModel, equalities: np.ndarray, eq_data: torch.Tensor, qpos0: torch.Tensor, qpos: torch.Tensor
+) -> torch.Tensor:
+    """Return how far coordinates (n, nq) are from joint equalities (m,): (n, m) rad or m of their first joints."""
+    found = qpos.new_zeros((len(qpos), len(equalities)))
+    for k, each in enumerate(equalities):
+        first, second = int(mj.eq_obj1id[each]), int(mj.eq_obj2id[each])
+        at = int(mj.jnt_qposadr[first])
+        wanted = eq_data[:, each, 0]
+        if second >= 0:
+            by = int(mj.jnt_qposadr[second])
+            wanted = _polynomial(eq_data[:, each, :TERMS], qpos[:, by] - qpos0[:, by])
+        found[:, k] = qpos[:, at] - qpos0[:, at] - wanted
+    return found
+
+
+def equality_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:
+    """Return the dofs (nv,) bool that an equality of two joints, bodies or tendons couples."""
+    ends = [int(mj.eq_obj1id[equality]), int(mj.eq_obj2id[equality])]
+    kind, coupled = int(mj.eq_type[equality]), np.zeros(mj.nv, bool)
+    if kind == mujoco.mjtEq.mjEQ_JOINT:
+        coupled[mj.jnt_dofadr[[joint for joint in ends if joint >= 0]]] = True
+    elif kind in (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD):
+        sites = int(mj.eq_objtype[equality]) == _SITE
+        first, second = (_moving(mj, int(mj.site_bodyid[end]) if sites else end) for end in ends)
+        coupled = first != second
+    elif kind == mujoco.mjtEq.mjEQ_TENDON:
+        for tendon in [tendon for tendon in ends if tendon >= 0]:
+            coupled |= _tendon_dofs(mj, tendon)
+    return coupled
+
+
+def _tendon_dofs(mj: mujoco.MjModel, tendon: int) -> np.ndarray:
+    coupled, paths = np.zeros(mj.nv, bool), []
+    for wrap in range(mj.tendon_adr[tendon], mj.tendon_adr[tendon] + mj.tendon_num[tendon]):
+        kind, item = int(mj.wrap_type[wrap]), int(mj.wrap_objid[wrap])
+        if kind == mujoco.mjtWrap.mjWRAP_JOINT:
+            coupled[mj.jnt_dofadr[item]] = True
+        elif kind == mujoco.mjtWrap.mjWRAP_SITE:
+            paths.append(_moving(mj, int(mj.site_bodyid[item])))
+        elif kind in (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER):
+            paths.append(_moving(mj, int(mj.geom_bodyid[item])))
+    return coupled | (np.any(paths, axis=0) & ~np.all(paths, axis=0) if paths else coupled)
+
+
+def _moving(mj: mujoco.MjModel, body: int) -> np.ndarray:
+    """Return the dofs (nv,) bool that move a body."""
+    moving = np.zeros(mj.nv, bool)
+    while body > 0:
+        start = mj.body_dofadr[body]
+        moving[start : start + mj.body_dofnum[body]] = True
+        body = mj.body_parentid[body]
+    return moving
+
+
+def _polynomial(coefficients: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Return polynomials (n,) with coefficients (n or 1, TERMS), the constant first."""
+    value = coefficients[:, TERMS - 1] + torch.zeros_like(x)
+    for power in reversed(range(TERMS - 1)):
+        value = coefficients[:, power] + x * value
+    return value
