@@ -325,7 +325,9 @@ def row_reals(mj: mujoco.MjModel, chain: Chain, own: dict[str, torch.Tensor], de
         count = len(next(iter(own.values())))
         table = table.repeat(count, 1)
         starts = dict(zip((field.name for field in REALS), chain.begins[len(INTEGERS) :], strict=False))
-        chosen = {name: own[name][:, chain.bodies].flatten(1) for name in ("body_pos", "body_quat") if name in own}
+        chosen: dict[str, torch.Tensor] = {
+            name: own[name][:, chain.bodies].flatten(1) for name in ("body_pos", "body_quat") if name in own
+        }
         first = {name: int(starts[name]) + own[name].shape[-1] for name in chosen}  # the world comes first
         if "qpos0" in own:
             chosen["qpos0"] = own["qpos0"][:, chain.qpos]

@@ -11,6 +11,7 @@ from ..geometry.names import label
 from ..readout.derived import multiply, rotate
 from ..solver import RigidSolver
 from .chain import Target
+from .couplings import Couplings
 from .inverse import InverseKinematics
 
 _BATCHES = (32, 128, 512)
@@ -33,6 +34,25 @@ class Carried(NamedTuple):
     link: int
 
 
+class Followers(NamedTuple):
+    """Joints that follow planned ones, by equalities.
+
+    Attributes:
+        couplings: their laws.
+        laws: coefficients (n or 1, k, TERMS).
+        qpos0: (n or 1, nq) coordinates of the reference.
+    """
+
+    couplings: Couplings
+    laws: torch.Tensor
+    qpos0: torch.Tensor
+
+    def obey(self, mj: mujoco.MjModel, rows: torch.Tensor, qpos: torch.Tensor) -> None:
+        """Set the followers in configurations (r, nq) of environments, given by their rows (r,)."""
+        laws, qpos0 = (each[rows] if len(each) > 1 else each for each in (self.laws, self.qpos0))
+        self.couplings.obey(mj, laws, qpos0, qpos)
+
+
 class CollisionChecker:
     """Finds which configurations of environments collide.
 
@@ -42,6 +62,7 @@ class CollisionChecker:
         solver: its environments have the inputs and the numbers of the model that hold; its state is left alone.
         coordinates: (k,) the coordinates that are planned, of hinges and slides.
         carried: bodies that move with links.
+        followers: joints that follow planned ones.
         envs: (n,) environments of the solver.
         start: (n, nq) configurations in which the environments begin.
     """
@@ -51,15 +72,17 @@ class CollisionChecker:
         solver: RigidSolver,
         coordinates: np.ndarray,
         carried: Sequence[Carried],
+        followers: Followers,
         envs: torch.Tensor,
         start: torch.Tensor,
     ) -> None:
         self._solver, self._model, self._envs, self._start = solver, solver.model, envs, start
         self._device = start.device
         self._coordinates = torch.as_tensor(coordinates, device=self._device)
-        self._carried = carried
+        self._carried, self._followers = carried, followers
+        driven = np.append(coordinates, self._model.mj.jnt_qposadr[followers.couplings.follower])
         self._scratch: dict[int, RigidSolver] = {}
-        self._moved = torch.as_tensor(_moved_geoms(self._model.mj, coordinates, carried), device=self._device)
+        self._moved = torch.as_tensor(_moved_geoms(self._model.mj, driven, carried), device=self._device)
         self._own = [name for name in _GEOMETRY if name in solver.parameters.own]
         self._links = InverseKinematics(self._model, [Target(each.link) for each in carried]) if carried else None
         self._grips = self._relative_poses()
@@ -77,6 +100,7 @@ class CollisionChecker:
         """Return all coordinates (r, nq) at planned ones (r, k) of environments, given by their rows (r,)."""
         full = self._start[rows]
         full[:, self._coordinates] = q
+        self._followers.obey(self._model.mj, rows, full)
         if self._links is not None:
             pos, quat = self._links.poses(full)
             for c, each in enumerate(self._carried):

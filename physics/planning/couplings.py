@@ -9,8 +9,12 @@ import mujoco
 import numpy as np
 import torch
 
+from ..kinematics.joints import is_free
+
 TERMS = 5
 """Coefficients of a law."""
+BEYOND = 1e-6
+"""How far (rad or m) rounding may put a joint that follows another beyond its limits."""
 LINEAR = 2
 """Coefficients of a law that can be inverted."""
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
@@ -84,6 +88,13 @@ class Couplings:
             upper[:, leader] = torch.minimum(upper[:, leader], both.amax(0))
         return limited, lower, upper
 
+    def within_limits(self, mj: mujoco.MjModel, qpos: torch.Tensor) -> torch.Tensor:
+        """Return where all followers are within their limits in configurations (n, nq): (n,) bool."""
+        limited = self.follower[mj.jnt_limited[self.follower] == 1]
+        least, most = torch.as_tensor(mj.jnt_range[limited].T.copy(), device=qpos.device)
+        where = qpos[:, torch.as_tensor(mj.jnt_qposadr[limited], dtype=torch.int64, device=qpos.device)]
+        return ((where >= least - BEYOND) & (where <= most + BEYOND)).all(1)
+
 
 def joint_couplings(mj: mujoco.MjModel, active: np.ndarray, preferred: np.ndarray | None = None) -> Couplings:
     """Return the joint equalities of a model as laws; those that close circles or set a joint twice have none.
@@ -135,7 +146,29 @@ def joint_residuals(
     return found
 
 
-def equality_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:
+def coupled_joints(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """Return the active equalities of joints that couple a dof that is changed, (nv,) bool."""
+    found = np.flatnonzero(active & (mj.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0))
+    return np.array([each for each in found if (_coupled_dofs(mj, int(each)) & changed).any()], np.int64)
+
+
+def unheeded(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> list[str]:
+    """Return the names of other active equalities that changes of dofs (nv,) bool may break.
+
+    What floats, such as a body that is held, can follow.
+    """
+    names = []
+    floats = is_free(mj.jnt_type[mj.dof_jntid])
+    found = active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0)
+    for each in np.flatnonzero(found):
+        coupled = _coupled_dofs(mj, int(each))
+        if (coupled & changed).any() and not (coupled & floats & ~changed).any():
+            kind = mujoco.mjtEq(int(mj.eq_type[each])).name.removeprefix("mjEQ_").lower()
+            names.append(f"the {kind} '{mj.equality(each).name or each}'")
+    return names
+
+
+def _coupled_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:
     """Return the dofs (nv,) bool that an equality of two joints, bodies or tendons couples."""
     ends = [int(mj.eq_obj1id[equality]), int(mj.eq_obj2id[equality])]
     kind, coupled = int(mj.eq_type[equality]), np.zeros(mj.nv, bool)

@@ -4,24 +4,22 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 import torch
 
 from ..arguments import as_environments, as_real, real_array
-from ..kinematics.joints import is_free, is_slide
+from ..kinematics.joints import is_slide
 from ..model.model import Model
 from ..process.runtime import ensure_runtime
-from ..scalars import as_count, as_flag, as_whole
+from ..scalars import as_count, as_flag
 from ..solver import RigidSolver
 from .chain import OWN, Chain, Masks, as_targets, dof_indices, label_of, make_chain, row_reals
-from .couplings import equality_dofs, joint_couplings, joint_residuals
+from .couplings import Couplings, coupled_joints, joint_couplings, joint_residuals, unheeded
+from .draws import env_streams
 from .errors import ALL_AXES
 from .launches import ChainLaunches, Settings
 
 ALL = (True, True, True)
-BEYOND = 1e-6
-"""How far (rad or m) rounding may put a joint that follows another beyond its limits."""
 
 
 class Solution(NamedTuple):
@@ -83,29 +81,19 @@ class InverseKinematics:
         self._made: dict[bytes, ChainLaunches] = {}
         self._active = self.model.mj.eq_active0 == 1
         chain, _ = self._chain(np.ones((2, len(self.targets)), bool), self._active)  # errors now
-        self._warn_of_equalities(chain)
+        for name in unheeded(self.model.mj, self._active, chain.changed):
+            warnings.warn(
+                f"inverse kinematics: {name} couples dofs that are changed, and is not heeded: look at solutions "
+                "before they are used, or leave these dofs out by dofs_idx",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def _flags(self, name: str, given: Any) -> np.ndarray:
         flags, count = real_array(name, given), len(self.targets)
         if flags.shape not in ((3,), (count, 3)) or not np.isin(flags, (0, 1)).all():
             raise ValueError(f"{name}: expected three flags, or ({count}, 3), one row for each target; got {given!r}")
         return np.broadcast_to(flags.astype(bool), (count, 3))
-
-    def _warn_of_equalities(self, chain: Chain) -> None:
-        """Warn of equalities that a solution may break; what floats, such as a body that is held, can follow."""
-        mj = self.model.mj
-        floats = is_free(mj.jnt_type[mj.dof_jntid])
-        for each in np.flatnonzero(self._active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)):
-            coupled = equality_dofs(mj, each)
-            if (coupled & chain.changed).any() and not (coupled & floats & ~chain.changed).any():
-                kind = mujoco.mjtEq(int(mj.eq_type[each])).name.removeprefix("mjEQ_").lower()
-                name = f"the {kind} '{mj.equality(each).name or each}'"
-                warnings.warn(
-                    f"inverse kinematics: {name} couples dofs that are changed, and is not "
-                    "heeded: look at solutions before they are used, or leave these dofs out by dofs_idx",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
 
     def _chain(self, given: np.ndarray, active: np.ndarray) -> tuple[Chain, ChainLaunches]:
         """Return the chain and its kernels.
@@ -119,9 +107,7 @@ class InverseKinematics:
             aligned = self._rot_mask.sum(axis=1)
             turning = np.where(aligned == 1, 1 + self._rot_mask.argmax(axis=1), np.where(aligned > 1, ALL_AXES, 0))
             masks = Masks(self._pos_mask & given[0][:, None], turning * given[1])
-            mj = self.model.mj
-            named = None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs)
-            chain = make_chain(mj, self.targets, masks, self._dofs, joint_couplings(mj, active, named))
+            chain = make_chain(self.model.mj, self.targets, masks, self._dofs, self._couplings(active))
             self._made[key] = ChainLaunches(self._runtime, chain)
         return self._made[key].chain, self._made[key]
 
@@ -212,7 +198,7 @@ class InverseKinematics:
         numbers = np.arange(count) if envs is None else envs
         start = self._start(init_qpos, numbers)
         goals, given = self._goals(places, turns, count, start)
-        streams = _streams(seed, numbers, start.device)
+        streams = env_streams(seed, numbers, start.device)
         parts = [
             (
                 rows,
@@ -255,39 +241,25 @@ class InverseKinematics:
         index = self._index(chain.qpos, start)
         found = launches.search(self._rows(chain, envs), start[:, index], goals, streams, settings)
         start[:, index[chain.changes]] = found.qpos[:, chain.changes]
+        coupled = coupled_joints(mj, active, chain.changed)
         success = found.success
-        joints = active & (mj.eq_type == mujoco.mjtEq.mjEQ_JOINT)
-        coupled = np.array([e for e in np.flatnonzero(joints) if (equality_dofs(mj, e) & chain.changed).any()], int)
         if len(coupled):
-            success = success & self._follow(chain, active, coupled, envs, start, settings)
+            data, qpos0 = (self._numbers(name, envs).to(start) for name in ("eq_data", "qpos0"))
+            couplings = self._couplings(active)
+            couplings = couplings.some(chain.changed[mj.jnt_dofadr[couplings.follower]])
+            couplings.obey(mj, couplings.laws(data), qpos0, start)
+            left = joint_residuals(mj, coupled, data, qpos0, start).abs()
+            most = np.where(is_slide(mj.jnt_type[mj.eq_obj1id[coupled]]), settings.pos_tol, settings.rot_tol)
+            success = success & (left <= torch.as_tensor(most, device=left.device)).all(1)
+            if settings.respect:
+                success &= couplings.within_limits(mj, start)
         dtype = self._runtime.torch_dtype
         return Solution(start.to(dtype), found.error.to(dtype), success, found.steps)
 
-    def _follow(
-        self,
-        chain: Chain,
-        active: np.ndarray,
-        coupled: np.ndarray,
-        envs: np.ndarray | None,
-        qpos: torch.Tensor,
-        settings: Settings,
-    ) -> torch.Tensor:
-        """Set joints that follow those of the chain, in qpos (n, nq); return where equalities and limits hold (n,)."""
+    def _couplings(self, active: np.ndarray) -> Couplings:
+        """Return the laws of active equalities (neq,); joints that may be changed rather lead."""
         mj = self.model.mj
-        data, qpos0 = (self._numbers(name, envs).to(qpos) for name in ("eq_data", "qpos0"))
-        named = None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs)
-        couplings = joint_couplings(mj, active, named)
-        couplings = couplings.some(chain.changed[mj.jnt_dofadr[couplings.follower]])
-        couplings.obey(mj, couplings.laws(data), qpos0, qpos)
-        left = joint_residuals(mj, coupled, data, qpos0, qpos).abs()
-        most = np.where(is_slide(mj.jnt_type[mj.eq_obj1id[coupled]]), settings.pos_tol, settings.rot_tol)
-        holds = (left <= torch.as_tensor(most, device=qpos.device)).all(1)
-        followers = couplings.follower[mj.jnt_limited[couplings.follower] == 1]
-        if settings.respect and len(followers):
-            least, largest = torch.as_tensor(mj.jnt_range[followers].T.copy(), device=qpos.device)
-            where = qpos[:, self._index(mj.jnt_qposadr[followers], qpos)]
-            holds &= ((where >= least - BEYOND) & (where <= largest + BEYOND)).all(1)
-        return holds
+        return joint_couplings(mj, active, None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs))
 
     def _numbers(self, name: str, envs: np.ndarray | None) -> torch.Tensor:
         """Return numbers of the model, with one row for all, or with one for each environment that has its own."""
@@ -410,11 +382,3 @@ def _expanded(name: str, rows: torch.Tensor, count: int, width: int) -> torch.Te
     if len(rows) not in (1, count):
         raise ValueError(f"{name}: expected shape ({count}, {width}) or ({width},), got {tuple(rows.shape)}")
     return rows.expand(count, width)
-
-
-def _streams(seed: int | None, envs: np.ndarray, device: torch.device) -> torch.Tensor:
-    """Return a key of random numbers for each environment, (n,) int32."""
-    number = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else as_whole("seed", seed)
-    own = (number & 0xFFFFFFFF) * 0x85EBCA77 & 0xFFFFFFFF  # in Python's numbers: it may be above an int64
-    keys = (envs.astype(np.int64) + 1) * 0x9E3779B1 + own
-    return torch.as_tensor((keys & 0xFFFFFFFF).astype(np.uint32).view(np.int32), device=device)

@@ -15,7 +15,8 @@ from ..kinematics.joints import is_free, is_scalar, is_slide
 from ..scalars import as_count, as_flag, as_whole
 from ..solver import RigidSolver
 from .chain import body_id, dof_indices
-from .collisions import Carried, CollisionChecker
+from .collisions import Carried, CollisionChecker, Followers
+from .couplings import joint_couplings
 from .draws import combined
 from .inverse import _expanded, _rows
 from .polylines import arc_lengths, sampled
@@ -72,7 +73,8 @@ def plan_path(
         solver: its state has what is not planned.
         qpos_goal: (n, nq) or (nq,); coordinates that are not planned are not read.
         qpos_start: (n, nq) or (nq,), all coordinates; None for the state.
-        dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides.
+        dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides. Joints that follow
+            others by an equality, as mimic joints do, are not planned: they follow.
         max_nodes: the most nodes of a tree, and the most rounds of a search.
         resolution: rad or m, the longest change of a coordinate between two configurations that are looked at.
         timeout: s, of all environments together; None for no limit.
@@ -89,7 +91,8 @@ def plan_path(
         `Paths`. For environments without a path a warning says why.
 
     Raises:
-        ValueError: for a wrong shape or number, naming what was expected; for a planned dof of a ball or free joint.
+        ValueError: for a wrong shape or number, naming what was expected; for a planned dof of a ball or free joint; if
+            all planned joints follow others, or environments differ in which equalities of joints are active.
         KeyError: for an unknown name of a body, with the nearest ones.
         IndexError: for a dof, body or environment that does not exist.
     """
@@ -112,6 +115,7 @@ class _Search:
         solver: the solver.
         coordinates: (k,) what is planned.
         held: bodies that are carried.
+        followers: joints that follow those that are planned.
         envs: (n,) environments.
         start: (n, nq) where they begin.
         query: what is searched.
@@ -123,12 +127,13 @@ class _Search:
         solver: RigidSolver,
         coordinates: np.ndarray,
         held: list[Carried],
+        followers: Followers,
         envs: torch.Tensor,
         start: torch.Tensor,
         query: Query,
         wrong: dict[int, str],
     ) -> None:
-        self.checker = CollisionChecker(solver, coordinates, held, envs, start)
+        self.checker = CollisionChecker(solver, coordinates, held, followers, envs, start)
         self._query, self._reasons, self._envs, self._dtype = query, wrong, envs, solver.dtype
 
     @classmethod
@@ -144,16 +149,18 @@ class _Search:
     ) -> "_Search":
         """Return the search that `plan_path` asks for; errors are its."""
         mj = solver.model.mj
-        joints = _planned_joints(mj, dofs_idx)
+        envs = _environments(solver, envs_idx)
+        joints, followers, limits_of_joints = _leaders(solver, _planned_joints(mj, dofs_idx), envs)
         coordinates = mj.jnt_qposadr[joints].astype(np.int64)
         held = [_carried(mj, body, link) for body, link in carried]
-        envs = _environments(solver, envs_idx)
         start, goal = _ends(solver, *ends, envs)
         index = torch.as_tensor(coordinates, device=start.device)
         begin, end = start[:, index], goal[:, index]
-        lower, upper, wrong = _bounds(mj, joints, begin, end)
+        lower, upper, wrong = _bounds(mj, joints, limits_of_joints, begin, end)
         keys = combined(torch.full_like(envs, seed & 0xFFFFFFFF), envs)
-        return cls(solver, coordinates, held, envs, start, Query(begin, end, lower, upper, keys, *limits), wrong)
+        return cls(
+            solver, coordinates, held, followers, envs, start, Query(begin, end, lower, upper, keys, *limits), wrong
+        )
 
     def straight(self) -> torch.Tensor:
         """Return straight lines (n, 2, k), whatever is in the way."""
@@ -247,6 +254,37 @@ def _planned_joints(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray:
     return joints
 
 
+def _leaders(
+    solver: RigidSolver, joints: np.ndarray, envs: torch.Tensor
+) -> tuple[np.ndarray, Followers, tuple[np.ndarray, torch.Tensor, torch.Tensor]]:
+    """Return the joints that are planned without those that follow others, the followers, and limits of all joints."""
+    mj, rows = solver.model.mj, envs.cpu().numpy()
+    active = solver.eq_active.cpu().numpy()[rows].astype(bool) | (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)
+    if len(active) and (active != active[0]).any():
+        raise ValueError("equalities of joints are active in some environments: plan the others apart, by envs_idx")
+    named = np.isin(np.arange(mj.njnt), joints)
+    couplings = joint_couplings(mj, active[0] if len(active) else mj.eq_active0 == 1, named)
+    moved = named & ~np.isin(np.arange(mj.njnt), couplings.follower)
+    if not moved.any():
+        raise ValueError(f"dofs_idx: {mj.joint(joints[0]).name or joints[0]!r} follows another joint: plan that one")
+    leaders = np.flatnonzero(moved)
+    for follower, leader in zip(couplings.follower, couplings.leader, strict=True):
+        moved[follower] = moved[leader]
+    couplings = couplings.some(moved[couplings.follower])
+    data, qpos0 = (
+        (
+            solver.parameters.get(name, rows)
+            if name in solver.parameters.own
+            else torch.as_tensor(getattr(mj, name))[None]
+        )
+        .to(solver.device)
+        .double()
+        for name in ("eq_data", "qpos0")
+    )
+    laws = couplings.laws(data)
+    return leaders, Followers(couplings, laws, qpos0), couplings.narrow(mj, laws, qpos0)
+
+
 def _carried(mj: mujoco.MjModel, body: Any, link: Any) -> Carried:
     """Return a free body, and the body that carries it."""
     free, carrier = body_id(mj, body), body_id(mj, link)
@@ -278,21 +316,25 @@ def _ends(solver: RigidSolver, start: Any, goal: Any, envs: torch.Tensor) -> tup
 
 
 def _bounds(
-    mj: mujoco.MjModel, joints: np.ndarray, begin: torch.Tensor, end: torch.Tensor
+    mj: mujoco.MjModel,
+    joints: np.ndarray,
+    limits: tuple[np.ndarray, torch.Tensor, torch.Tensor],
+    begin: torch.Tensor,
+    end: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor, dict[int, str]]:
     """Return the least and largest coordinates (n, k), and which goals are beyond limits, in words by row.
 
     A start beyond a limit, as physics allows, is where the search begins.
     """
-    limited = torch.as_tensor(mj.jnt_limited[joints] == 1, device=begin.device)
-    least, most = torch.as_tensor(mj.jnt_range[joints].T.copy(), device=begin.device)
+    limited = torch.as_tensor(limits[0][joints], device=begin.device)
+    least, most = (each[:, joints].to(begin).expand_as(begin) for each in limits[1:])
     beyond = torch.as_tensor(np.where(is_slide(mj.jnt_type[joints]), _WAY, _TURN), device=begin.device)
     slack = 1e-6 * (most - least).abs()
     outside = limited & ((end < least - slack) | (end > most + slack))
     wrong: dict[int, str] = {}
     for row, k in torch.nonzero(outside).tolist():
         joint = mj.joint(joints[k])
-        low, high = joint.range
+        low, high = float(least[row, k]), float(most[row, k])
         name = joint.name or f"joint {joints[k]}"
         wrong.setdefault(row, f"the goal of {name}, {float(end[row, k]):.4g}, is beyond its limits {low:g} to {high:g}")
     lower = torch.where(limited, least, torch.minimum(begin, end) - beyond)

@@ -7,7 +7,7 @@ import torch
 
 from tumble import assets
 from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics
-from tumble.physics.planning.inverse import _streams
+from tumble.physics.planning.draws import env_streams
 
 from ..starts import run_in_columns, run_with
 
@@ -60,7 +60,7 @@ def solver(tree) -> RigidSolver:
 @pytest.mark.parametrize("seed", [2**32 - 1, -1, 2**40 + 7])
 def test_every_whole_number_is_a_seed(seed):
     """Streams of environments differ, and are those of its last 32 bits, also where products are above 64 bits."""
-    streams = _streams(seed, np.arange(5), torch.device("cpu"))
+    streams = env_streams(seed, np.arange(5), torch.device("cpu"))
     wanted = [((env + 1) * 0x9E3779B1 + (seed % 2**32) * 0x85EBCA77) % 2**32 for env in range(5)]
     assert [int(stream) % 2**32 for stream in streams] == wanted
 

@@ -133,6 +133,36 @@ def test_waypoints_are_evenly_spaced(solver):
     assert (steps < 1.6 * even).all() and (steps > 0.6 * even).double().mean() > 0.9
 
 
+MIMIC = """<mujoco><compiler angle="radian"/><worldbody><geom name="wall" size=".05" pos="{}"/>
+<body><joint name="shoulder" axis="0 1 0" range="-2 2" limited="true"/>
+ <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02"/>
+ <body pos=".4 0 0"><joint name="elbow" axis="0 1 0" range="-.6 .6" limited="true"/>
+  <geom name="forearm" type="capsule" fromto=".1 0 0 .4 0 0" size=".02"/></body></body></worldbody>
+<equality><joint joint1="elbow" joint2="shoulder" polycoef="0 -.5 0 0 0"/></equality></mujoco>"""
+
+
+def test_mimic_joints_follow_on_paths():
+    """They obey MuJoCo's law, their links collide where the law puts them, and their limits bound what they follow."""
+    end = np.array([1.0, -0.5])  # shoulder, elbow
+    tip = 0.4 * np.array([np.cos(end[0]), -np.sin(end[0])]) + 0.3 * np.array([np.cos(end.sum()), -np.sin(end.sum())])
+    for wall, hit in ((f"{tip[0]} 0 {tip[1]}", True), ("0 3 0", False)):
+        solver = RigidSolver(Model.from_mjcf(MIMIC.format(wall)), 2)
+        mj = solver.model.mj
+        assert bool(touching(mj, mujoco.MjData(mj), end)) == hit
+        assert not touching(mj, mujoco.MjData(mj), end * [1, -1]) - touching(mj, mujoco.MjData(mj), np.zeros(2))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = plan_path(solver, [[1.0, 0.5], [1.3, 0.0]], seed=0)  # the elbow's goals are not read
+        assert "limits -1.2 to 1.2" in found.reasons[1] and len(caught) == 1
+        assert bool(found.valid[0]) == (not hit) and ("the goal collides" in found.reasons[0]) == hit
+        if not hit:
+            assert abs(found.qpos[0, -1, 0] - 1.0) < ROUNDING
+        assert (found.qpos[..., 1] + 0.5 * found.qpos[..., 0]).abs().max() < ROUNDING
+    with pytest.raises(ValueError, match="plan the others apart"):
+        solver.eq_active = [[True], [False]]
+        plan_path(solver, [1.0, 0.0])
+
+
 def test_a_rest_on_the_table_is_no_obstacle(solver):
     """The cube touches the table in all configurations, and the start may touch what it leaves."""
     start, goal = across(solver, 3)
