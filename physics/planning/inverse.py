@@ -198,24 +198,24 @@ class InverseKinematics:
         numbers = np.arange(count) if envs is None else envs
         start = self._start(init_qpos, numbers)
         goals, given = self._goals(places, turns, count, start)
-        streams = env_streams(seed, numbers, start.device)
-        parts = [
-            (
-                rows,
-                self._search(
-                    given,
-                    active,
-                    envs if envs is None else envs[rows],
-                    start[rows],
-                    goals[rows],
-                    streams[rows],
-                    settings,
-                ),
-            )
-            for active, rows in self._patterns(envs, count)
-        ]
-        order = self._index(np.argsort(np.concatenate([rows for rows, _ in parts]), kind="stable"), start)
-        return Solution(*(torch.cat(each)[order] for each in zip(*(part for _, part in parts), strict=True)))
+        return self._solutions(given, envs, start, goals, env_streams(seed, numbers, start.device), settings)
+
+    def _solutions(
+        self,
+        given: np.ndarray,
+        envs: np.ndarray | None,
+        start: torch.Tensor,
+        goals: torch.Tensor,
+        streams: torch.Tensor,
+        settings: Settings,
+    ) -> Solution:
+        """Return solutions of environments, those that have the same active equalities at once."""
+        parts, patterns = [], self._patterns(envs, len(start))
+        for active, rows in patterns:
+            some = envs if envs is None else envs[rows]
+            parts.append(self._search(given, active, some, start[rows], goals[rows], streams[rows], settings))
+        order = self._index(np.argsort(np.concatenate([rows for _, rows in patterns])), start)
+        return Solution(*(torch.cat(each)[order] for each in zip(*parts, strict=True)))
 
     def _patterns(self, envs: np.ndarray | None, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the different sets of active equalities (neq,), and the rows of the environments that have each."""

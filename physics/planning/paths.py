@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace as changed
 from typing import Any, NamedTuple
 
@@ -65,22 +66,22 @@ def plan_path(
 ) -> Paths:
     """Find paths from configurations to others on which nothing collides; the solver's state is left as it is.
 
-    What touches at the start may touch on the way; any other contact of a geom that moves, with the world or with
-    another part of the robot, is a collision. Contacts are filtered, excluded and with margins as the model has them. A
-    search is RRT-Connect in steps of `resolution`, and shortcuts; a path found is looked at in 20 times finer steps.
+    What touches at the start may touch on the way; any other contact of a geom that moves, with the world or another
+    part of the robot, is a collision, by the model's filters and margins. Joints that follow others by equalities are
+    not planned, and follow. A search is RRT-Connect in steps of `resolution`, and shortcuts; paths found are looked at
+    in 20 times finer steps.
 
     Args:
         solver: its state has what is not planned.
         qpos_goal: (n, nq) or (nq,); coordinates that are not planned are not read.
         qpos_start: (n, nq) or (nq,), all coordinates; None for the state.
-        dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides. Joints that follow
-            others by an equality, as mimic joints do, are not planned: they follow.
+        dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides but mimic joints.
         max_nodes: the most nodes of a tree, and the most rounds of a search.
         resolution: rad or m, the longest change of a coordinate between two configurations that are looked at.
-        timeout: s, of all environments together; None for no limit.
+        timeout: s, of all environments; None for no limit.
         max_retry: searches, each with other random numbers, before an environment is given up.
         smooth_path: whether paths are shortened.
-        num_waypoints: waypoints of each path, evenly spaced by length, corners among them if they are not more.
+        num_waypoints: of each path, evenly spaced by length, corners among them if they are not more.
         ignore_collision: whether paths are straight, whatever is in the way.
         planner: "RRTConnect", or "RRT": only the tree of the start grows.
         carried: pairs of a free body and the body that carries it, as seen at the start.
@@ -88,11 +89,11 @@ def plan_path(
         envs_idx: indices of n environments, or a mask; None for all.
 
     Returns:
-        `Paths`. For environments without a path a warning says why.
+        `Paths`; for environments without a path a warning says why.
 
     Raises:
-        ValueError: for a wrong shape or number, naming what was expected; for a planned dof of a ball or free joint; if
-            all planned joints follow others, or environments differ in which equalities of joints are active.
+        ValueError: for a wrong shape or number, naming what was expected; for a planned dof of a ball or free joint, or
+            if all follow others; if environments differ in their active equalities of joints.
         KeyError: for an unknown name of a body, with the nearest ones.
         IndexError: for a dof, body or environment that does not exist.
     """
@@ -101,11 +102,9 @@ def plan_path(
     attempts, waypoints = as_count("max_retry", max_retry), as_count("num_waypoints", num_waypoints, least=2)
     smooth, ignore = as_flag("smooth_path", smooth_path), as_flag("ignore_collision", ignore_collision)
     search = _Search.between(solver, (qpos_start, qpos_goal), dofs_idx, carried, envs_idx, number, limits)
-    try:
+    with closing(search.checker):
         lines = search.straight() if ignore else search.run(attempts, smooth)
         return search.result(lines, waypoints, ignore)
-    finally:
-        search.checker.close()
 
 
 class _Search:
