@@ -14,7 +14,7 @@ from ..kinematics.joints import is_free
 TERMS = 5
 """Coefficients of a law."""
 BEYOND = 1e-6
-"""How far (rad or m) rounding may put a joint that follows another beyond its limits."""
+"""The distance (rad or m) by which rounding may put a joint that follows another beyond its limits."""
 LINEAR = 2
 """Coefficients of a law that can be inverted."""
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
