@@ -5,12 +5,13 @@ import numpy as np
 import torch
 
 from ..process.runtime import Runtime
+from ..shapes import of_kinds
 from .launch import shared_ray_kernels
 from .lights import Lights
 from .outputs import Poses
 from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
 from .reading import enclosing_spheres
-from .render_model import BOUND, NEVER, RenderModel
+from .render_model import BOUND, NEVER, SIZE, RenderModel
 
 Tables = dict[str, torch.Tensor]
 MESH_TABLES, DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
@@ -18,6 +19,8 @@ IMAGE_TABLES = ("images", "levels", "texels")
 FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
 DRESS_NAMES = (*MESH_TABLES, *DRESS_TABLES, *IMAGE_TABLES, *FIELD_TABLES)
 """The tables of meshes, textures and height fields, in the order that kernels have them."""
+RODS = [kind for kind, numbers in of_kinds("NUMBERS").items() if numbers == ("radius", "half_length")]
+"""The kinds of capsules and cylinders."""
 
 
 def tiles_of(width: int, height: int) -> int:
@@ -56,17 +59,41 @@ def cast(
 ) -> tuple[torch.Tensor, ...]:
     """Return depth, rows, guides and colours of n pictures; colours and guides are empty unless asked for.
 
-    Overlays are in colours alone; depth and rows have them, too, unless they are `measured`.
+    Overlays, and the least width of rods, are in colours alone; depth and rows have them, too, unless they are
+    `measured`.
     """
-    size, overlaid = (width, height, samples), tables["geom"][:-1] < 0
-    if not (measured or guided) or not bool(overlaid.any()):
-        return _cast(runtime, has, tables, poses, *size, colour=colour, guided=guided)
-    shape = tables["shape"].clone()
-    shape[:, overlaid, BOUND] = NEVER
-    *found, image = _cast(runtime, has, tables | {"shape": shape}, poses, *size, colour=False, guided=guided)
+    size, shape, overlaid = (width, height, samples), tables["shape"], tables["geom"][:-1] < 0
+    seen = with_least_widths(tables, poses, height) if colour else shape
+    true = shape
+    if (measured or guided) and bool(overlaid.any()):
+        true = shape.clone()
+        true[:, overlaid, BOUND] = NEVER
+    if seen is true or not (measured or guided):
+        return _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=colour, guided=guided)
+    *found, image = _cast(runtime, has, tables | {"shape": true}, poses, *size, colour=False, guided=guided)
     if colour:
-        image = _cast(runtime, has, tables, poses, *size, colour=True, guided=False)[-1]
+        image = _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=True, guided=False)[-1]
     return *found, image
+
+
+def with_least_widths(tables: Tables, poses: Poses, height: int) -> torch.Tensor:
+    """Return the table `shape` whose capsules and cylinders are at least a pixel wide, where one of them is thinner.
+
+    Rays a pixel apart would meet only parts of a thinner one: it would be drawn as dashes.
+    """
+    shape, kind = tables["shape"], tables["kind"]
+    rod = torch.isin(kind, torch.tensor(RODS, dtype=kind.dtype, device=kind.device))
+    away = -((poses.centre - poses.eye[:, None]) * poses.view[:, None, :, 2]).sum(dim=-1).to(shape.dtype)
+    _, _, bottom, top, is_parallel = tables["frustum"].expand(len(away), 5).unbind(-1)
+    pixel = ((top - bottom) / height)[:, None] * torch.where(is_parallel[:, None] > 0.5, 1.0, away.clamp(min=0.0))
+    lacking = 0.5 * pixel - shape[..., SIZE]
+    thin = rod & (lacking > 0) & (shape[..., SIZE] > 0) & (shape[..., BOUND] > 0)
+    if not bool(thin.any()):
+        return shape
+    shape, more = shape.repeat(len(away) // len(shape), 1, 1), torch.where(thin, lacking, 0.0)
+    shape[..., SIZE] += more
+    shape[..., BOUND] += more
+    return shape
 
 
 def _cast(

@@ -23,6 +23,8 @@ MOST_CONTACTS = 64
 CONTACTS = "contacts"
 """In `Part.reads`: the solver's `contacts`."""
 FRAMES = ("world", "body", "geom", "site")
+_THIN, _THICK = 0.005, 0.025
+"""Radii of the axes of the world and of others as shares of a given length: those of Genesis (its mesh.py)."""
 _AXES = torch.tensor(
     [[[0.0, 0, 1], [0, 1, 0], [1, 0, 0]], [[1.0, 0, 0], [0, 0, 1], [0, 1, 0]], [[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]]
 )
@@ -129,7 +131,7 @@ def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> Part:
     count = {"world": 1, "body": mj.nbody - 1, "geom": mj.ngeom, "site": mj.nsite}[of]
     half, width = (0.5 * mj.vis.scale.framelength * mj.stat.meansize, 0.5 * mj.vis.scale.framewidth * mj.stat.meansize)
     if length is not None:
-        half, width = 0.5 * length, width * 0.5 * length / half
+        half, width = 0.5 * length, length * (_THIN if of == "world" else _THICK)
 
     def place(fields: Mapping[str, Any]) -> Placed:
         if of == "world":

@@ -160,3 +160,28 @@ def test_groups_of_geoms_are_shown_by_option(poses):
         renderer = BatchRenderer(source.model, 40, 40, camera=ABOVE, show=Show(geom_groups=groups))
         assert set(renderer.segmentation(source).unique().tolist()) == seen
     assert np.array_equal(renderer.segmentation(source), renderer.segmentation(source))
+
+
+THIN = """<mujoco><worldbody><geom type="plane" size="5 5 1" rgba="0 0 0 1"/>
+  <geom type="{kind}" size="0.0008" fromto="-1.9 -0.7 0.3 1.9 0.9 0.3" rgba="1 0 0 1"/></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("kind", ["capsule", "cylinder"])
+def test_thin_rods_are_lines_and_not_dashes(kind, poses):
+    """A rod of a thirtieth of a pixel is in each column that it passes; other outputs have its true size."""
+    source = poses(mujoco.MjModel.from_xml_string(THIN.format(kind=kind)))
+    found = BatchRenderer(source.model, 80, 80, camera=ABOVE).draw(source, ("rgb", "depth", "segmentation"))
+    seen = (found["rgb"][0, ..., 0].float() > 1.5 * found["rgb"][0, ..., 2].float()).sum(dim=0)[4:-4]
+    assert seen.min() >= 1 and seen.float().mean() < 4, seen
+    exact = BatchRenderer(source.model, 80, 80, camera=ABOVE).draw(source, ("depth", "segmentation"))
+    assert (found["segmentation"] == 1).sum() < 30
+    assert all(torch.equal(found[name], exact[name]) for name in exact)
+
+
+def test_axes_of_a_given_length_are_slender(poses):
+    """The world's axes are 200 times as long as their radius, others 40 times, whatever the size of the model."""
+    for of, share in (("world", 0.005), ("body", 0.025)):
+        part = Show(frames={of: 2.0}).overlays(poses("ant").model.mj).parts[0]
+        fields = {"like": torch.zeros(1, 3), "xpos": torch.zeros(1, 14, 3), "xquat": torch.ones(1, 14, 4)}
+        size = part.place(fields)[2]
+        assert float(size[0, 0, 1]) == 1.0 and float(size[0, 0, 0]) == pytest.approx(2.0 * share)
