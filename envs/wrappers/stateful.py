@@ -47,6 +47,9 @@ class StatefulWrapper(VectorWrapper, metaclass=VectorKind):
         self.autoreset_mode = mode
         self._finished: Array | None = None  # (num_envs,) bool: under NEXT_STEP these are reset by the next step
 
+    def __del__(self) -> None:
+        """Leave the environments open, as Gymnasium 1.4 does; in 1.2 a wrapper that is collected closes them."""
+
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes, everywhere or where options["reset_mask"] is True."""
         if torch.is_inference_mode_enabled():

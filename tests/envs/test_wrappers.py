@@ -3,6 +3,7 @@
 Environments of the same seed return the same bits whatever they are wrapped in, so both sides see the same data.
 """
 
+import gc
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.error import InvalidBound
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 import tumble
 from tumble import wrappers
@@ -288,3 +289,15 @@ def test_wrong_arguments():
     envs.metadata = {}
     with pytest.raises(ValueError, match=r"metadata\['autoreset_mode'\] of .* is None"):
         wrappers.NormalizeReward(envs)
+
+
+@pytest.mark.parametrize("wrapper", ["RecordEpisodeStatistics", "NormalizeObservation"])
+def test_a_wrapper_that_is_dropped_leaves_the_environments_open(monkeypatch, wrapper):
+    """Gymnasium 1.2 closes what is inside of a wrapper that Python collects, 1.4 does not."""
+    closes = getattr(VectorEnv, "__del__", lambda envs: getattr(envs, "closed", True) or envs.close())
+    monkeypatch.setattr(VectorEnv, "__del__", closes, raising=False)
+    envs = tumble.make_vec(Pointer, NUM_ENVS)
+    getattr(wrappers, wrapper)(envs).reset(seed=0)
+    gc.collect()
+    assert not envs.closed
+    envs.reset(seed=0)

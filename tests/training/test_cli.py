@@ -353,7 +353,8 @@ def test_a_reader_that_leaves_is_no_error():
     """As in `tumble list | head -1`."""
     line = f"{sys.executable} -m tumble.training.cli config Ant | head -1"
     result = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
-    assert result.stdout.startswith("# ppo") and result.stderr == ""
+    errors = [line for line in result.stderr.splitlines() if not line.endswith(" s so far")]  # of a busy machine
+    assert result.stdout.startswith("# ppo") and errors == []
 
 
 @pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
