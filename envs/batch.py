@@ -15,6 +15,7 @@ from .memory import Memory, Varied
 from .noise import Noise, Streams
 from .observations import each
 from .saved import require_parts, require_tensor
+from .scans import poses_for
 from .simulators import kind_in, make_solver
 from .task import Last, Observation, ResetResult, StepResult, Task, load
 from .views import make_view
@@ -68,7 +69,7 @@ class TaskBatch:
         self.task = task = task.bound(model.mj, self.kind, self._varied)
         self._check = ResultCheck(task, self.kind)
         reads = self._check.reads()
-        self.solver = make_solver(simulator, model, num_envs, reads)
+        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)])
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)

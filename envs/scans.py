@@ -1,7 +1,7 @@
 """Rays that a task wants in its state: height scans around a body, rings around feet, distance sensors."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .simulators import Solver
 
 ALIGNMENTS = ("yaw", "frame", "world")
+_OF_BODIES, _OF_SITES, _OF_GEOMS = ("xpos", "xmat"), ("site_xpos", "site_xmat"), ("geom_xpos", "geom_xmat")
 
 
 def grid_points(size: tuple[float, float] = (1.6, 1.0), resolution: float = 0.1) -> np.ndarray:
@@ -75,6 +76,12 @@ class RayScan:
     geoms: Any = None
 
 
+def poses_for(rays: Mapping[str, RayScan]) -> tuple[str, ...]:
+    """Return the quantities that scans are made of, which every step is to deliver: else each scan evaluates them."""
+    frames = (_OF_BODIES if getattr(scan, "site", None) is None else _OF_SITES for scan in rays.values())
+    return tuple(dict.fromkeys(name for names in frames for name in (*names, *_OF_GEOMS)))
+
+
 class Scanner:
     """Casts the rays of a scan in a solver's environments.
 
@@ -102,7 +109,7 @@ class Scanner:
             raise ValueError(f"{self._name}: reach={scan.reach} must be above zero and above={scan.above} not below")
         named = scan.site if scan.body is None else scan.body
         self._one = isinstance(named, str)
-        self._quantities = ("xpos", "xmat") if scan.site is None else ("site_xpos", "site_xmat")
+        self._quantities = _OF_BODIES if scan.site is None else _OF_SITES
         names: Sequence[str] = [named] if isinstance(named, str) else list(named or ())
         ids = [self._id("body" if scan.site is None else "site", each) for each in names]
         points, length = np.array(scan.points, float), np.linalg.norm(scan.direction)
