@@ -15,13 +15,27 @@ FRAMES = tuple(int(getattr(_O, f"mjOBJ_{n}")) for n in ("BODY", "XBODY", "GEOM",
 """Objects that have a frame."""
 
 
+ELSEWHERE = {
+    "camprojection": "a point's pixel: project it by the camera's matrix",
+    "tactile": "depths in a mesh's skin: use touch or contact sensors",
+    "plugin": "code of a plugin, as touch_grid: use touch or contact sensors",
+    "user": "filled by a callback of the user's program",
+}
+"""The types of sensors of MuJoCo 4.0 of which none is computed, and what they are."""
+
+
+def type_of(kind: int) -> str:
+    """Return the name of a type of sensors, in lower case."""
+    return mujoco.mjtSensor(kind).name.removeprefix("mjSENS_").lower()
+
+
 def refused_sensors(mj: MjModel) -> dict[int, str]:
     """Return the sensors that cannot be read: id -> reason, as a noun."""
     found = {}
     for sensor in range(mj.nsensor):
         kind = int(mj.sensor_type[sensor])
         if kind not in REASONS:
-            reason = f"a sensor of type '{mujoco.mjtSensor(kind).name.removeprefix('mjSENS_').lower()}'"
+            reason = f"a sensor of type '{type_of(kind)}' ({ELSEWHERE.get(type_of(kind), 'a newer type')})"
         else:
             reason = REASONS[kind](mj, sensor)
         if reason:

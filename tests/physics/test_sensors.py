@@ -1,6 +1,7 @@
 """Sensors: MuJoCo's sensordata after forward and after steps, of every type, in every environment by itself."""
 
 import copy
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -9,9 +10,10 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.mjmodel.sensors import REASONS
+from tumble.physics.mjmodel.sensors import ELSEWHERE, REASONS
 from tumble.physics.sensors.readings import READERS
 
+from ..models import sensor_table
 from .own_numbers import XML, compiled, random_numbers
 from .parity.catalogue import load
 from .parity.reference import reference_model
@@ -84,8 +86,14 @@ def errors(mjm, ours, theirs):
 def test_the_table_of_reasons_is_that_of_the_readers():
     assert REASONS.keys() == READERS.keys()
     others = {kind for kind in map(int, mujoco.mjtSensor.__members__.values())} - READERS.keys()
-    named = ["mjSENS_CAMPROJECTION", "mjSENS_TACTILE", "mjSENS_PLUGIN", "mjSENS_USER"]
-    assert others == {int(getattr(mujoco.mjtSensor, n)) for n in named}
+    assert others == {int(getattr(mujoco.mjtSensor, f"mjSENS_{name.upper()}")) for name in ELSEWHERE}
+
+
+def test_the_table_of_sensors_is_current():
+    page = Path(__file__).parents[2] / "docs" / "support.md"
+    text = page.read_text(encoding="utf-8")
+    assert sensor_table.written(text) == text, "python -m tests.models.sensor_table"
+    assert len(sensor_table.rows()) == len(mujoco.mjtSensor.__members__)
 
 
 def test_the_model_has_every_type_that_can_be_read():
@@ -275,29 +283,38 @@ def test_the_gpu_driver_reads_the_same():
     tumble.init(precision="64")
 
 
-UNREAD = """<mujoco><worldbody><camera name="eye" resolution="4 4"/><body name="b"><joint name="j"/><geom size=".1"/>
-  <site name="s"/></body></worldbody>
+UNREAD = """<mujoco><extension><plugin plugin="mujoco.sensor.touch_grid"/></extension>
+  <asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+  <worldbody><camera name="eye" resolution="4 4"/><body name="b"><joint name="j"/><geom name="g" size=".1"/>
+  <geom type="mesh" mesh="m"/><site name="s"/></body></worldbody>
   <sensor><user name="mine" dim="2"/><jointpos name="angle" joint="j"/>
   <camprojection name="dot" site="s" camera="eye"/><jointpos name="late" joint="j" nsample="5" delay="0.01"/>
-  <rangefinder name="image" camera="eye"/></sensor></mujoco>"""
+  <rangefinder name="image" camera="eye"/><tactile name="skin" geom="g" mesh="m"/>
+  <plugin name="grid" plugin="mujoco.sensor.touch_grid" objtype="site" objname="s"><config key="size" value="2 2"/>
+  <config key="fov" value="45 45"/><config key="nchannel" value="1"/><config key="gamma" value="0"/></plugin>
+  </sensor></mujoco>"""
 
 
 def test_what_cannot_be_read_is_named():
     model = Model.from_mjcf(UNREAD)
-    assert sum("not computed" in line for line in model.unused) == 3
+    assert sum("not computed" in line for line in model.unused) == 5
     solver = RigidSolver(model, 2, lanes=LANES)
     solver.set_state(qpos=[[0.3], [0.4]])
     solver.forward()
     (note,) = model.notes
-    assert "'mine' is a sensor of type 'user'; 'dot' is" in note and "'image' is a rangefinder of a camera" in note
+    assert "'mine' is a sensor of type 'user' (" in note and "'skin' is a sensor of type 'tactile' (" in note
+    assert (
+        "'grid' is a sensor of type 'plugin' (code of a plugin, as touch_grid" in note
+        and "'image' is a rangefinder of a camera" in note
+    )
     np.testing.assert_allclose(solver.sensordata[:, 2], [0.3, 0.4])
     assert not solver.sensordata[:, :2].any() and not solver.sensordata[:, 3:].any()
     with pytest.raises(NotImplementedError, match="'image' is a rangefinder of a camera"):
         solver.sensor("image")
     with pytest.raises(KeyError, match="no sensor is named 'angel'; there are mine, angle"):
         solver.sensor("angel")
-    with pytest.raises(IndexError, match="the model has 5"):
-        solver.sensor(5)
+    with pytest.raises(IndexError, match="the model has 7"):
+        solver.sensor(7)
     np.testing.assert_allclose(solver.sensor("angle")[:, 0], [0.3, 0.4])
     assert not solver.sensor("late").any()
 
