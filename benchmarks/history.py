@@ -4,9 +4,12 @@ tumble bench envs --json benchmarks/results/envs.json     replaces the record an
 """
 
 import csv
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from ..physics.process.disk import open_own
 
 FILE = "history.csv"
 COLUMNS = ("date", "command", "processor", "cores", "busy before", "figures")
@@ -16,7 +19,7 @@ def add(folder: Path, record: Mapping[str, Any]) -> None:
     """Append a line on a record to the history of a folder, where it has one."""
     path = folder / FILE
     if path.exists():
-        with path.open("a", encoding="utf-8", newline="") as file:
+        with os.fdopen(open_own(path, os.O_WRONLY | os.O_APPEND), "a", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow(line(record))
 
 

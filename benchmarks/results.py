@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..physics.process.cores import usable_cores
+from ..physics.process.disk import replacing
 from ..physics.process.machine import processor_name
 
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
@@ -129,7 +130,8 @@ def _core_times() -> list[int]:
 def save(path: Path, record: Mapping[str, Any]) -> None:
     """Write JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def _cell(value: Any, form: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..physics.process.disk import check_arrays, read_regular
+from ..physics.process.disk import check_arrays, read_regular, replacing
 from ..physics.user.state_file import model_digest
 from . import description, saving
 from .life import Life
@@ -67,7 +67,8 @@ class Keeping(Life):
         text = self.describe()
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
 
     @classmethod
     def load(

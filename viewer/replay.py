@@ -8,13 +8,13 @@ import html
 import json
 import os
 import re
-import uuid
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from ..physics.process.disk import replacing
 from .drawn import Drawn, StartCamera, body_name, followed
 from .packing import pack, unpack
 
@@ -89,14 +89,11 @@ class Replay:
             raise ValueError(f"a replay's name must end in .html, not {path.name!r}")
         page = self.html().encode("utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{uuid.uuid4().hex}.html")
         try:
-            unfinished.write_bytes(page)
-            unfinished.replace(path)
+            with replacing(path) as unfinished:
+                unfinished.write_bytes(page)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(path)) from None
-        finally:
-            unfinished.unlink(missing_ok=True)
         return path
 
     def _repr_html_(self) -> str:

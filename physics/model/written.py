@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from ..geometry.assets import place_files
+from ..process.disk import own_folder, replacing
 from ..shapes import of_kinds
 
 _DIGITS = "_mjPRIVATE__set_xml_precision"
@@ -61,10 +62,11 @@ def write_mjcf(spec: mujoco.MjSpec | None, path: str | os.PathLike) -> None:
         for name, value in element.attrib.items():
             if name.startswith("file"):
                 element.set(name, beside.copied(value))
-    ElementTree.ElementTree(root).write(path, encoding="utf-8")
-    unlike = differences(mjm, mujoco.MjModel.from_xml_path(os.fspath(path)))
-    if unlike:
-        raise ModelWriteError(f"{path}: read back, it is another model; these fields differ: {', '.join(unlike)}")
+    with replacing(path) as unfinished:
+        ElementTree.ElementTree(root).write(unfinished, encoding="utf-8")
+        unlike = differences(mjm, mujoco.MjModel.from_xml_path(os.fspath(unfinished)))
+        if unlike:
+            raise ModelWriteError(f"{path}: read back, it is another model; these fields differ: {', '.join(unlike)}")
 
 
 def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
@@ -110,13 +112,15 @@ class _Beside:
     def copied(self, file: str) -> str:
         """Copy a file there; return its path as the MJCF file has it."""
         target = self._folder / self._free(Path(file).name, file)
-        self._folder.mkdir(exist_ok=True)
+        own_folder(self._folder)
         if file in self._assets:  # it came along with the spec
             data = self._assets[file]
-            target.write_bytes(data.encode() if isinstance(data, str) else bytes(data))
+            with replacing(target) as unfinished:
+                unfinished.write_bytes(data.encode() if isinstance(data, str) else bytes(data))
             return f"{self._folder.name}/{target.name}"
-        if not (target.exists() and target.samefile(file)):
-            shutil.copyfile(file, target)
+        if not (os.path.exists(target) and os.path.samefile(target, file)):
+            with replacing(target) as unfinished:
+                shutil.copyfile(file, unfinished)
         return f"{self._folder.name}/{target.name}"
 
     def image(self, texture: mujoco.MjsTexture) -> str:
@@ -125,8 +129,9 @@ class _Beside:
         pixels = pixels.reshape(texture.height, texture.width, texture.nchannel)
         target = (self._folder / f"{texture.name.replace('/', '_') or 'texture'}.png").absolute()
         target = target.with_name(self._free(target.name, os.fspath(target)))
-        self._folder.mkdir(exist_ok=True)
-        iio.imwrite(target, pixels[..., 0] if pixels.shape[2] == 1 else pixels)
+        own_folder(self._folder)
+        with replacing(target) as unfinished:
+            iio.imwrite(unfinished, pixels[..., 0] if pixels.shape[2] == 1 else pixels)
         return os.fspath(target)
 
     def _free(self, name: str, source: str) -> str:

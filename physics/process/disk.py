@@ -28,6 +28,8 @@ UNPACKED = 1 << 30
 """Bytes that a packed archive may unpack to, whatever its own size."""
 PACKED_BY = 100
 """The size to which a packed archive may unpack beyond that, in sizes of its own; numbers seldom reach ten."""
+UNFINISHED = ".writing"
+"""What the names of files have that `replacing` has not put into their places."""
 
 _NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -100,7 +102,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     replaced, not followed.
     """
     path = Path(path)
-    unfinished = path.with_name(f".{os.urandom(8).hex()}.writing{path.suffix}")
+    unfinished = path.with_name(f".{os.urandom(8).hex()}{UNFINISHED}{path.suffix}")
     try:
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666))
         yield unfinished

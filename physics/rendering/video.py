@@ -8,7 +8,6 @@ import errno
 import os
 import struct
 import subprocess
-import uuid
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..process.disk import UNFINISHED, replacing
 from ..process.waiting import Waiting
 
 FILMS = (".mp4", ".gif")
@@ -224,15 +224,10 @@ def _appearing(path: Path) -> Iterator[Path]:
         raise OSError(error.errno, f"its folder cannot be made: {reason}", str(path)) from None
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "there is a folder of this name", str(path))
-    unfinished = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
     try:
-        unfinished.touch()
-        yield unfinished
-        unfinished.replace(path)
+        with replacing(path) as unfinished:
+            yield unfinished
     except OSError as error:
-        if str(unfinished) not in (str(error.filename), str(error.filename2)):
+        if not any(UNFINISHED in str(name) for name in (error.filename, error.filename2)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """Writers of files, row by row."""
 
 import csv
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -8,6 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 import torch
 
+from ...physics.process.disk import open_own, replacing
 from ...physics.rendering.video import write_video
 from .options import CSVFile, FileOptions, VideoFile
 
@@ -55,7 +57,7 @@ class CSVWriter(Writer):
             if len(header) != len(row):
                 raise ValueError(f"{self.path}: header has {len(header)} names, and there are {len(row)} numbers")
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("w", encoding="utf-8", newline="")
+            self._file = os.fdopen(open_own(self.path, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8", newline="")
             self._width = len(row)
             csv.writer(self._file).writerow(["timestamp", *header])
         if len(row) != self._width:
@@ -103,7 +105,7 @@ class NPZWriter(Writer):
         if self._kept:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             arrays = {name: np.stack(rows) for name, rows in self._kept.items()}
-            with self.path.open("wb") as file:
+            with replacing(self.path) as unfinished, unfinished.open("wb") as file:
                 np.savez_compressed(file, **arrays | dict(self.more() if self.more else {}))
         self._kept = {}
 
