@@ -12,6 +12,7 @@ import pytest
 import torch
 from matplotlib.image import imread
 
+from tumble.physics.process import disk
 from tumble.physics.rendering import save_png, video, write_video
 
 
@@ -120,10 +121,12 @@ def test_an_error_names_the_users_path(name, wrong, tmp_path, monkeypatch, capfd
         path.mkdir(parents=True)
     elif wrong == "not writable":  # also for root, who may write anywhere
 
-        def refuse(self):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+        def refuse(place, *rest, opened=os.open, **more):
+            if disk.UNFINISHED in str(place):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+            return opened(place, *rest, **more)
 
-        monkeypatch.setattr(Path, "touch", refuse)
+        monkeypatch.setattr(os, "open", refuse)
     else:
         path = Path("/proc/self/out") / name
     with pytest.raises(OSError, match=r"\[Errno") as raised:
