@@ -29,7 +29,7 @@ UNPACKED = 1 << 30
 PACKED_BY = 100
 """The size to which a packed archive may unpack beyond that, in sizes of its own; numbers seldom reach ten."""
 UNFINISHED = ".writing"
-"""What the names of files have that `replacing` has not put into their places."""
+"""The part of a name by which `replacing` marks unfinished files."""
 
 _NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
