@@ -313,8 +313,9 @@ def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
 
 def stored_numbers(sizes: dict[str, int], outputs: Collection[str]) -> int:
     """Return how many numbers a batch stores for each environment: its memory, and the outputs that steps deliver."""
-    delivered = [field for field in SCRATCH if field.name in outputs and field.name not in ROOMY]
-    return sum(layout(fields, sizes)[1] for fields in (*MEMORY.values(), delivered))
+    memory = max(group.stop for group in memory_groups(sizes).values())
+    delivered = (field for field in SCRATCH if field.name in outputs and field.name not in ROOMY)
+    return memory + sum(field.length(sizes) for field in delivered)
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:
