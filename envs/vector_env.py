@@ -141,13 +141,13 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         self._pack = None if self._kind.lies_on(self.device) else Packer(self.device, not self._in_torch)
         # Makes an array of the batch the caller's; nothing is to be done where all are packed together at last.
         self._export = (lambda array: array) if self._pack else self._kind.to_tensor if self._in_torch else host
-        self.render_envs, self._limit = render_envs, _NO_LIMIT if limit is None else limit
+        self._limit = _NO_LIMIT if limit is None else limit
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name, renderer)
+        self.render_envs = render_envs
         self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
-        # Arrays of the batch's kind, as everything is until it is handed to the caller:
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them
         self._done, self._ended = self._nobody(), False  # (num_envs,) bool: finished, and not reset yet; if any is
         self._observation: Observation | None = None  # what the last reset or step returned
