@@ -140,6 +140,11 @@ BENCHMARKS = {
         "setters",
         {"num_envs": 4096, "rounds": 5},
     ),
+    "managers": Benchmark(
+        "a vector step of a task with an observer, randomization, a difficulty, rays and sensors: CPU time",
+        "managers",
+        {"num_envs": 64, "steps": 50, "rounds": 5},
+    ),
     "profile": Benchmark(
         "where the time of a physics step goes",
         "stages",
