@@ -6,7 +6,7 @@ from tumble.benchmarks.managers import Hop, run
 
 
 def test_the_task_has_seven_dofs_three_sensors_and_nine_rays():
-    mj = Hop().model.mj
+    mj = Hop().load_model().mj
     assert (mj.nv, mj.nu, mj.nsensor) == (7, 4, 3)
     assert len(Hop.rays["ground"].points) == 9
 
