@@ -3,13 +3,15 @@
 MuJoCo's law is q1 - qpos0_1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = q2 - qpos0_2, or c0 without a second joint.
 """
 
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 import torch
 
-from ..kinematics.joints import is_free
+from ..kinematics.joints import is_free, is_slide
 
 TERMS = 5
 """Coefficients of a law."""
@@ -18,6 +20,7 @@ BEYOND = 1e-6
 LINEAR = 2
 """Coefficients of a law that can be inverted."""
 _DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+_TORQUE_SCALE = 10  # of a weld, in eq_data
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
 
@@ -152,20 +155,60 @@ def coupled_joints(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) 
     return np.array([each for each in found if (_coupled_dofs(mj, int(each)) & changed).any()], np.int64)
 
 
-def unheeded(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> list[str]:
-    """Return the names of other active equalities that changes of dofs (nv,) bool may break.
+def other_equalities(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """Return the other active equalities that changes of dofs (nv,) bool may break.
 
-    What floats, such as a body that is held, can follow.
+    Equalities with a free joint that is not changed are left out: what floats, such as a body that is held, can follow.
     """
-    names = []
     floats = is_free(mj.jnt_type[mj.dof_jntid])
-    found = active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0)
-    for each in np.flatnonzero(found):
-        coupled = _coupled_dofs(mj, int(each))
-        if (coupled & changed).any() and not (coupled & floats & ~changed).any():
-            kind = mujoco.mjtEq(int(mj.eq_type[each])).name.removeprefix("mjEQ_").lower()
-            names.append(f"the {kind} '{mj.equality(each).name or each}'")
-    return names
+    found = np.flatnonzero(active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0))
+    coupled = [(each, _coupled_dofs(mj, int(each))) for each in found]
+    return np.array([e for e, dofs in coupled if (dofs & changed).any() and not (dofs & floats & ~changed).any()], int)
+
+
+def equality_errors(
+    mj: mujoco.MjModel, equalities: np.ndarray, own: Mapping[str, np.ndarray], state: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """Return how far connects, welds and equalities of tendons are from holding, as MuJoCo measures it.
+
+    Args:
+        mj: the model.
+        equalities: (m,) their numbers; they count as active.
+        own: numbers of the model that differ between environments, by name, (n, *shape) each.
+        state: "qpos" (n, nq) and poses of mocap bodies, by their names in `mujoco.MjData`, (n, ...) each.
+
+    Returns:
+        (n, m, 2): a distance (m) and an angle (rad).
+    """
+    mjm = copy.copy(mj)
+    mjm.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+    data = mujoco.MjData(mjm)
+    data.eq_active[:] = np.isin(np.arange(mj.neq), equalities)
+    errors = np.zeros((len(state["qpos"]), len(equalities), 2))
+    for env in range(len(errors)):
+        for there, numbers in ((mjm, own), (data, state)):
+            for name, rows in numbers.items():
+                getattr(there, name)[:] = rows[env]
+        for stage in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_tendon, mujoco.mj_makeConstraint):
+            stage(mjm, data)
+        for k, each in enumerate(equalities):
+            left = data.efc_pos[: data.ne][data.efc_id[: data.ne] == each]
+            if mjm.eq_type[each] == mujoco.mjtEq.mjEQ_WELD:
+                scale = mjm.eq_data[each, _TORQUE_SCALE]
+                half = np.linalg.norm(left[3:]) / scale if scale else 0.0  # the vector part of a unit quaternion
+                errors[env, k] = np.linalg.norm(left[:3]), 2 * np.arcsin(min(half, 1.0))
+            else:
+                errors[env, k, int(_is_angle(mjm, int(each)))] = np.linalg.norm(left)
+    return errors
+
+
+def _is_angle(mj: mujoco.MjModel, equality: int) -> bool:
+    """Return True for tendons whose length is made of angles of joints."""
+    if mj.eq_type[equality] != mujoco.mjtEq.mjEQ_TENDON:
+        return False
+    first = int(mj.tendon_adr[mj.eq_obj1id[equality]])
+    joint = int(mj.wrap_objid[first])
+    return mj.wrap_type[first] == mujoco.mjtWrap.mjWRAP_JOINT and not is_slide(mj.jnt_type[joint])
 
 
 def _coupled_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Inverse kinematics of many environments at once: poses of targets in, coordinates out; nothing moves."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from ..process.runtime import ensure_runtime
 from ..scalars import as_count, as_flag
 from ..solver import RigidSolver
 from .chain import OWN, Chain, Masks, as_targets, dof_indices, label_of, make_chain, row_reals
-from .couplings import Couplings, coupled_joints, joint_couplings, joint_residuals, unheeded
+from .couplings import Couplings, coupled_joints, equality_errors, joint_couplings, joint_residuals, other_equalities
 from .draws import env_streams
 from .errors import ALL_AXES
 from .launches import ChainLaunches, Settings
@@ -47,7 +46,8 @@ class InverseKinematics:
     mocap bodies, its active equalities and its own `body_pos`, `body_quat`, `qpos0` and `eq_data`.
 
     Equalities of joints, mimic joints of URDF files among them, hold in every solution: a joint that follows another
-    moves with it, also where `dofs_idx` names only the other. Connects, welds, tendons and contacts are not heeded.
+    moves with it, also where `dofs_idx` names only the other. Connects, welds and equalities of tendons are
+    no part of the search, but its results are no success where they do not hold. Contacts do not count.
 
     Args:
         of: a solver, whose environments have states, or a model, which has none.
@@ -63,9 +63,6 @@ class InverseKinematics:
         IndexError: for a body, site or dof that does not exist.
         ValueError: for a wrong shape, or if no dof that may be changed moves a target.
         TypeError: `of` is neither.
-
-    Warns:
-        RuntimeWarning: a connect, weld or equality of tendons couples dofs that are changed, and is not heeded.
     """
 
     def __init__(
@@ -80,14 +77,7 @@ class InverseKinematics:
         self._dofs = dof_indices(self.model.mj, dofs_idx)
         self._made: dict[bytes, ChainLaunches] = {}
         self._active = self.model.mj.eq_active0 == 1
-        chain, _ = self._chain(np.ones((2, len(self.targets)), bool), self._active)  # errors now
-        for name in unheeded(self.model.mj, self._active, chain.changed):
-            warnings.warn(
-                f"inverse kinematics: {name} couples dofs that are changed, and is not heeded: look at solutions "
-                "before they are used, or leave these dofs out by dofs_idx",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        self._chain(np.ones((2, len(self.targets)), bool), self._active)  # errors now
 
     def _flags(self, name: str, given: Any) -> np.ndarray:
         flags, count = real_array(name, given), len(self.targets)
@@ -253,6 +243,9 @@ class InverseKinematics:
             success = success & (left <= torch.as_tensor(most, device=left.device)).all(1)
             if settings.respect:
                 success &= couplings.within_limits(mj, start)
+        if len(others := other_equalities(mj, active, chain.changed)):
+            errors = equality_errors(mj, others, *self._numbers_and_state(envs, start))
+            success = success & self._index((errors <= (settings.pos_tol, settings.rot_tol)).all((1, 2)), success)
         dtype = self._runtime.torch_dtype
         return Solution(start.to(dtype), found.error.to(dtype), success, found.steps)
 
@@ -266,6 +259,18 @@ class InverseKinematics:
         if self._solver is not None and envs is not None and name in self._solver.parameters.own:
             return self._solver.parameters.get(name, envs)
         return torch.as_tensor(getattr(self.model.mj, name))[None]
+
+    def _numbers_and_state(
+        self, envs: np.ndarray | None, qpos: torch.Tensor
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return numbers of the model that environments have of their own, and their state with coordinates (n, nq)."""
+        state, own = {"qpos": qpos.cpu().numpy()}, {}
+        if (solver := self._solver) is not None and envs is not None:
+            names = [name for name in solver.parameters.own if hasattr(self.model.mj, name)]
+            own = {name: solver.parameters.get(name, envs).cpu().numpy() for name in names}
+            poses = {"mocap_pos": solver.mocap_pos, "mocap_quat": solver.mocap_quat}
+            state |= {name: rows.cpu().double().numpy()[envs] for name, rows in poses.items()}
+        return own, state
 
     def _index(self, numbers: np.ndarray, like: torch.Tensor) -> torch.Tensor:
         return torch.as_tensor(numbers, device=like.device)

@@ -1,9 +1,12 @@
 """Inverse kinematics: poses and Jacobians are MuJoCo's, solutions bring targets to their poses as MuJoCo judges it."""
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.transform import Rotation
 
 from tumble import assets
 from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics
@@ -364,17 +367,57 @@ def test_environments_have_their_own_equalities():
 
 
 def test_equalities_that_cannot_hold_are_no_success():
-    """Of two laws for one joint the second is only judged; a connect is warned of, by name."""
+    """Of two laws for one joint the second is only judged."""
     mj = mujoco.MjModel.from_xml_string(LAWS.replace("</equality>", '<joint joint1="c" joint2="a"/></equality>'))
     targets = np.array([judged(mj, q, mj.eq_active0)[0] for q in obeying(mj, 4)])
     found = InverseKinematics(Model.from_mjmodel(mj), Target(site="hand")).solve(targets, seed=0)
     for k in range(4):
         left = judged(mj, found.qpos[k].numpy(), mj.eq_active0)[1].max()
         assert bool(found.success[k]) == (left <= 5e-3) and left > 5e-3
-    tied = LAWS.replace("</equality>", '<connect name="loop" body1="held" anchor="0 0 0"/></equality>')
-    tied = tied.replace('<body pos=".05 0 0">', '<body name="held" pos=".05 0 0">')
-    with pytest.warns(RuntimeWarning, match="the connect 'loop' couples dofs that are changed, and is not heeded"):
-        InverseKinematics(Model.from_mjcf(tied), Target(site="hand"))
+
+
+TIES = """<body name="ball" pos="0 0 3"><freejoint/><geom/></body></worldbody>
+<tendon><fixed name="turns"><joint joint="a" coef="1"/><joint joint="free" coef="-.5"/></fixed>
+ <spatial name="cord"><site site="ground"/><site site="hand"/></spatial></tendon>"""
+EACH_TIE = """<connect name="pinned" site1="hand" site2="ground" active="false"/>
+<weld name="fixed" site1="hand" site2="ground" torquescale=".5" active="false"/>
+<tendon name="angle" tendon1="turns" active="false"/><tendon name="length" tendon1="cord" active="false"/>
+<weld name="carried" body1="ball" body2="held" active="false"/></equality>"""
+
+
+def test_connects_welds_and_tendons_that_do_not_hold_are_no_success():
+    """Ties that are off by what is written here, and MuJoCo says the same; what is held follows."""
+    xml = LAWS.replace("</worldbody>", TIES).replace("</equality>", EACH_TIE)
+    xml = xml.replace("<worldbody>", '<worldbody><body name="post" pos=".3 .1 0"><geom/><site name="ground"/></body>')
+    mj = mujoco.MjModel.from_xml_string(xml.replace('<body pos=".05 0 0">', '<body name="held" pos=".05 0 0">'))
+    solver, ties = RigidSolver(Model.from_mjmodel(mj), 16), ("pinned", "fixed", "angle", "length", "carried")
+    off, models = np.array([0.0, 2e-4, 2e-2])[np.arange(16) // 5 % 3], [copy.copy(mj) for _ in range(16)]
+    q, active, hand = np.tile(mj.qpos0, (16, 1)), np.tile(mj.eq_active0, (16, 1)), np.zeros((16, 3))
+    q[:, : mj.nq - 7] = obeying(mujoco.MjModel.from_xml_string(LAWS), 16)
+    for env, (own, by) in enumerate(zip(models, off, strict=True)):
+        active[env, tie := mj.eq(ties[env % 5]).id], data = True, mujoco.MjData(mj)
+        data.qpos[:] = q[env]
+        mujoco.mj_forward(own, data)
+        hand[env], turn = data.site("hand").xpos, Rotation.from_matrix(data.site("hand").xmat.reshape(3, 3))
+        if env % 5 == 1:  # the residual is half the sine, times "torquescale"
+            turn = turn * Rotation.from_rotvec([0.0, 10 * by, 0.0])
+        own.body("post").quat[:] = turn.as_quat(scalar_first=True)
+        own.body("post").pos[:] = hand[env] + (0.0, by if env % 5 == 0 else 0.0 if env % 5 == 1 else 0.2, 0.0)
+        mujoco.mj_setConst(own, mujoco.MjData(own))
+        if env % 5 in (2, 3):
+            mujoco.mj_forward(own, data)
+            kind = env % 5 - 2
+            own.eq_data[tie, 0] = data.ten_length[kind] - own.tendon_length0[kind] + by * (10 if kind == 0 else 1)
+    for name in ("body_pos", "body_quat", "eq_data"):
+        solver.set_parameters(name, np.stack([getattr(own, name) for own in models]))
+    solver.eq_active = active == 1
+    found = InverseKinematics(solver, Target(site="hand")).solve(hand, init_qpos=q, max_samples=1, seed=0)
+    for env, own in enumerate(models):
+        assert np.abs(found.qpos[env].numpy() - q[env]).max() < ROUNDINGS
+        left = np.linalg.norm(judged(own, q[env], active[env])[1][5:])
+        by = off[env]
+        assert env % 5 == 4 or abs(left - (by, np.sin(5 * by) / 2, 10 * by, by)[env % 5]) < ROUNDINGS
+        assert bool(found.success[env]) == (off[env] < 1e-3 or env % 5 == 4)
 
 
 def test_wrong_arguments_are_refused_by_name(tree, solver):
