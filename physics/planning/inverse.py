@@ -245,7 +245,8 @@ class InverseKinematics:
                 success &= couplings.within_limits(mj, start)
         if len(others := other_equalities(mj, active, chain.changed)):
             errors = equality_errors(mj, others, *self._numbers_and_state(envs, start))
-            success = success & self._index((errors <= (settings.pos_tol, settings.rot_tol)).all((1, 2)), success)
+            met = np.all(errors <= (settings.pos_tol, settings.rot_tol), axis=(1, 2))
+            success = success & self._index(met, success)
         dtype = self._runtime.torch_dtype
         return Solution(start.to(dtype), found.error.to(dtype), success, found.steps)
 
