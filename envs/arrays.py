@@ -8,7 +8,8 @@ in a fixed order, and only with + - * /, roots, comparisons and rounding, whose 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
@@ -300,3 +301,17 @@ def everywhere(mask: Array) -> bool:
     if isinstance(mask, np.ndarray):
         return bool(np.count_nonzero(mask) == mask.size)
     return bool(mask.all())
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Return True if two values are equal: arrays, and collections and records with arrays in them, included."""
+    if isinstance(one, np.ndarray | torch.Tensor) or isinstance(other, np.ndarray | torch.Tensor):
+        return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())
+    if type(one) is type(other):
+        if is_dataclass(one):
+            return equal(vars(one), vars(other))
+        if isinstance(one, Mapping):
+            return one.keys() == other.keys() and all(equal(one[name], other[name]) for name in one)
+        if isinstance(one, list | tuple):
+            return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)

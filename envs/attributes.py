@@ -12,6 +12,8 @@ import gymnasium
 import numpy as np
 import torch
 
+from .arrays import equal
+
 if TYPE_CHECKING:
     from ..physics import RigidSolver
     from .arrays import ArrayKind
@@ -74,8 +76,9 @@ class SharedAttributes:
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of all environments: on the object where `call` finds the name, or else on this one.
 
-        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. Spaces
-        and the shapes of memory stay: a value that changes them is refused, and nothing is changed then.
+        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. The
+        model, spaces, pictures, rays and the shapes of memory stay: a value that changes them is refused, and nothing
+        is changed then.
 
         Args:
             name: of the attribute.
@@ -152,13 +155,6 @@ def _shared(name: str, values: Any, num_envs: int) -> Any:
                 "object, so the values must be equal"
             )
     return first
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Return True if two values, arrays included, are equal."""
-    if isinstance(one, np.ndarray | torch.Tensor) or isinstance(other, np.ndarray | torch.Tensor):
-        return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())
-    return bool(one == other)
 
 
 def _pictures(envs: "_Envs") -> tuple[np.ndarray | None, ...]:

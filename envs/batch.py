@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..physics.batch_numbers import Known
 from ..physics.mjmodel.outputs import control_names
 from ..physics.process.normal_mode import in_normal_mode
-from .arrays import Array, copy, counts, finite_or_zero, host, indices, owns_data, row_all
+from .arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data, row_all
 from .checks import ResultCheck
 from .faults import NON_FINITE
 from .memory import Memory, Varied
@@ -17,7 +17,7 @@ from .observations import each
 from .saved import require_parts, require_tensor
 from .scans import poses_for
 from .simulators import kind_in, make_solver
-from .task import Last, Observation, ResetResult, StepResult, Task, load
+from .task import Last, Observation, ResetResult, StepResult, Task, load, numbers_loaded
 from .views import make_view
 
 
@@ -63,7 +63,8 @@ class TaskBatch:
         self.num_envs = num_envs
         if not isinstance(model_options, Mapping | None):
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
-        model, variants = load(task, model_options or {})
+        self._model_options = dict(model_options or {})
+        model, variants = load(task, self._model_options)
         self.kind = kind_in(simulator, task.array_library)
         self._varied = Varied(model.mj, num_envs)
         self.task = task = task.bound(model.mj, self.kind, self._varied)
@@ -100,8 +101,14 @@ class TaskBatch:
             task: bound to the same model.
 
         Raises:
-            ValueError, TypeError, KeyError: its spaces or its memory are others, or its episodes do not begin.
+            ValueError, TypeError, KeyError: its model, spaces, memory or what it reads are others, or its episodes do
+                not begin.
         """
+        for name in ("reads", "cameras", "rays"):
+            if not equal(getattr(task, name), getattr(self.task, name)):
+                raise ValueError(f"the task's {name} are then others, and are read when environments are made")
+        if not equal(*(numbers_loaded(each, self._model_options) for each in (self.task, task))):
+            raise ValueError("the task's model is then another, and is loaded when environments are made")
         for name in ("action_space", "observation_space"):
             if (now := getattr(task, name)) != (before := getattr(self.task, name)):
                 raise ValueError(f"the {name} is then {now}, and was {before}")

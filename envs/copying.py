@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
-from .attributes import AT_THE_START, change_options, equal
+from .arrays import equal
+from .attributes import AT_THE_START, change_options
 
 if TYPE_CHECKING:
     from .batch import TaskBatch

@@ -10,7 +10,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -362,6 +362,16 @@ def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Varia
             raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
         return model, ()
     return scene.compile(actuators=True, **options), scene.variants
+
+
+def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
+    """Return all numbers of the model that a task loads; nothing if only `xml_file` decides which it is."""
+    if type(task).load_model is Task.load_model and type(task).build_scene is Task.build_scene:
+        return []
+    model, variants = load(replace(task), options)
+    image = np.empty(mujoco.mj_sizeModel(model.mj), np.uint8)
+    mujoco.mj_saveModel(model.mj, None, image)
+    return [image, model.values, [(each.name, each.numbers, each.places) for each in variants]]
 
 
 def options_of(kind: type[Task]) -> list[str]:

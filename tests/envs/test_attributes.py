@@ -6,7 +6,9 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs import ResetResult, Start, StepResult, Task
+from tumble import assets
+from tumble.envs import CameraView, RayScan, ResetResult, Start, StepResult, Task
+from tumble.scene import Scene, morphs, surfaces
 
 OPTIONS = {"max_episode_steps": 4, "healthy_reward": 2.0, "width": 16, "height": 12}
 
@@ -162,6 +164,61 @@ def test_options_that_make_other_environments_are_refused(option, value, words, 
     assert torch.equal(envs.reset()[0], others.reset()[0])
     envs.close()
     others.close()
+
+
+class Coloured(Remembering):
+    """One of two sizes of a ball, a picture and a ray beside the pendulum, by options; nothing else reads these."""
+
+    tint: tuple = (1.0, 0.0, 0.0, 1.0)
+    sizes: tuple = (0.1, 0.2)
+    reach: float = 2.0
+    width: int = 4
+    listed: tuple = ("xpos",)
+
+    def build_scene(self):
+        """A pendulum of a file, and the ball of two sizes."""
+        scene = Scene()
+        scene.add_entity(morphs.MJCF(file=str(assets.find(self.xml_file))), name="pendulum")
+        balls = [morphs.Sphere(radius=radius, pos=(0, 3, 1), fixed=True) for radius in self.sizes]
+        scene.add_entity(balls, surface=surfaces.Plastic(color=self.tint), name="ball")
+        return scene
+
+    @property
+    def reads(self):
+        """As many quantities as an option names."""
+        return self.listed
+
+    @property
+    def cameras(self):
+        """As wide as an option says."""
+        return {"front": CameraView(self.width, 4)}
+
+    @property
+    def rays(self):
+        """As far as an option says; their points are arrays."""
+        return {"ahead": RayScan(body="pendulum/cart", points=np.zeros((2, 3)), reach=self.reach)}
+
+
+@pytest.mark.parametrize(
+    ("task", "changes"),
+    [
+        ("ReacherHard", {"target_size": 0.05}),
+        (Coloured, {"tint": (0.0, 1.0, 0.0, 1.0), "sizes": (0.1, 0.3), "reach": 1.0, "width": 8, "listed": ("xquat",)}),
+    ],
+)
+def test_options_of_the_model_and_of_what_is_read_are_refused(task, changes):
+    """Else they would do nothing; equal values and other options are taken."""
+    envs = tumble.make_vec(task, 2, simulator="mujoco")
+    for option, value in changes.items():
+        before = getattr(envs.task, option)
+        words = rf"set_attr\('{option}'\): the task's .*make new environments with {option}="
+        with pytest.raises(ValueError, match=words):
+            envs.set_attr(option, [value, value])
+        assert getattr(envs.task, option) == before
+        envs.set_attr(option, [before, before])
+    envs.set_attr("frame_skip", 7)
+    assert envs.task.frame_skip == 7
+    envs.close()
 
 
 def test_other_attributes_can_be_set(envs, sync):
