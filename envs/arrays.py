@@ -9,7 +9,7 @@ in a fixed order, and only with + - * /, roots, comparisons and rounding, whose 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, reduce
 from typing import Any, NamedTuple
 
@@ -305,11 +305,13 @@ def everywhere(mask: Array) -> bool:
 
 def equal(one: Any, other: Any) -> bool:
     """Return True if two values are equal: arrays, and collections and records with arrays in them, included."""
+    if one is other:
+        return True
     if isinstance(one, np.ndarray | torch.Tensor) or isinstance(other, np.ndarray | torch.Tensor):
         return type(one) is type(other) and one.shape == other.shape and bool((one == other).all())
     if type(one) is type(other):
         if is_dataclass(one):
-            return equal(vars(one), vars(other))
+            return all(equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
         if isinstance(one, Mapping):
             return one.keys() == other.keys() and all(equal(one[name], other[name]) for name in one)
         if isinstance(one, list | tuple):

@@ -107,7 +107,10 @@ class TaskBatch:
         for name in ("reads", "cameras", "rays"):
             if not equal(getattr(task, name), getattr(self.task, name)):
                 raise ValueError(f"the task's {name} are then others, and are read when environments are made")
-        if not equal(*(numbers_loaded(each, self._model_options) for each in (self.task, task))):
+        options = self._model_options
+        loaded = numbers_loaded(self.task, options)
+        differs = not equal(numbers_loaded(task, options), loaded)
+        if differs and equal(numbers_loaded(self.task, options), loaded):  # else the task draws its model at random
             raise ValueError("the task's model is then another, and is loaded when environments are made")
         for name in ("action_space", "observation_space"):
             if (now := getattr(task, name)) != (before := getattr(self.task, name)):

@@ -221,6 +221,25 @@ def test_options_of_the_model_and_of_what_is_read_are_refused(task, changes):
     envs.close()
 
 
+class OfAnySize(Coloured):
+    """A ball whose size no option decides: it is drawn each time that the model is loaded."""
+
+    def build_scene(self):
+        """The pendulum, and a ball of any size."""
+        scene = Scene()
+        scene.add_entity(morphs.MJCF(file=str(assets.find(self.xml_file))), name="pendulum")
+        scene.add_entity(morphs.Sphere(radius=np.random.default_rng().uniform(0.1, 0.2), fixed=True), name="ball")
+        return scene
+
+
+def test_options_of_a_task_that_draws_its_model_are_taken():
+    """The model differs whenever it is loaded, which says nothing of the option."""
+    envs = tumble.make_vec(OfAnySize, 2, simulator="mujoco")
+    envs.set_attr("gain", 3.0)
+    assert envs.task.gain == 3.0
+    envs.close()
+
+
 def test_other_attributes_can_be_set(envs, sync):
     """Of the environments, of the solver, and new ones, as Gymnasium has it."""
     for made in (envs, sync):
