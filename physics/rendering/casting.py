@@ -47,6 +47,7 @@ def model_arrays(mj: mujoco.MjModel, drawn: RenderModel, lights: Lights, entitie
 def cast(
     runtime: Runtime,
     has: Has,
+    drawn: RenderModel,
     tables: Tables,
     poses: Poses,
     width: int,
@@ -62,12 +63,12 @@ def cast(
     Overlays, and the least width of rods, are in colours alone; depth and rows have them, too, unless they are
     `measured`.
     """
-    size, shape, overlaid = (width, height, samples), tables["shape"], tables["geom"][:-1] < 0
-    seen = with_least_widths(tables, poses, height) if colour else shape
+    size, shape, overlaid = (width, height, samples), tables["shape"], drawn.geom < 0
+    seen = with_least_widths(tables, poses, height) if colour and np.isin(drawn.kind, RODS).any() else shape
     true = shape
-    if (measured or guided) and bool(overlaid.any()):
+    if (measured or guided) and overlaid.any():
         true = shape.clone()
-        true[:, overlaid, BOUND] = NEVER
+        true[..., BOUND].masked_fill_(tables["geom"][:-1] < 0, NEVER)
     if seen is true or not (measured or guided):
         return _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=colour, guided=guided)
     *found, image = _cast(runtime, has, tables | {"shape": true}, poses, *size, colour=False, guided=guided)
@@ -82,13 +83,13 @@ def with_least_widths(tables: Tables, poses: Poses, height: int) -> torch.Tensor
     Rays a pixel apart would meet only parts of a thinner one: it would be drawn as dashes.
     """
     shape, kind = tables["shape"], tables["kind"]
-    rod = torch.isin(kind, torch.tensor(RODS, dtype=kind.dtype, device=kind.device))
+    rod = torch.stack([kind == each for each in RODS]).any(0)
     away = -((poses.centre - poses.eye[:, None]) * poses.view[:, None, :, 2]).sum(dim=-1).to(shape.dtype)
     _, _, bottom, top, is_parallel = tables["frustum"].expand(len(away), 5).unbind(-1)
     pixel = ((top - bottom) / height)[:, None] * torch.where(is_parallel[:, None] > 0.5, 1.0, away.clamp(min=0.0))
     lacking = 0.5 * pixel - shape[..., SIZE]
     thin = rod & (lacking > 0) & (shape[..., SIZE] > 0) & (shape[..., BOUND] > 0)
-    if not bool(thin.any()):
+    if thin.device.type == "cpu" and not thin.any():  # a GPU would have to be waited for
         return shape
     shape, more = shape.repeat(len(away) // len(shape), 1, 1), torch.where(thin, lacking, 0.0)
     shape[..., SIZE] += more

@@ -255,7 +255,7 @@ class BatchRenderer:
             raise ValueError('the output "motion" is of single environments: use draw')
         poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
         size = self.width, self.height, self.samples
-        found = cast(ensure_runtime(), self._has, tables, poses, *size, **needs_of(wanted))
+        found = cast(ensure_runtime(), self._has, self._drawn, tables, poses, *size, **needs_of(wanted))
         depth, row, guides, rgb = found
         made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
@@ -342,7 +342,7 @@ class BatchRenderer:
             own = {name: table[i : i + chunk].contiguous() for name, table in more.items()}
             now = Poses(*(part[i : i + chunk] for part in poses))
             size = self.width, self.height, self.samples
-            parts.append(cast(runtime, self._has, tables | own, now, *size, **needs))
+            parts.append(cast(runtime, self._has, self._drawn, tables | own, now, *size, **needs))
         whole = parts[0] if len(parts) == 1 else tuple(torch.cat(kind) for kind in zip(*parts, strict=True))
         depth, row, guides, rgb = whole
         ids = {name: tables[name] for name in ("geom", "body", "entity")}
