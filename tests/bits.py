@@ -127,7 +127,8 @@ def main() -> int:
         given.save.write_text(json.dumps(hashes, indent=1) + "\n")
     before = json.loads(given.compare.read_text()) if given.compare else {}
     differing = [name for name, value in hashes.items() if before.get(name, value) != value]
-    print(f"{len(hashes)} entries, {len(before.keys() & hashes.keys())} compared, {len(differing)} differ", *differing, sep="\n")
+    compared = len(before.keys() & hashes.keys())
+    print(f"{len(hashes)} entries, {compared} compared, {len(differing)} differ", *differing, sep="\n")
     return int(bool(differing))
 
 
