@@ -17,7 +17,6 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `vector_env`, `single_env` | Gymnasium's two faces |
 | `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
 | `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
-| `compatibility` | which of Gymnasium's wrappers are refused, with what would do |
 | `copying` | copies and pickles of environments |
 | `snapshots` | states that are taken, put back, and copied into other environments |
 | `checking` | what `tumble.check_vector_env` is: it knows none of the others |

@@ -16,7 +16,6 @@ from .arguments import parse_autoreset_mode, time_limit, torch_device, whole
 from .arrays import Array, copy, host, indices, only_rows, some
 from .attributes import SharedAttributes
 from .batch import StepOutcome, TaskBatch
-from .compatibility import Metadata, VectorKind, check_reset
 from .copying import Copied
 from .faults import FaultReporter
 from .goals import GoalMethods
@@ -39,7 +38,7 @@ _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
 @in_normal_mode
-class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv, metaclass=VectorKind):
+class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branched, VectorEnv):
     """A batch of environments that step together: torch tensors (or numpy arrays) in and out.
 
     Behaves as Gymnasium's `SyncVectorEnv` of the v5 task would, step by step, but for these:
@@ -170,7 +169,6 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
             Observations of all environments (num_envs, ...) and the info of those that were reset.
         """
         self._check_open()
-        check_reset(self.metadata)
         require_known(options, KNOWN, "vector environments")
         seeds = spread_seeds(seed, self.num_envs)
         mask = reset_mask(options, self.num_envs, self._kind)
@@ -301,7 +299,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
 
     def _describe(self) -> None:
         """Set what Gymnasium's tools read: metadata and spaces."""
-        self.metadata = Metadata(
+        self.metadata = dict[str, Any](
             render_modes=list(RENDER_MODES),
             render_fps=round(1 / self.task.dt),
             autoreset_mode=self.autoreset_mode,

@@ -8,7 +8,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from ...physics.process.normal_mode import normal_mode
 from ..arrays import Array, host, namespace
-from ..compatibility import VectorKind
 from ..observations import parts_of
 from ..task import Observation
 
@@ -23,7 +22,7 @@ class Step(NamedTuple):
     info: dict[str, Any]
 
 
-class StatefulWrapper(VectorWrapper, metaclass=VectorKind):
+class StatefulWrapper(VectorWrapper):
     """A wrapper that remembers something of every environment's episode.
 
     An episode begins in an environment

@@ -1,7 +1,7 @@
 """What Gymnasium's tests of vector wrappers check, around ours: numpy and torch output in three autoreset modes.
 
-Those tests are its modules in tests/wrappers/vector. `test_compatibility` has the wrappers that are refused,
-`test_wrappers` our own of those that remember something, `test_gymnasium_pictures` those that show pictures.
+Those tests are its modules in tests/wrappers/vector. `test_wrappers` has our own of those that remember something,
+`test_gymnasium_pictures` those that show pictures.
 """
 
 from typing import Any
@@ -286,3 +286,23 @@ def assert_alike(one: Any, other: Any, kind: type) -> None:
     else:
         assert type(other) is type(one) and other.dtype == one.dtype
         np.testing.assert_array_equal(host(one), host(other))
+
+
+def test_none_is_silently_wrong(make):
+    """Around torch output, or a mode that it does not know, a wrapper of numpy code raises an error by itself."""
+    numpy_code = {
+        W.RecordEpisodeStatistics: (),
+        W.NormalizeReward: (),
+        W.NormalizeObservation: ("SAME_STEP", "DISABLED"),
+        W.FlattenObservation: ("SAME_STEP",),
+        W.DictInfoToList: (),
+    }
+    for wrapper, unknown_modes in numpy_code.items():
+        for mode in AutoresetMode:
+            for output in KINDS:
+                if output == "numpy" and mode.name not in unknown_modes:
+                    continue
+                with pytest.raises((TypeError, RuntimeError, ValueError, AssertionError)):
+                    wrapped = wrapper(make("Hopper", mode.name, output))
+                    wrapped.reset(seed=0)
+                    wrapped.step(np.zeros((NUM_ENVS, 3), np.float32))
