@@ -123,17 +123,29 @@ def mesh_vertices(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh) -> np.ndarray:
     """Return the vertices (n, 3) of a mesh that `embed_mesh` has put into a spec, before its scale.
 
     Those of an stl file are the corners of its faces.
+
+    Raises:
+        MeshFileError: there are none, or numbers of one are missing or not finite.
     """
+    data = spec.assets[mesh.file] if mesh.file else b""
+    rows: Any
     if not mesh.file:
-        return np.array(mesh.uservert, float).reshape(-1, 3)
-    data = spec.assets[mesh.file]
-    if mesh.file.endswith(".stl"):
-        faces = np.frombuffer(data, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("end", "V2")]), -1, 84)
-        return faces["corners"].reshape(-1, 3).astype(float)
-    if mesh.file.endswith(".msh"):
-        return np.frombuffer(data, "<f4", 3 * int.from_bytes(data[:4], "little"), 16).reshape(-1, 3).astype(float)
-    rows = [line.split()[1:4] for line in data.splitlines() if line[:2] in (b"v ", b"v\t")]
-    return np.array(rows, float).reshape(-1, 3)
+        rows = mesh.uservert
+    elif mesh.file.endswith(".stl"):
+        rows = np.frombuffer(data, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("end", "V2")], -1, 84)["corners"]
+    elif mesh.file.endswith(".msh"):
+        rows = np.frombuffer(data, "<f4", 3 * int.from_bytes(data[:4], "little"), 16)
+    else:
+        rows = [words[1:4] for words in map(bytes.split, data.splitlines()) if words[:1] == [b"v"]]
+    try:
+        vertices = np.array(rows, float).reshape(-1, 3)
+    except ValueError:
+        raise MeshFileError("a line of its vertices is no three numbers") from None
+    if not len(vertices):
+        raise MeshFileError("it has no vertices")
+    if not np.isfinite(vertices).all():
+        raise MeshFileError("a vertex is not finite")
+    return vertices
 
 
 def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:

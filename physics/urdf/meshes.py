@@ -74,13 +74,13 @@ class Meshes:
             touching = [each for geom, each in used.geoms if geom.contype or geom.conaffinity]
             try:
                 embed_mesh(self.spec, used.element, shape.path)
+                vertices = mesh_vertices(self.spec, used.element) * shape.size
             except MeshFileError as error:
                 sentence = f"mesh '{shape.file}', {shape.path}: {error}"
                 if touching:
                     raise self.report.fault(touching[0].line, sentence) from error
                 self._leave_out(key, f"{sentence}; it is only seen, and left out")
                 continue
-            vertices = mesh_vertices(self.spec, used.element) * shape.size
             rank = _rank(vertices)
             if rank < 2 or (rank == 2 and len(np.unique(vertices, axis=0)) < LEAST_VERTICES):
                 self._leave_out(key, f"mesh '{shape.file}' is a point, a line or one triangle, and is left out")

@@ -177,6 +177,35 @@ def test_flat_meshes_are_seen_and_touch_nothing(form, tmp_path):
         assert urdf_spec(path).compile().ngeom == 1
 
 
+BROKEN_VERTICES = {
+    "empty.obj": (b"# nothing\n", "it has no vertices"),
+    "words.obj": (b"  v one two three\n" * 4 + b"f 1 2 3\n", "a line of its vertices is no three numbers"),
+    "nan.stl": (mesh_file()[:96] + np.float32(np.nan).tobytes() + mesh_file()[100:], "a vertex is not finite"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_VERTICES)
+def test_vertices_that_are_none_are_named_with_their_file(name, tmp_path):
+    data, sentence = BROKEN_VERTICES[name]
+    path = tmp_path / "r.urdf"
+    (tmp_path / name).write_bytes(data)
+    path.write_text(robot(name))
+    with pytest.raises(UrdfError, match=rf"r\.urdf, line 3: mesh '{name}', .*{name}: {sentence}"):
+        urdf_spec(path)
+    path.write_text(robot(name, tag="visual"))
+    with pytest.warns(UrdfWarning, match=rf"line 3: .*{sentence}; it is only seen, and left out"):
+        assert urdf_spec(path).compile().ngeom == 0
+
+
+def test_vertices_of_indented_lines_are_read(tmp_path):
+    """MuJoCo reads them too, whose own volume of the mesh is the oracle."""
+    (tmp_path / "m.obj").write_bytes(b"".join(b" " + line for line in mesh_file("obj").splitlines(keepends=True)))
+    (tmp_path / "r.urdf").write_text(robot("m.obj"))
+    mjm = urdf_spec(tmp_path / "r.urdf").compile()
+    assert mjm.ngeom == 1 and mjm.geom_contype[0] == 1
+    assert signed_volume(mjm) == pytest.approx(1.0, rel=SINGLE)
+
+
 def test_a_broken_mesh_that_is_only_seen_is_left_out(tmp_path):
     path = tmp_path / "r.urdf"
     (tmp_path / "m.stl").write_bytes(mesh_file()[:-7])
