@@ -44,7 +44,7 @@ def closed_condition(mjm: mujoco.MjModel) -> float:
 
     It is that of Newton's Hessian, in the poses of `worst_condition`: 1e8 at most.
     """
-    if not mjm.neq:
+    if not mjm.neq or not mjm.nv:
         return 1.0
     rng, data, worst = np.random.default_rng(0), mujoco.MjData(mjm), 1.0
     data.eq_active[:] = 1

@@ -264,6 +264,13 @@ def test_joints_that_follow_each_other_need_no_double_precision():
     assert model.closed_condition < model.values["condition"].max() and not needs_double_solver(model)
 
 
+def test_equalities_of_what_has_no_dofs_need_no_double_precision():
+    xml = """<mujoco><worldbody><body name="led" mocap="true"/><body name="post"/></worldbody>
+      <equality><weld body1="led" body2="post"/></equality></mujoco>"""
+    model = Model.from_mjcf(xml)
+    assert model.closed_condition == 1.0 and not needs_double_solver(model)
+
+
 def test_no_packaged_model_pays_for_hard_constraints():
     for path in sorted((ROOT / "assets").glob("*.xml")):
         assert not needs_double_solver(Model.from_mjmodel(mujoco.MjModel.from_xml_path(str(path)))), path.name
