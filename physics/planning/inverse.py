@@ -209,7 +209,7 @@ class InverseKinematics:
 
     def _patterns(self, envs: np.ndarray | None, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the different sets of active equalities (neq,), and the rows of the environments that have each."""
-        if self._solver is None or envs is None or not self.model.mj.neq or not count:
+        if self._solver is None or not self.model.mj.neq or not count:
             return [(self._active, np.arange(count))]
         active = self._solver.eq_active.cpu().numpy()[envs]
         kinds, which = np.unique(active, axis=0, return_inverse=True)
@@ -256,8 +256,8 @@ class InverseKinematics:
         return joint_couplings(mj, active, None if self._dofs is None else np.isin(mj.jnt_dofadr, self._dofs))
 
     def _numbers(self, name: str, envs: np.ndarray | None) -> torch.Tensor:
-        """Return numbers of the model, with one row for all, or with one for each environment that has its own."""
-        if self._solver is not None and envs is not None and name in self._solver.parameters.own:
+        """Return numbers of the model by name, a row for each environment, or one row for a model."""
+        if self._solver is not None:
             return self._solver.parameters.get(name, envs)
         return torch.as_tensor(getattr(self.model.mj, name))[None]
 
@@ -266,7 +266,7 @@ class InverseKinematics:
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Return numbers of the model that environments have of their own, and their state with coordinates (n, nq)."""
         state, own = {"qpos": qpos.cpu().numpy()}, {}
-        if (solver := self._solver) is not None and envs is not None:
+        if (solver := self._solver) is not None:
             names = [name for name in solver.parameters.own if hasattr(self.model.mj, name)]
             own = {name: solver.parameters.get(name, envs).cpu().numpy() for name in names}
             poses = {"mocap_pos": solver.mocap_pos, "mocap_quat": solver.mocap_quat}

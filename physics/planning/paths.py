@@ -270,16 +270,7 @@ def _leaders(
     for follower, leader in zip(couplings.follower, couplings.leader, strict=True):
         moved[follower] = moved[leader]
     couplings = couplings.some(moved[couplings.follower])
-    data, qpos0 = (
-        (
-            solver.parameters.get(name, rows)
-            if name in solver.parameters.own
-            else torch.as_tensor(getattr(mj, name))[None]
-        )
-        .to(solver.device)
-        .double()
-        for name in ("eq_data", "qpos0")
-    )
+    data, qpos0 = (solver.parameters.get(name, rows).to(solver.device) for name in ("eq_data", "qpos0"))
     laws = couplings.laws(data)
     return leaders, Followers(couplings, laws, qpos0), couplings.narrow(mj, laws, qpos0)
 
