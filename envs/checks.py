@@ -230,6 +230,8 @@ class ResultCheck:
     def _observation(self, observation: Observation, n: int, method: str) -> Observation:
         """Check an observation of n environments, and bring its numbers to the solver's precision."""
         xp, wanted = self._kind.xp, self._wanted
+        if isinstance(observation, Mapping):  # such as state.images
+            observation = dict(observation)
         parts = parts_of(observation)
         if not parts:
             raise ValueError(f"{self._name}.{method}: the observation has no blocks; name at least one")

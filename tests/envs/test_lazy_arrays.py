@@ -92,6 +92,26 @@ def test_a_state_that_is_past_is_not_computed_from_the_present_one():
         late["b"]
 
 
+class Seer(Pointer):
+    """One whose observation is its pictures."""
+
+    def observation(self, state):
+        """All of them."""
+        return state.images
+
+
+@pytest.mark.parametrize("num_envs", [1, 3])
+def test_pictures_of_a_state_are_an_observation(num_envs):
+    envs = tumble.make_vec(Seer, num_envs, max_episode_steps=100)
+    observations = [envs.reset(seed=0)[0], envs.step(envs.action_space.sample())[0]]
+    assert [{name: tuple(part.shape) for name, part in each.items()} for each in observations] == [
+        {"above": (num_envs, 10, 12, 3)}
+    ] * 2
+    assert {*envs.single_observation_space.spaces} == {"above"}
+    assert all(np.ptp(host(each["above"])) > 0 for each in observations)
+    envs.close()
+
+
 class Keeper(Watcher):
     """One that reads the picture of the state before a step after it."""
 
