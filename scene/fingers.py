@@ -8,7 +8,7 @@ import numpy as np
 
 from .options import RigidOptions
 
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
+_FREE, _SLIDE, _HINGE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "SLIDE", "HINGE"))
 _TOWARDS = 0.7
 """Least cosine between the motion of a finger and the way to the other one."""
 
@@ -26,8 +26,7 @@ def warn_of_long_steps(mj: mujoco.MjModel, rigid: RigidOptions, substeps: int) -
     softest = 2.0 * float(mj.opt.timestep)
     if softest <= rigid.constraint_timeconst * (1.0 + 1e-9):
         return
-    free = mujoco.mjtJoint.mjJNT_FREE
-    held = [body for body in mj.jnt_bodyid[mj.jnt_type == free] if (mj.body_parentid != body).all()]
+    held = [body for body in mj.jnt_bodyid[mj.jnt_type == _FREE] if (mj.body_parentid != body).all()]
     pair = opposed_fingers(mj)
     if pair is None or not held:
         return
@@ -44,16 +43,19 @@ def warn_of_long_steps(mj: mujoco.MjModel, rigid: RigidOptions, substeps: int) -
 def opposed_fingers(mj: mujoco.MjModel) -> tuple[int, int] | None:
     """Return two bodies that press against each other, as the fingers of a gripper; None: there are none.
 
-    They are ends of chains with shapes that touch, sit on one body, and move each to or from the other one: legs and
-    wheels do not.
+    They are ends of chains with shapes that touch, sit on one body, and move each to or from the other one, by slides
+    or by hinges with limits. Hinges on a body that floats are legs.
     """
     data = mujoco.MjData(mj)
     mujoco.mj_kinematics(mj, data)
-    touching = (mj.geom_contype | mj.geom_conaffinity) != 0
+    touching, floating = (mj.geom_contype | mj.geom_conaffinity) != 0, mj.jnt_bodyid[mj.jnt_type == _FREE]
     ends: dict[int, list[int]] = {}
     for body in range(1, mj.nbody):
         joint, parent = int(mj.body_jntadr[body]), int(mj.body_parentid[body])
-        moves = mj.body_jntnum[body] == 1 and int(mj.jnt_type[joint]) in _SCALAR
+        moves = mj.body_jntnum[body] == 1 and (
+            mj.jnt_type[joint] == _SLIDE
+            or (mj.jnt_type[joint] == _HINGE and mj.jnt_limited[joint] and parent not in floating)
+        )
         if parent and moves and (mj.body_parentid != body).all() and touching[mj.geom_bodyid == body].any():
             ends.setdefault(parent, []).append(body)
     for bodies in ends.values():
@@ -69,7 +71,6 @@ def _moves_to(mj: mujoco.MjModel, data: mujoco.MjData, body: int, other: int) ->
     touching = (mj.geom_contype | mj.geom_conaffinity) != 0
     middle, towards = (data.geom_xpos[touching & (mj.geom_bodyid == each)].mean(axis=0) for each in (body, other))
     axis, way = data.xaxis[joint], towards - middle
-    is_slide = int(mj.jnt_type[joint]) == mujoco.mjtJoint.mjJNT_SLIDE
-    motion = axis if is_slide else np.cross(axis, middle - data.xanchor[joint])
+    motion = axis if mj.jnt_type[joint] == _SLIDE else np.cross(axis, middle - data.xanchor[joint])
     size = float(np.linalg.norm(motion) * np.linalg.norm(way))
     return size > 0.0 and abs(float(motion @ way)) > _TOWARDS * size

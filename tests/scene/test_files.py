@@ -13,7 +13,7 @@ from tumble.physics import Model
 from tumble.physics.model.sanity import ModelLoadError
 from tumble.physics.model.written import ModelWriteError, differences
 from tumble.physics.process.runtime import init
-from tumble.scene.fingers import warn_of_long_steps
+from tumble.scene.fingers import opposed_fingers, warn_of_long_steps
 from tumble.terrain import Terrain
 from tumble.terrain import files as terrain_files
 
@@ -479,6 +479,21 @@ def test_fingers_and_long_steps_are_warned_of(tmp_path, changed, warned):
     assert [("can grasp" in str(each.message), "substeps=2" in str(each.message)) for each in found] == [
         (True, True)
     ] * warned
+
+
+LEGS = """<mujoco><worldbody><body pos="0 0 .3"><freejoint/><geom type="box" size=".3 .1 .05"/>
+  <body pos=".3 0 0"><joint axis="0 1 0" range="-45 45"/><geom type="capsule" fromto="0 0 0 0 0 -1" size=".02"/></body>
+  <body pos="-.3 0 0"><joint axis="0 1 0" range="-45 45"/><geom type="capsule" fromto="0 0 0 0 0 -1" size=".02"/></body>
+</body></worldbody></mujoco>"""
+POLES = LEGS.replace("<freejoint/>", '<joint type="slide" axis="1 0 0"/>').replace(' range="-45 45"', "")
+JAWS = LEGS.replace("<freejoint/>", '<joint type="slide" axis="1 0 0"/>')
+STILL = "<mujoco><worldbody><body><geom size='.1'/><body><geom size='.1'/></body></body></worldbody></mujoco>"
+
+
+@pytest.mark.parametrize(("xml", "held"), [(HAND, True), (JAWS, True), (LEGS, False), (POLES, False), (STILL, False)])
+def test_legs_and_poles_are_no_fingers(xml, held):
+    """Legs before and behind a body, and poles on a cart, swing to each other, and hold nothing."""
+    assert (opposed_fingers(mujoco.MjModel.from_xml_string(xml)) is not None) == held
 
 
 BROKEN = {
