@@ -197,18 +197,6 @@ def test_a_single_environment_is_refused_with_what_to_do():
         TumbleVecEnv("Ant")
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_sb3s_own_error_for_a_vector_environment_says_what_to_do(wrapped):
-    """The error names the environment's class, whose name says how it is taken."""
-    envs = gym.make_vec("tumble/InvertedPendulum-v0", num_envs=2)
-    envs = NormalizeReward(envs) if wrapped else envs
-    with pytest.raises(
-        ValueError, match=r"takes as tumble\.training\.sb3_bridge\.TumbleVecEnv\(envs\)>, not a Gymnasium"
-    ):
-        PPO("MlpPolicy", envs)
-    PPO("MlpPolicy", TumbleVecEnv(envs), n_steps=2, batch_size=2, device="cpu")
-
-
 def test_attributes_methods_and_wrappers(pendulums):
     bridge = TumbleVecEnv(pendulums(2))
     assert bridge.get_attr("num_envs") == [2, 2] and bridge.get_attr("num_envs", indices=1) == [2]
