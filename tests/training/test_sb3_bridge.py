@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
-from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
@@ -15,7 +14,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormali
 import tumble
 from tumble.training.learner import stagger
 from tumble.training.sb3_bridge import TumbleVecEnv
-from tumble.wrappers import NormalizeReward
 
 
 class OnePendulum(gym.Env):
