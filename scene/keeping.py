@@ -179,7 +179,7 @@ def _made(cls: Any, text: str, path: str | os.PathLike, show_viewer: bool, given
         except BaseException:
             scene.close()
             raise
-    if told["build"] is not None and model_digest(scene.rigid_solver.model) != told["model"]:
+    if told["build"] is not None and model_digest(scene.rigid_solver.model) != told.get("model"):
         scene.close()
         raise ValueError(
             f"{path}: the scene that it describes is another one now: files of its morphs have changed, its ground "
@@ -190,23 +190,21 @@ def _made(cls: Any, text: str, path: str | os.PathLike, show_viewer: bool, given
 
 def _fill(scene: Any, told: Mapping[str, Any], folder: Path) -> None:
     """Add all that a description tells of to a scene, and build it; errors are those of `description.reading`."""
-    steps: dict[str, Callable[[Any], None]] = {
-        "entities": lambda entity: description.add_entity(scene, entity, folder),
-        "entities' carriers": lambda entity: description.attach(scene, entity),
-        "lights": lambda light: scene._lights.append(_light(light)),
-        "cameras": lambda camera: scene.add_camera(**camera),
-        "sensors": lambda sensor: scene.add_sensor(description.decode(sensor, folder)),
-    }
-    for name, add in steps.items():
+    steps: tuple[tuple[str, Callable[[Any], None]], ...] = (
+        ("entities", lambda entity: description.add_entity(scene, entity, folder)),
+        ("entities", lambda entity: description.attach(scene, entity)),
+        ("lights", lambda light: scene._lights.append(_light(light))),
+        ("cameras", lambda camera: scene.add_camera(**camera)),
+        ("sensors", lambda sensor: scene.add_sensor(description.decode(sensor, folder))),
+    )
+    for name, add in steps:
         with description.reading(name):
-            for number, part in enumerate(told[name.partition("'")[0]]):
+            for number, part in enumerate(told[name]):
                 with description.reading(number):
                     add(part)
     with description.reading("build"):
         if told["build"] is not None:
             scene.build(**told["build"])
-    with description.reading("model"):
-        told["model"]
 
 
 def _light(told: Mapping[str, Any]) -> Light:
