@@ -7,7 +7,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.condition import condition, worst_condition
+from tumble.physics.model import condition as conditions
+from tumble.physics.model.condition import closed_condition, condition, worst_condition
 from tumble.physics.model.features import needs_double_solver
 from tumble.physics.model.solver_params import pair_hardness
 
@@ -269,6 +270,33 @@ def test_equalities_of_what_has_no_dofs_need_no_double_precision():
       <equality><weld body1="led" body2="post"/></equality></mujoco>"""
     model = Model.from_mjcf(xml)
     assert model.closed_condition == 1.0 and not needs_double_solver(model)
+
+
+def test_large_matrices_are_looked_at_in_fewer_poses(monkeypatch):
+    """A rope of balls: NumPy's condition of MuJoCo's dense M + J' D J, scaled, in the reference pose."""
+    balls = "".join(f'<body name="{k}" pos="{0.1 * k} 0 0"><freejoint/><geom size=".04"/></body>' for k in range(12))
+    ties = "".join(f'<connect body1="{k}" body2="{k + 1}" anchor=".05 0 0"/>' for k in range(11))
+    xml = f'<mujoco><option jacobian="dense"/><worldbody>{balls}</worldbody><equality>{ties}</equality></mujoco>'
+    mjm, count = mujoco.MjModel.from_xml_string(xml), 0
+    data, mass = mujoco.MjData(mjm), np.zeros((mjm.nv, mjm.nv))
+    mujoco.mj_forward(mjm, data)
+    mujoco.mj_fullM(mjm, data, mass)
+    J = data.efc_J.reshape(-1, mjm.nv)[: data.ne]
+    hessian = mass + J.T * data.efc_D[: data.ne] @ J
+    scale = 1 / np.sqrt(np.diag(hessian))
+    make = mujoco.mj_makeConstraint
+
+    def counted(*arguments):
+        nonlocal count
+        count += 1
+        make(*arguments)
+
+    monkeypatch.setattr(mujoco, "mj_makeConstraint", counted)
+    everywhere = closed_condition(mjm)
+    assert count == 16
+    monkeypatch.setattr(conditions, "MOST_WORK", 100)
+    assert closed_condition(mjm) == pytest.approx(np.linalg.cond(hessian * scale[:, None] * scale), rel=1e-9)
+    assert count == 17 and closed_condition(mjm) <= everywhere
 
 
 def test_no_packaged_model_pays_for_hard_constraints():
