@@ -1,5 +1,6 @@
 """A task on a solver: the batch moves all environments at once. It knows neither time limits nor Gymnasium."""
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
@@ -208,6 +209,7 @@ class TaskBatch:
             "solver": self.solver.state_dict(),
             "memory": memory,
             "streams": self.streams.state_dict(),
+            "frame_skip": self.task.frame_skip,
         }
         if self._varied:
             state["varied"] = self._varied.state_dict()
@@ -219,10 +221,12 @@ class TaskBatch:
         """Return the memory in a saved state, once memory and noise are known to fit; nothing is changed.
 
         Raises:
-            TypeError, ValueError: the state is of another task or number of environments, or none at all.
+            TypeError, ValueError: the state is of another task, frame_skip or number of environments, or none at all.
         """
         where = f"{type(self.task).__name__}, saved state"
-        require_parts(where, state, ("solver", "memory", "streams"), optional=("coordinates", "varied"))
+        optional = ("coordinates", "varied", "frame_skip")  # old states lack the last
+        require_parts(where, state, ("solver", "memory", "streams"), optional)
+        self._check_frame_skip(state.get("frame_skip", self.task.frame_skip))
         self._varied.check_state(where, state.get("varied", {}))
         if "coordinates" in state:
             require_tensor(f"{where}: coordinates", state["coordinates"], tuple(self._view.coordinates().shape))
@@ -236,7 +240,7 @@ class TaskBatch:
         """Go on where `state_dict` left off; all of it is taken or nothing.
 
         Raises:
-            ValueError: the state is of another task, model, precision or number of environments.
+            ValueError: the state is of another task, model, timestep, frame_skip, precision or number of environments.
         """
         memory = self.check_state(state)
         self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
@@ -265,17 +269,19 @@ class TaskBatch:
             "solver": self.solver.state.state_dict(None if rows is None else Known(rows)),
             "memory": {name: copy(array[chosen]) for name, array in self._memory.arrays.items()},
             "streams": self.streams.states(rows),
+            "frame_skip": self.task.frame_skip,
             "coordinates": copy(self._coordinates[chosen]),
             "edited": self.solver.edits != self._edits,
             "varied": self._varied.of(chosen),
         }
 
     def check_states(self, states: Mapping[str, Any], count: int) -> None:
-        """Refuse states of `count` environments that are of another task, model or precision.
+        """Refuse states of `count` environments that are of another task, model, frame_skip or precision.
 
         Raises:
             ValueError, TypeError: with what does not fit.
         """
+        self._check_frame_skip(states["frame_skip"])
         self._memory.fitting({name: self.kind.like(array) for name, array in states["memory"].items()}, count)
         self.solver.state.check_state_dict(states["solver"], count)
 
@@ -297,6 +303,15 @@ class TaskBatch:
         self._varied.put(states["varied"], chosen)
         self._coordinates[chosen] = self.kind.like(states["coordinates"])
         self._edits = -1 if edited else self.solver.edits
+
+    def _check_frame_skip(self, saved: Any) -> None:
+        """Refuse states whose environment steps are of another number of physics steps."""
+        task = self.task
+        if not isinstance(saved, int) or saved != task.frame_skip:
+            raise ValueError(
+                f"the state of {type(task).__name__} was saved with frame_skip={reprlib.repr(saved)}, and here it is "
+                f"{task.frame_skip}: its steps take another time; use the same frame_skip"
+            )
 
     def _differ(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
         """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""

@@ -109,8 +109,8 @@ class Branched:
 
         Raises:
             TypeError: this is no snapshot.
-            ValueError: it is of another task, model, precision or number of environments, or environments are named
-                twice; nothing is changed then.
+            ValueError: it is of another task, model, frame_skip, precision or number of environments, or environments
+                are named twice; nothing is changed then.
             IndexError: an environment does not exist.
             ResetNeeded: before the first reset, unless all environments are restored.
         """

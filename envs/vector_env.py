@@ -267,8 +267,8 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
 
         Raises:
             TypeError: this is no saved state.
-            ValueError: the state is of another task, number of environments or version of Tumble; nothing is changed
-                then.
+            ValueError: the state is of another task, timestep, frame_skip, precision, number of environments or version
+                of Tumble; nothing is changed then.
         """
         check_environments(state, _FORMAT, self.batch, parts_of(self.batch.observation))
         self.batch.load_state_dict(state["batch"])

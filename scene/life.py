@@ -63,7 +63,7 @@ class Life:
 
         Raises:
             TypeError: the state is no mapping.
-            ValueError: it is of another scene, precision or number of environments; nothing is changed then.
+            ValueError: it is of another scene, step, precision or number of environments; nothing is changed then.
         """
         world = self._built("reset")
         envs = world.envs(envs_idx)

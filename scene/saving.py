@@ -15,6 +15,8 @@ from .world import World
 _VERSION = 1
 _PUSHED = "scene/pushed"
 """The part of a state with the bodies whose wrenches end with the next step, (k, bodies)."""
+_DT = "scene/dt"
+"""The part of a state with the seconds of a step of the scene, in which sensors count, (k, 1). Old states lack it."""
 
 
 def save(
@@ -66,6 +68,8 @@ def description_in(path: str | os.PathLike) -> str:
 def state_of(world: World, sensors: SensorManager, envs: Any) -> dict[str, torch.Tensor]:
     """Return all that the future of environments depends on."""
     state = world.solver.state.state_dict(envs) | sensors.state_dict(envs)
+    if sensors.dt:
+        state[_DT] = torch.full((world.how_many(envs), 1), sensors.dt, dtype=torch.float64)
     if world.pushed:
         state[_PUSHED] = torch.tensor(sorted(world.pushed)).repeat(world.how_many(envs), 1)
     return state
@@ -75,11 +79,16 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
     """Put environments where `state_of` was.
 
     Raises:
-        ValueError: it is of another scene, precision or number of environments; nothing is changed then.
+        ValueError: it is of another scene, step, precision or number of environments; nothing is changed then.
     """
     of_sensors, of_solver = split(state)
-    pushed = of_solver.pop(_PUSHED, None)
+    pushed, dt = of_solver.pop(_PUSHED, None), of_solver.pop(_DT, None)
     sensors.check_state(of_sensors)
+    if dt is not None and bool((dt != sensors.dt).any()):
+        raise ValueError(
+            f"state: its sensors count steps of {dt.max():g} s, and those of this scene of {sensors.dt:g} s: make both "
+            "with the same dt"
+        )
     world.solver.state.load_state_dict(of_solver, envs)
     sensors.load_state_dict(of_sensors, envs)
     if pushed is not None and len(pushed):

@@ -10,6 +10,7 @@ import torch
 from ...physics import Model
 from ...physics.model.kernel_numbers import mujoco_numbers
 from ...physics.model.parameters import PARAMETERS
+from ...physics.user.saved_parameters import TIMESTEP, check_timestep, saved_timestep
 from ..saved import MASK, WHOLE, require_parts, require_tensor
 from .warned import heard
 from .world import PARTS, World
@@ -51,6 +52,7 @@ class States:
             "moved": np.array([world.moved for world in worlds]),
             "faults": np.array([world.faults for world in worlds]),
             "own": np.array([bool(world.names) for world in worlds]),
+            TIMESTEP: saved_timestep(self._mj, len(worlds)).numpy(),
         }
         for name in sorted(set().union(*(world.names for world in worlds))):
             parts[_NUMBERS + name] = np.stack([mujoco_numbers(world.model, name) for world in worlds])
@@ -63,15 +65,17 @@ class States:
             TypeError: it is no mapping.
             ValueError: with the part that does not fit.
         """
-        require_parts(_WHERE, state, _OF_ALL, optional=[_NUMBERS + name for name in PARAMETERS])
+        require_parts(_WHERE, state, _OF_ALL, optional=[TIMESTEP, *(_NUMBERS + name for name in PARAMETERS)])
         size = (count, mujoco.mj_stateSize(self._mj, PARTS))
         kinds = {"moved": MASK, "faults": WHOLE, "own": MASK}
+        shapes: dict[str, tuple[int, ...]] = (
+            dict.fromkeys(_OF_ALL, size) | dict.fromkeys(kinds, (count,)) | {TIMESTEP: (count, 1)}
+        )
         for name, part in state.items():
-            if name not in _OF_ALL:
-                shape: tuple[int, ...] = (count, *mujoco_numbers(self._mj, name.removeprefix(_NUMBERS)).shape)
-            else:
-                shape = (count,) if name in kinds else size
-            require_tensor(f"{_WHERE}: {name}", part, shape, kinds.get(name, ""))
+            if name not in shapes:
+                shapes[name] = (count, *mujoco_numbers(self._mj, name.removeprefix(_NUMBERS)).shape)
+            require_tensor(f"{_WHERE}: {name}", part, shapes[name], kinds.get(name, ""))
+        check_timestep(self._mj, state, count)
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], envs_idx: Any = None) -> None:
         """Go on where `state_dict` left off: each environment where one was, or all of them where a single one was.
@@ -82,7 +86,7 @@ class States:
         of_one = isinstance(state, Mapping) and len(state.get("own", ())) == 1
         self.check_state_dict(state, 1 if of_one else len(worlds))
         parts = {name: part.cpu().numpy() for name, part in state.items()}
-        numbers = {name.removeprefix(_NUMBERS): part for name, part in parts.items() if name not in _OF_ALL}
+        numbers = {name.removeprefix(_NUMBERS): part for name, part in parts.items() if name.startswith(_NUMBERS)}
         self._solver.edits += 1
         with heard():
             for env, world in enumerate(worlds):

@@ -323,8 +323,7 @@ class SolverState:
 
     def check_state_dict(self, state: Mapping[str, torch.Tensor], count: int) -> None:
         """Refuse a `state_dict` that is not of `count` environments, with the errors of `load_state_dict`."""
-        saved_parameters.checked(self._envs, state, count)
-        self._envs.driver.check_state(state, count)
+        self._checked(state, count)
 
     def load_state_dict(self, state: dict[str, torch.Tensor], envs_idx: Any = None) -> None:
         """Go on where `state_dict` left off: each environment where one was, or all of them where a single one was.
@@ -334,16 +333,24 @@ class SolverState:
             envs_idx: indices of environments; None for all. The others stay as they are.
 
         Raises:
-            ValueError: the state is of another model, precision or number of environments; nothing is changed then.
+            ValueError: the state is of another model, timestep, precision or number of environments; nothing is changed
+                then.
             IndexError: for an environment that does not exist.
         """
         envs = self._envs
         index, count = envs.chosen(envs_idx)
-        numbers = saved_parameters.checked(envs, state, 1 if is_of_one(state) else count)
+        numbers = self._checked(state, 1 if is_of_one(state) else count)
         envs.driver.load_state_dict(state, index)
         envs.lasting |= envs.driver.unlike_the_reference(state, LASTING - envs.lasting)
         saved_parameters.load(envs, numbers, index)
         envs.edits += 1
+
+    def _checked(self, state: Mapping[str, torch.Tensor], count: int) -> dict[str, Any]:
+        """Return the parameters in a `state_dict` of `count` environments by name, once all of it is known to fit."""
+        numbers = saved_parameters.checked(self._envs, state, count)
+        self._envs.driver.check_state(state, count)
+        saved_parameters.check_timestep(self._envs.model.mj, state, count)
+        return numbers
 
     def save(self, path: str | os.PathLike) -> None:
         """Write everything that the future depends on into a file: `load` goes on to the last bit, in any process.

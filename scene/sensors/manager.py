@@ -40,12 +40,16 @@ def split(state: Mapping[str, torch.Tensor]) -> tuple[dict[str, torch.Tensor], d
 
 
 class SensorManager:
-    """The sensors of a scene."""
+    """The sensors of a scene.
+
+    Attributes:
+        dt: seconds of a step of the scene, in which delays and histories count; 0 without sensors.
+    """
 
     def __init__(self) -> None:
         self.sensors: list[Sensor] = []
         self._world: World | None = None
-        self._dt = 0.0
+        self.dt = 0.0
 
     def add(self, options: Any, scene: Any, recorders: RecorderManager) -> Sensor:
         """Return a new sensor of a scene.
@@ -69,7 +73,7 @@ class SensorManager:
         sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
         sensor.recorders = recorders
         self.sensors.append(sensor)
-        self._dt = scene.dt
+        self.dt = scene.dt
         return sensor
 
     @property
@@ -82,7 +86,7 @@ class SensorManager:
         """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
         self._world = world
         for sensor in self.sensors:
-            sensor.bind(world, machine.seed(), self._dt)
+            sensor.bind(world, machine.seed(), self.dt)
 
     def after_step(self) -> None:
         """Read all sensors after a step."""

@@ -7,7 +7,7 @@ import torch
 
 import tumble
 
-from .own_tasks import Held, Pointer
+from .own_tasks import Counter, Held, Pointer
 
 
 def leaves(state, path=()):
@@ -58,6 +58,10 @@ CHANGES = {
 }
 
 
+LATER = ("timestep", "frame_skip")
+"""Parts that states of older versions lack."""
+
+
 @pytest.mark.parametrize("task", [Pointer, Held])
 def test_a_mistake_anywhere_leaves_everything_as_it_was(task):
     one, other = (tumble.make_vec(task, 3, max_episode_steps=9) for _ in range(2))
@@ -70,6 +74,8 @@ def test_a_mistake_anywhere_leaves_everything_as_it_was(task):
     tried = 0
     for path in leaves(given):
         for what, change in CHANGES.items():
+            if what == "missing" and path[-1] in LATER:
+                continue
             wrong = changed(given, path, change)
             with pytest.raises((ValueError, TypeError)) as caught:
                 other.load_state_dict(wrong)
@@ -84,3 +90,38 @@ def test_a_mistake_anywhere_leaves_everything_as_it_was(task):
     assert_same(other.state_dict(), given)
     one.close()
     other.close()
+
+
+@pytest.mark.parametrize("simulator", ["tumble", "mujoco"])
+def test_another_length_of_steps_is_refused_by_name(simulator):
+    """Of physics or of environment steps, in saved states and snapshots; states of older versions do not say it."""
+    envs, alike, longer, rarer = (
+        tumble.make_vec(Counter, 2, simulator=simulator, **options)
+        for options in ({}, {}, {"model_options": {"timestep": 0.01}}, {"frame_skip": 3})
+    )
+    for made in (envs, alike, longer, rarer):
+        made.reset(seed=0)
+        made.step(made.action_space.sample())
+    before = envs.state_dict()
+    now, frame_skip = envs.solver.model.mj.opt.timestep, envs.task.frame_skip
+    timestep_words = f"the state of environment 0 was saved with a timestep of 0.01 s, and here it is {now} s"
+    skip_words = f"of Counter was saved with frame_skip=3, and here it is {frame_skip}"
+    refused = [
+        (lambda: envs.load_state_dict(longer.state_dict()), timestep_words),
+        (lambda: envs.solver.load_state_dict(longer.solver.state_dict()), timestep_words),
+        (lambda: envs.solver.load_state_dict(longer.solver.state_dict([1])), timestep_words),
+        (lambda: envs.load_state_dict(rarer.state_dict()), skip_words),
+        (lambda: envs.restore(rarer.snapshot()), skip_words),
+    ]
+    for call, words in refused:
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert_same(envs.state_dict(), before)
+    old = alike.state_dict()
+    del old["batch"]["frame_skip"], old["batch"]["solver"]["timestep"]
+    envs.load_state_dict(old)
+    assert_same(envs.state_dict(), alike.state_dict())
+    envs.set_attr("frame_skip", 3)
+    envs.restore(rarer.snapshot())
+    for made in (envs, alike, longer, rarer):
+        made.close()

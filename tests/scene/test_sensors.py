@@ -285,6 +285,33 @@ def test_a_saved_state_reads_on_to_the_bit(scene, tmp_path):
         scene.reset({name: part for name, part in kept.items() if not name.startswith("sensors/")})
 
 
+def without(state, *names):
+    return {name: part for name, part in state.items() if name not in names}
+
+
+def test_a_state_of_other_steps_is_refused():
+    """Of the scene, in which sensors count, or of its physics; states of older versions do not say it."""
+    made = []
+    for dt, substeps in ((0.01, 2), (0.005, 1), (0.02, 2), (0.01, 2)):
+        scene = gs.Scene(gs.options.SimOptions(dt=dt, substeps=substeps))
+        box = scene.add_entity(gs.morphs.Box(size=(0.2, 0.3, 0.4), pos=(0, 0, 1)))
+        scene.add_sensor(gs.sensors.IMU(entity_idx=box.idx, delay=2 * dt))
+        scene.build(n_envs=2)
+        made.append((scene, scene.get_state()))
+    (scene, before), (_, other), (_, longer), (_, alike) = made
+    for state, words in (
+        (other, "its sensors count steps of 0.005 s, and those of this scene of 0.01 s"),
+        (longer, "its sensors count steps of 0.02 s"),
+        (without(longer, "scene/dt"), "saved with a timestep of 0.01 s, and here it is 0.005 s"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            scene.reset(state)
+        assert all(torch.equal(part, before[name]) for name, part in scene.get_state().items())
+    scene.reset(without(alike, "scene/dt", "timestep"))
+    for scene, _ in made:
+        scene.close()
+
+
 def test_offsets_of_environments_own(scene):
     imu = scene.named["box imu"]
     imu.set_pos_offset((0, 0.5, 0), envs_idx=[0, 1])
