@@ -29,14 +29,20 @@ _TOGETHER = ("reset", "step")  # methods that cannot be called in one environmen
 AT_THE_START = ("xml_file", "default_camera_config")  # options that are read once, when environments are made
 
 
-class _Envs(Protocol):
+class _Tasked(Protocol):
+    """The attributes of single and vector environments that are needed here."""
+
+    metadata: dict[str, Any]
+    task: "Task"
+    batch: "TaskBatch"
+
+
+class _Envs(_Tasked, Protocol):
     """The attributes of `SimVectorEnv` that are needed here."""
 
     num_envs: int
     render_mode: str | None
     render_envs: "torch.Tensor"
-    task: "Task"
-    batch: "TaskBatch"
     solver: "RigidSolver"
 
     def render(self) -> Any:
@@ -101,22 +107,27 @@ class SharedAttributes:
             except (ValueError, TypeError, KeyError) as error:
                 words = f"set_attr({name!r}): {error.args[0]}; make new environments with {name}={value!r}"
                 raise type(error)(words) from error
-            vars(task).update(vars(changed))
+            _put(envs, changed)
         else:
             setattr(_owner(envs, name, otherwise=envs), name, value)
 
 
-def change_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> None:
-    """Give a bound task other values of options, checked as when a task is made; its `bind` is called again.
+def change_options(env: "_Tasked", changes: Mapping[str, Any]) -> None:
+    """Give an environment's task other values of options, checked as when a task is made; its `bind` is called again.
 
     Raises:
         ValueError, TypeError: an option cannot have such a value.
     """
-    vars(task).update(vars(_with_options(task, kind, changes)))
+    _put(env, _with_options(env.task, env.batch.kind, changes))
 
 
 def _with_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> "Task":
     return replace(task, **changes).bound(task.model, kind, task._varied)
+
+
+def _put(env: "_Tasked", changed: "Task") -> None:
+    vars(env.task).update(vars(changed))
+    env.metadata["render_fps"] = round(1 / env.task.dt)
 
 
 def _owner(envs: "_Envs", name: str, otherwise: Any = None) -> Any:

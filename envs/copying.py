@@ -34,6 +34,7 @@ class Copied:
 
     batch: "TaskBatch"
     task: "Task"
+    metadata: dict[str, Any]
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -81,7 +82,7 @@ class Copied:
             if name not in AT_THE_START and not equal(value, getattr(self.task, name))
         }
         if changed:
-            change_options(self.task, self.batch.kind, changed)
+            change_options(self, changed)
         self._go_on(state["moment"])
 
 

@@ -66,11 +66,10 @@ class States:
             ValueError: with the part that does not fit.
         """
         require_parts(_WHERE, state, _OF_ALL, optional=[TIMESTEP, *(_NUMBERS + name for name in PARAMETERS)])
-        size = (count, mujoco.mj_stateSize(self._mj, PARTS))
         kinds = {"moved": MASK, "faults": WHOLE, "own": MASK}
-        shapes: dict[str, tuple[int, ...]] = (
-            dict.fromkeys(_OF_ALL, size) | dict.fromkeys(kinds, (count,)) | {TIMESTEP: (count, 1)}
-        )
+        shapes: dict[str, tuple[int, ...]] = {name: (count,) for name in kinds}
+        shapes["states"] = shapes["evaluated"] = (count, mujoco.mj_stateSize(self._mj, PARTS))
+        shapes[TIMESTEP] = (count, 1)
         for name, part in state.items():
             if name not in shapes:
                 shapes[name] = (count, *mujoco_numbers(self._mj, name.removeprefix(_NUMBERS)).shape)

@@ -1,5 +1,7 @@
 """`call`, `get_attr` and `set_attr` against SyncVectorEnv over single environments; episode lengths."""
 
+import copy
+
 import gymnasium
 import numpy as np
 import pytest
@@ -217,7 +219,10 @@ def test_options_of_the_model_and_of_what_is_read_are_refused(task, changes):
         assert getattr(envs.task, option) == before
         envs.set_attr(option, [before, before])
     envs.set_attr("frame_skip", 7)
-    assert envs.task.frame_skip == 7
+    twin = copy.deepcopy(envs)
+    for made in (envs, twin):
+        assert made.task.frame_skip == 7 and made.metadata["render_fps"] == round(1 / made.task.dt)
+    twin.close()
     envs.close()
 
 
