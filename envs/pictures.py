@@ -135,6 +135,7 @@ class Pictures:
 class SharedPictures(Viewed):
     """The part of `SimVectorEnv` that has `render`."""
 
+    metadata: dict[str, Any]
     render_mode: str | None
     _pictures: Pictures
     _window: Window | None
@@ -146,7 +147,7 @@ class SharedPictures(Viewed):
         With render mode "human" they are in the window, and the result is None.
         """
         if self._window is not None:
-            self._window.show(self._pictures.take(self._shown).cpu().numpy())
+            self._window.show(self._pictures.take(self._shown).cpu().numpy(), self.metadata["render_fps"])
             return None
         if self.render_mode is None:
             raise gymnasium.error.Error(

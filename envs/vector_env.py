@@ -144,7 +144,7 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
         self._describe()
         self._pictures = Pictures(self.batch, width, height, camera_id, camera_name, renderer)
         self.render_envs = render_envs
-        self._window = Window(self.metadata["render_fps"]) if render_mode == "human" else None
+        self._window = Window() if render_mode == "human" else None
         self._actions = ActionCheck(num_envs, self.single_action_space, self._kind, self.batch.action_names)
         self._reporter = FaultReporter()
         self._elapsed = self._kind.zeros((num_envs,), self._kind.xp.int64)  # steps, as the time limit counts them

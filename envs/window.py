@@ -12,14 +12,12 @@ from ..physics.process.libraries import pip_install
 class Window:
     """A window that opens when the first pictures are shown."""
 
-    def __init__(self, fps: float) -> None:
-        """Remember how many pictures a second are to be shown at most."""
-        self._fps = fps
+    def __init__(self) -> None:
         self._surface: Any = None
         self._clock: Any = None
 
-    def show(self, pictures: np.ndarray) -> None:
-        """Show pictures (k, height, width, 3) uint8, after a wait that keeps to the rate of pictures a second.
+    def show(self, pictures: np.ndarray, fps: float) -> None:
+        """Show pictures (k, height, width, 3) uint8, after a wait that keeps to `fps` pictures a second at most.
 
         Raises:
             DependencyNotInstalled: there is no pygame.
@@ -41,7 +39,7 @@ class Window:
             self._clock = pygame.time.Clock()
         self._surface.blit(pygame.surfarray.make_surface(tiled.transpose(1, 0, 2)), (0, 0))
         pygame.event.pump()
-        self._clock.tick(self._fps)
+        self._clock.tick(fps)
         pygame.display.flip()
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Pictures of single and vector environments, and Gymnasium's recorders on them."""
 
 import sys
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -155,6 +156,20 @@ def test_window_of_a_vector_environment(window):
     import pygame
 
     assert pygame.display.get_surface() is None
+
+
+def test_a_window_waits_as_long_as_a_step_takes(window, monkeypatch):
+    """Of a step that was changed, too."""
+    import pygame
+
+    told = []
+    monkeypatch.setattr(pygame.time, "Clock", lambda: SimpleNamespace(tick=told.append))
+    envs = tumble.make_vec("Hopper", 1, render_mode="human", **SIZE)
+    envs.reset(seed=0)
+    envs.set_attr("frame_skip", 8)
+    envs.render()
+    assert told == [round(1 / 0.008), round(1 / 0.016)]
+    envs.close()
 
 
 def test_no_window_without_pygame(monkeypatch):
