@@ -5,8 +5,6 @@ from typing import Any
 from .checks import number, numbers
 from .records import put, record
 
-COUPLINGS = (None, "two_way_soft_constraint", "external_articulation", "ipc_only")
-
 
 @record
 class Rigid:

@@ -21,9 +21,6 @@ from .frustum import Frustum, Intrinsics, fovy_frustum, model_frustum
 from .mounted import MountedCamera, MountedView, check_mounted
 from .names import nearest
 
-CameraChoice = "int | str | Camera | MountedCamera | PosedCamera | Mapping | None"
-"""The cameras that a renderer takes."""
-
 
 class PoseSource(Protocol):
     """The part of RigidSolver that rendering reads."""

@@ -9,11 +9,9 @@ from ..rays.traced import Traced
 from ..shapes.ray import unit
 from .shading import mix, vec3
 
-# columns of a view
-AROUND = 0  # 4 columns: centre and radius of the sphere around all solids, m; `Scene` reads it
+# columns of a view, after those of the sphere around all solids: its centre and radius, m
 AXES = 4  # 9 columns: camera-to-world rotation, row by row
 FRUSTUM = 13  # 5 columns: left, right, bottom, top at unit distance; 1 if orthographic
-VIEW_COLUMNS = 18
 
 
 class Lens(Traced):

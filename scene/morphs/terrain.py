@@ -17,7 +17,6 @@ DEFAULT_TYPES = (
     ("pyramid_sloped_terrain", "discrete_obstacles_terrain", "wave_terrain"),
     ("random_uniform_terrain", "pyramid_stairs_terrain", "sloped_terrain"),
 )
-LEAST_STEP = 1e-6
 
 
 @record

@@ -14,7 +14,6 @@ from ..shading import vec3
 
 # columns of the guides
 NORMAL, ALBEDO, DEPTH, HIT = 0, 3, 6, 7
-GUIDE_COLUMNS = 8
 VARIANCE = 3  # column of the light, after its colour; it is that of the mean brightness
 # columns of what is measured
 BRIGHT, SPREAD, MORE_VARIANCE = range(3)
