@@ -8,7 +8,9 @@ that had no part in the choice: the first of those that `tumble evaluate` plays.
 """
 
 import json
+import logging
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,15 @@ from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ..physics.process.disk import read_regular, work_folder
-from .checkpoint import list_checkpoints, save_checkpoint, write_text_atomically
+from .checkpoint import CheckpointError, list_checkpoints, save_checkpoint, write_text_atomically
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
 from .learner import Learner, generator_state, load_generator_state
 from .loggers import TrainingClock, keep_rows, open_to_append, read_curve
-from .policy import Policy
+from .policy import Policy, PolicyError
 from .runs import Run
 from .tasks import task_id
 
+logger = logging.getLogger("tumble")
 EVALUATIONS, BEST = "evaluations.jsonl", "best.json"
 CHOOSING_SEED = 1_000_000  # of evaluations during training; far from those of `tumble evaluate`, which judge the best
 
@@ -73,8 +76,8 @@ class EvaluationCallback(BaseCallback):
         row = {"step": score.step} | self.clock.read() | score.summary()
         for key in ("task", "simulator", "deterministic", "environment"):
             del row[key]
-        best = self.best_mean()
-        if best is None or score.mean > best:
+        best = self.kept_best()
+        if best is None or score.mean > best[1]["mean"]:
             self._keep(row)
         with open_to_append(self.path) as file:
             file.write(json.dumps(row) + "\n")
@@ -84,19 +87,24 @@ class EvaluationCallback(BaseCallback):
 
     def judge_best(self) -> None:
         """Score the policy that was kept on episodes that did not choose it, unless that was done before."""
-        for kept in list_checkpoints(self.run.best):
-            chosen = read_curve(kept / EVALUATIONS)
-            step = chosen[0]["step"] if chosen else None
-            if step is not None and step != read_best(self.run).get("step"):
-                scores = self.play_policy(kept, FIRST_SEED).summary() | {"chosen_by": chosen[0]}
-                write_text_atomically(self.run.folder / BEST, json.dumps(scores, indent=2) + "\n")
+        kept = self.kept_best()
+        if kept is None or kept[1]["step"] == read_best(self.run).get("step"):
+            return
+        policy, line = kept
+        try:
+            scores = self.play_policy(policy, FIRST_SEED).summary() | {"chosen_by": line}
+        except (CheckpointError, PolicyError) as error:
+            logger.warning("the best policy is not scored: %s", error)
+            return
+        write_text_atomically(self.run.folder / BEST, json.dumps(scores, indent=2) + "\n")
 
-    def best_mean(self) -> float | None:
-        """Return the mean return of the policy that was kept; None where none is."""
+    def kept_best(self) -> tuple[Path, dict[str, Any]] | None:
+        """Return the folder of the policy that was kept, and the line that chose it; None if there is none to read."""
         for kept in list_checkpoints(self.run.best):
-            rows = read_curve(kept / EVALUATIONS)
-            if rows and isinstance(rows[0].get("mean"), float):
-                return rows[0]["mean"]
+            with suppress(OSError):
+                rows = read_curve(kept / EVALUATIONS)
+                if rows and isinstance(rows[0].get("mean"), float):
+                    return kept, rows[0]
         return None
 
     def close(self) -> None:

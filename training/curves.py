@@ -21,7 +21,7 @@ from ..physics.process.disk import replacing
 from .best import EVALUATIONS, read_best
 from .checkpoint import write_text_atomically
 from .errors import TumbleUserError
-from .loggers import read_curve
+from .loggers import CLOCKS, NO_ROW, read_curve
 from .runs import Run
 from .seeds import SeedBatch
 from .tasks import short_name
@@ -54,19 +54,12 @@ def read_returns(run: Run, kind: str) -> Curve | None:
     if not rows:
         return None
     steps = np.array([row["step"] for row in rows], dtype=float)
-    on_processor = run.config.device == "cpu"
-    seconds = np.array([_seconds(row, on_processor) for row in rows])
+    clock = "cpu_seconds" if run.config.device == "cpu" else "seconds"
+    seconds = np.array([row[clock] for row in rows])
     if not seconds.all():  # evaluations of earlier versions say 0
         progress = read_curve(run.folder / "progress.jsonl") or rows
-        times = [_seconds(row, on_processor) for row in progress]
-        seconds = np.interp(steps, [row["step"] for row in progress], times)
+        seconds = np.interp(steps, [row["step"] for row in progress], [row[clock] for row in progress])
     return Curve(steps, seconds / 60, np.array([row[column] for row in rows], dtype=float))
-
-
-def _seconds(row: dict[str, Any], on_processor: bool) -> float:
-    seconds: float = row["seconds"]
-    busy = row.get("cpu_seconds", seconds)
-    return busy if on_processor and _is_number(busy) else seconds
 
 
 def _is_number(value: Any) -> bool:
@@ -91,10 +84,10 @@ class Group:
         return EVALUATION if any(read_returns(run, EVALUATION) for run in self.runs) else TRAINING
 
     @cached_property
-    def curves(self) -> dict[int, Curve]:
-        """The curves by seed, without runs that have no point."""
-        found = {run.config.seed: read_returns(run, self.kind) for run in self.runs}
-        return {seed: curve for seed, curve in found.items() if curve is not None}
+    def curves(self) -> list[tuple[int, Curve]]:
+        """The seed and the curve of each run that has a point."""
+        found = [(run.config.seed, read_returns(run, self.kind)) for run in self.runs]
+        return [(seed, curve) for seed, curve in found if curve is not None]
 
     def summary(self) -> dict[str, Any]:
         """Return `score` of each run, and mean, deviation and interval of each of its figures."""
@@ -115,9 +108,8 @@ def score(run: Run) -> dict[str, Any]:
     it, `training_return` the mean of the last episodes that ended in training.
     """
     progress = read_curve(run.folder / "progress.jsonl")
-    last = progress[-1] if progress else {"step": 0, "seconds": 0.0}
-    figures = {"seed": run.config.seed, "steps": last["step"], "seconds": last["seconds"]}
-    figures["cpu_seconds"] = last.get("cpu_seconds", last["seconds"])
+    last = progress[-1] if progress else NO_ROW
+    figures = {"seed": run.config.seed, "steps": last["step"]} | {name: last[name] for name in CLOCKS}
     curves = {HEADLINES[kind]: read_returns(run, kind) for kind in COLUMNS}
     figures |= {name: None if curve is None else float(curve.returns[-1]) for name, curve in curves.items()}
     return figures | {"best_evaluation": read_best(run).get("mean")}
@@ -161,9 +153,9 @@ def mean_curve(curves: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndar
     return grid, values.mean(axis=0), half_width(values.std(axis=0, ddof=1), len(curves))
 
 
-def over(curves: dict[int, Curve], axis: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the curves as pairs of places and returns; `axis` is "steps" or "minutes"."""
-    return [(getattr(curve, axis), curve.returns) for curve in curves.values()]
+def over(curves: list[tuple[int, Curve]], axis: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the curves of `Group.curves` as pairs of places and returns; `axis` is "steps" or "minutes"."""
+    return [(getattr(curve, axis), curve.returns) for _, curve in curves]
 
 
 def draw(panels: Sequence[tuple[str, Sequence[Group]]], path: Path) -> None:
@@ -216,7 +208,7 @@ def points_csv(task: str, group: Group) -> list[list[Any]]:
     head, kind = [task, group.name], group.kind
     return [
         [*head, seed, kind, int(step), round(minutes, 4), value]
-        for seed, curve in group.curves.items()
+        for seed, curve in group.curves
         for step, minutes, value in zip(curve.steps, curve.minutes, curve.returns, strict=True)
     ]
 

@@ -20,6 +20,9 @@ from .errors import TumbleUserError
 from .runs import Run
 from .sb3_bridge import TumbleVecEnv
 
+CLOCKS = ("seconds", "cpu_seconds")
+"""Times in a row of a learning curve: of a clock, and for which the process kept cores busy."""
+NO_ROW: dict[str, Any] = {"step": 0, "seconds": 0.0, "cpu_seconds": 0.0}
 EPISODE_FIGURES = ("rollout/ep_rew_mean", "rollout/ep_len_mean", "rollout/success_rate")
 
 
@@ -49,10 +52,9 @@ class TrainingClock:
     machine that does other work too.
     """
 
-    def __init__(self, last: dict[str, float] | None = None) -> None:
-        last = last or {"seconds": 0.0}
+    def __init__(self, last: dict[str, Any] = NO_ROW) -> None:
         self._started = time.perf_counter() - last["seconds"]
-        self._busy = time.process_time() - last.get("cpu_seconds", last["seconds"])
+        self._busy = time.process_time() - last["cpu_seconds"]
 
     def read(self) -> dict[str, float]:
         """Return both."""
@@ -69,7 +71,7 @@ class CurveWriter(KVWriter):
     def __init__(self, path: Path, resumed_at: int | None) -> None:
         kept = keep_rows(path, resumed_at)
         self._file = open_to_append(path)
-        self.clock = TrainingClock(kept[-1] if kept else None)
+        self.clock = TrainingClock(kept[-1] if kept else NO_ROW)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
@@ -128,13 +130,20 @@ def _numbers(key_values: dict[str, Any]) -> dict[str, float]:
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:
-    """Read a learning curve, up to a line that was cut off by a kill or is damaged otherwise."""
+    """Read a learning curve, up to a line that was cut off by a kill or is damaged otherwise.
+
+    Each row has step, seconds and cpu_seconds, which are the seconds if the line has none.
+
+    Raises:
+        OSError: It is no regular file, or too large.
+    """
     rows = []
     for line in read_regular(path).decode(errors="replace").splitlines() if path.exists() else []:
         try:
             row = json.loads(line)
-            rows.append(row | {"step": int(row["step"]), "seconds": float(row["seconds"])})
-        except (ValueError, TypeError, KeyError, RecursionError):
+            times = {name: float(row.get(name, row["seconds"])) for name in CLOCKS}
+            rows.append(row | {"step": int(row["step"])} | times)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             break
     return rows
 

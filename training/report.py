@@ -13,7 +13,7 @@ from .config import ALGORITHMS
 from .curves import SCORED, Group, draw, means_csv, points_csv, write_csv
 from .errors import TumbleUserError
 from .evaluate import SIMULATORS
-from .loggers import read_curve
+from .loggers import CLOCKS, NO_ROW, read_curve
 from .runs import Run
 from .seeds import SeedBatch
 from .seeds_command import mean_and_half
@@ -41,8 +41,8 @@ def describe(run: Run) -> dict[str, Any]:
     """Return what a run's folder says of it: settings, duration, and the scores of its evaluations, where made."""
     config, curve = run.config, read_curve(run.folder / "progress.jsonl")
     row: dict[str, Any] = {"task": task_id(config.task), "algo": config.algo, "seed": config.seed}
-    last = curve[-1] if curve else {"step": 0, "seconds": 0.0}
-    row |= {"steps": last["step"], "seconds": last["seconds"], "cpu_seconds": last.get("cpu_seconds", last["seconds"])}
+    last = curve[-1] if curve else NO_ROW
+    row |= {"steps": last["step"]} | {name: last[name] for name in CLOCKS}
     for simulator in SIMULATORS:
         path = run.folder / f"evaluation-{simulator}.json"
         if path.exists():

@@ -69,9 +69,7 @@ class TumbleVecEnv(VecEnv):
         self._actions: torch.Tensor | None = None
         self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
         self._lengths = torch.zeros(0)
-        self._shortened = np.zeros(
-            envs.num_envs, dtype=bool
-        )  # running episodes that began at a later step of the limit
+        self._shortened = np.zeros(envs.num_envs, dtype=bool)  # running episodes that `elapsed_steps` shortens
         self._ended = np.zeros(envs.num_envs, dtype=bool)  # environments that have ended a whole episode
         self.info: dict[str, Any] = {}  # of the last step, as the vector environment returned it
 
@@ -83,8 +81,10 @@ class TumbleVecEnv(VecEnv):
         seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
         options = self._common_options()
         observations, _ = self.envs.reset(seed=seeds, options=options)  # type: ignore[arg-type]
-        elapsed = np.asarray((options or {}).get("elapsed_steps") or 0)
-        self._shortened = np.broadcast_to(elapsed > 0, self.num_envs).copy()
+        elapsed = (options or {}).get("elapsed_steps")
+        self._shortened = np.zeros(self.num_envs, dtype=bool)
+        if elapsed is not None:
+            self._shortened |= torch.as_tensor(elapsed).cpu().numpy() > 0
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._reset_seeds()
         self._reset_options()

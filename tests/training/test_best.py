@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import shutil
 
 import numpy as np
@@ -148,6 +149,27 @@ def test_a_worse_policy_does_not_replace_the_best(tmp_path, monkeypatch):
     assert json.loads(line)["mean"] == 5.0
     judged = read_best(run)
     assert judged["mean"] == 4.0 and judged["chosen_by"]["mean"] == 5.0
+
+
+@pytest.mark.parametrize("damaged", ["model.zip", EVALUATIONS])
+def test_a_damaged_best_policy_stops_no_run(tmp_path, evaluated, caplog, damaged):
+    """The policy of the end is saved; one whose line cannot be read is replaced."""
+    folder = tmp_path / "run"
+    shutil.copytree(evaluated.folder, folder)
+    (folder / BEST).unlink()
+    (kept,) = (folder / "best").iterdir()
+    line = json.loads((kept / EVALUATIONS).read_text()) | {"mean": 1e9}
+    (kept / EVALUATIONS).write_text(json.dumps(line) + "\n")
+    (kept / damaged).unlink()
+    if damaged == EVALUATIONS:
+        os.mkfifo(kept / damaged)
+    else:
+        (kept / damaged).write_bytes(b"")
+    outcome = resume(folder, total_steps=2304, progress=False)
+    assert outcome.run.latest().name == "step-000000002304"
+    found = read_best(outcome.run)
+    assert found.get("step") == (2304 if damaged == EVALUATIONS else None)
+    assert ("the best policy is not scored" in caplog.text) == (damaged == "model.zip")
 
 
 def test_checkpoints_are_chosen_by_name(tmp_path, evaluated, command):

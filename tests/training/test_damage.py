@@ -182,6 +182,8 @@ def test_a_damaged_curve_is_cut_there(run, pendulums):
         b"[1]\n",
         b'{"seconds": 1}\n',
         b'{"step": null, "seconds": 1}\n',
+        b'{"step": 1e999, "seconds": 1}\n',
+        b'{"step": 1, "seconds": 1, "cpu_seconds": "long"}\n',
         b"[" * 100_000 + b"\n",
     ):
         lines = path.read_bytes().splitlines(keepends=True)[:6]

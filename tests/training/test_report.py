@@ -90,6 +90,20 @@ def test_settings_are_ranked_by_evaluations(tmp_path):
     np.testing.assert_allclose([float(ends[0]["low"]), float(ends[0]["high"])], expected, rtol=1e-6)
 
 
+def test_runs_of_the_same_seed_all_count(tmp_path):
+    """As those of two machines, which differ in threads."""
+    config = RunConfig("tumble/Ant-v0", "ppo")
+    for name, threads, returns in (("a", 1, [1, 2]), ("b", 2, [3, 6])):
+        pretend(tmp_path / name, config.replace(threads=threads), returns, [])
+    paths = write_report([tmp_path / "a", tmp_path / "b"], tmp_path / "report")
+    (group,) = json.loads(paths[0].read_text())["groups"]
+    assert group["headline"]["mean"] == 4.0 and group["headline"]["seeds"] == 2
+    with paths[3].open() as points, paths[4].open() as means:
+        assert [row["return"] for row in csv.DictReader(points)] == ["1.0", "2.0", "3.0", "6.0"]
+        rows = list(csv.DictReader(means))
+    assert {row["seeds"] for row in rows} == {"2"} and float(rows[199]["mean"]) == 4.0
+
+
 @pytest.mark.parametrize("count", [2, 3, 5, 30, 1000])
 def test_the_interval_is_students(count):
     """The tolerance is that of the integral on 100,001 angles."""
@@ -124,7 +138,7 @@ def test_evaluations_without_a_time_get_that_of_the_curve(tmp_path):
     path = run.folder / EVALUATIONS
     path.write_text("".join(json.dumps(json.loads(x) | {"seconds": 0.0}) + "\n" for x in path.read_text().splitlines()))
     (group,) = groups_of([run])
-    assert group.curves[0].minutes.tolist() == [1.0, 2.0]
+    assert group.curves[0][1].minutes.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.slow

@@ -139,6 +139,10 @@ def test_seeds_and_options_are_given_once(pendulums):
     assert envs.reset_calls == [([7, 8, 9], {"low": 1}), (None, None)]
 
 
+SHORT = {"terminal_observation", "TimeLimit.truncated"}
+"""Entries of an info at the end of an episode that was shortened: SB3 counts none without `episode`."""
+
+
 def test_staggered_episodes_end_one_after_the_other():
     """Where all would end by the time limit at once; later episodes have its whole length."""
     bridge = TumbleVecEnv(tumble.make_vec("HalfCheetah", 4, max_episode_steps=8))
@@ -159,6 +163,11 @@ def test_staggered_episodes_end_one_after_the_other():
     assert not bridge.all_have_ended()
     bridge.load_state_dict(saved)
     assert bridge.all_have_ended()
+    for steps in (np.array([6, 0, 7, 7]), torch.tensor([6, 0, 7, 7]), np.array([6, 0, 7, 7], np.uint16), None):
+        bridge.set_options({"elapsed_steps": steps})
+        bridge.reset()
+        *_, infos = bridge.step(np.zeros((4, 6), np.float32))
+        assert [info.keys() for info in infos if info] == ([] if steps is None else [SHORT] * 2)
     bridge.close()
 
 
