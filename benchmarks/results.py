@@ -1,9 +1,7 @@
 """The results of a benchmark: tables for people, verdicts against targets, JSON for the record."""
 
 import datetime
-import importlib.metadata
 import json
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +10,7 @@ from typing import Any
 
 from ..physics.process.cores import usable_cores
 from ..physics.process.disk import replacing
-from ..physics.process.machine import processor_name
+from ..physics.process.machine import installed_versions, processor_name
 
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
 
@@ -95,17 +93,11 @@ class Result:
 
 def conditions(command: Sequence[str]) -> dict[str, Any]:
     """Command, date, machine and versions; no names and no paths of the machine."""
-    versions = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return {
         "command": " ".join(["tumble", "bench", *command]),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": {"processor": processor_name(), "cores": usable_cores(), "busy before": busy_share()},
-        "versions": versions,
+        "versions": installed_versions(_PACKAGES),
     }
 
 

@@ -1,8 +1,8 @@
 """The record of what a run is made with, `run.json`: versions, commit, machine, precision, command, date, resumes."""
 
 import datetime
-import importlib.metadata
 import json
+import os
 import platform
 import shlex
 import subprocess
@@ -14,7 +14,7 @@ from typing import Any
 from .. import __version__
 from ..physics.process.cores import usable_cores
 from ..physics.process.disk import read_regular
-from ..physics.process.machine import processor_name
+from ..physics.process.machine import installed_versions, processor_name
 from .checkpoint import write_text_atomically
 from .learner import Learner
 from .runs import Run
@@ -22,6 +22,7 @@ from .runs import Run
 RECORD = "run.json"
 PACKAGES = ("gymnasium", "llvmlite", "mujoco-core", "numpy", "sb3-contrib", "stable-baselines3", "taichi", "torch")
 ROOT = Path(__file__).resolve().parents[1]
+OWN_PROGRAMS = (ROOT / "__main__.py", ROOT / "training" / "cli.py")
 
 
 def provenance(learner: Learner) -> dict[str, Any]:
@@ -33,17 +34,11 @@ def provenance(learner: Learner) -> dict[str, Any]:
     config = learner.config
     runtime = getattr(getattr(learner.bridge.envs.unwrapped, "solver", None), "runtime", None)
     solver = {name: getattr(runtime, name, None) for name in ("device", "precision", "lanes", "threads")}
-    versions = {"tumble": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return {
         "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": command_line(),
         "seed": config.seed,
-        "versions": versions,
+        "versions": {"tumble": __version__} | installed_versions(PACKAGES),
         "commit": commit(),
         "machine": {"system": platform.platform(), "processor": processor_name(), "cores": usable_cores()},
         "solver": solver,
@@ -52,10 +47,16 @@ def provenance(learner: Learner) -> dict[str, Any]:
 
 
 def command_line() -> str:
-    """Return the command that runs, as a shell takes it; a child process of `tumble` runs a command of `tumble`."""
+    """Return the command that runs, as a shell takes it; "python" for a program without a file.
+
+    `tumble train --seeds` starts a process for each seed, whose arguments are "-c" and a command of `tumble`.
+    """
     program, *arguments = sys.argv or [""]
-    if program in ("", "-c") or Path(program).name in ("tumble", "__main__.py", "cli.py"):
+    by_name = Path(program).name in ("tumble", "tumble.exe") or Path(program).resolve() in OWN_PROGRAMS
+    if by_name or (program == "-c" and arguments[:1] == ["train"]):
         program = "tumble"
+    elif program in ("", "-c"):
+        program = "python"
     return shlex.join([program, *arguments])
 
 
@@ -65,8 +66,11 @@ def commit() -> str | None:
     if not (ROOT / ".git").exists():
         return None
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }  # of a hook, elsewhere
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True, env=variables)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()

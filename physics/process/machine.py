@@ -1,7 +1,10 @@
 """The lanes and threads that suit this machine: defaults, and what may be asked for."""
 
+import contextlib
+import importlib.metadata
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +79,12 @@ def processor_name() -> str:
         return platform.processor() or platform.machine()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def installed_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Return the version of Python, as "python", and of each package that is installed."""
+    versions = {"python": platform.python_version()}
+    for package in packages:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return versions

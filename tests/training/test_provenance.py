@@ -12,7 +12,7 @@ import stable_baselines3
 import taichi
 import torch
 
-import tumble
+import tumble.__main__
 from tumble.training import provenance
 from tumble.training.config import RunConfig
 from tumble.training.learner import Learner
@@ -80,6 +80,10 @@ def test_the_commit_is_gits(tmp_path, monkeypatch):
     assert ask() == git("rev-parse", "HEAD")
     (tmp_path / "file").write_text("2")
     assert ask() == git("rev-parse", "HEAD") + "-dirty"
+    elsewhere = tmp_path / "elsewhere"  # as in a hook of another repository
+    git("init", str(elsewhere))
+    monkeypatch.setenv("GIT_DIR", str(elsewhere / ".git"))
+    assert ask() == git("--git-dir", str(tmp_path / ".git"), "rev-parse", "HEAD") + "-dirty"
     monkeypatch.setenv("PATH", "")
     assert ask() is None, "git is not installed"
 
@@ -88,9 +92,13 @@ def test_the_commit_is_gits(tmp_path, monkeypatch):
     ("argv", "wanted"),
     [
         (["-c", "train", "Ant"], "tumble train Ant"),
-        (["/x/tumble/__main__.py", "list"], "tumble list"),
+        (["/x/bin/tumble", "list"], "tumble list"),
+        ([tumble.__main__.__file__, "list"], "tumble list"),
         (["my script.py", "1"], "'my script.py' 1"),
-        ([], "tumble"),
+        (["/x/mine/__main__.py", "1"], "/x/mine/__main__.py 1"),
+        (["/x/mine/cli.py", "train"], "/x/mine/cli.py train"),
+        (["-c"], "python"),
+        ([], "python"),
     ],
 )
 def test_the_command_can_be_typed_again(monkeypatch, argv, wanted):
