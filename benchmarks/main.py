@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from ..physics.process.children import python_command
 from ..physics.process.cores import usable_cores
-from ..physics.process.libraries import let_idle_threads_sleep, load_mujoco, load_taichi, load_torch
-from ..physics.process.waiting import Waiting, show_what_is_waited_for
+from ..physics.process.libraries import let_idle_threads_sleep, load_taichi
+from ..physics.process.waiting import Waiting, importing, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 
@@ -238,9 +238,7 @@ def main(args: list[str]) -> int:
     name, path = options.pop("name"), options.pop("json")
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
-    with Waiting(f"importing what {name} measures"):
-        load_mujoco()
-        load_torch()
+    with importing(f"what {name} measures"):
         load_taichi()
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))

@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from ..physics.process.libraries import load_mujoco, load_torch
-from ..physics.process.waiting import Waiting
+from ..physics.process.waiting import importing
 from .registry import TaskLike, identity_of
 
 if TYPE_CHECKING:
     from .vector_env import SimVectorEnv
 
-_WAIT = "importing PyTorch and Taichi"
+LIBRARIES = "PyTorch and Taichi"
 
 
 def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any) -> gymnasium.Env:
@@ -27,9 +26,7 @@ def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any
         ValueError, TypeError: as `make_task`, and those of `SingleEnv`; or the id is of no task of Tumble.
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
-    with Waiting(_WAIT):
-        load_mujoco()
-        load_torch()
+    with importing(LIBRARIES):
         from .arguments import time_limit
         from .single_env import SingleEnv
     if isinstance(task, str):
@@ -53,9 +50,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
         ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`; or the id is of no task of Tumble.
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
-    with Waiting(_WAIT):
-        load_mujoco()
-        load_torch()
+    with importing(LIBRARIES):
         from .vector_env import SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)

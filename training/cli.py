@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..physics.process.libraries import let_idle_threads_sleep
-from ..physics.process.waiting import Importing, show_what_is_waited_for
+from ..physics.process.waiting import importing, show_what_is_waited_for
 from .check_command import check
 from .errors import TumbleUserError, explain
 from .export_command import export
@@ -74,7 +74,7 @@ Checkpoint = Annotated[
     typer.Option(help="latest, best (of --evaluate-every), a step such as 500_000 whose checkpoint is kept, a folder."),
 ]
 RunTask = Annotated[str | None, typer.Option(help="The module or file of the run's task, which is then imported.")]
-LIBRARIES = Importing("importing PyTorch and Stable-Baselines3")
+LIBRARIES = "PyTorch and Stable-Baselines3"
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, such as runs/Ant-v0-ppo-0-...")]
 
 
@@ -201,12 +201,12 @@ def train(
         settings["log.wandb"] = wandb
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
     chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
-    with LIBRARIES:
+    with importing(LIBRARIES):
         check_options(chosen.task, chosen.env)
     if seeds is not None:
         train_seeds(chosen, seeds, jobs, out)
         return
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from . import train as training
     print_outcome(training.train(chosen, out, progress=progress or "lines"))
 
@@ -240,7 +240,7 @@ def go_on(
     if batch is not None:
         resume_seeds(batch, steps, threads, jobs)
         return
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from . import train as training
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
     if outcome.changed:
@@ -263,7 +263,7 @@ def print_config(
     chosen = choose_config(task, None, algo)
     origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
-    with LIBRARIES:
+    with importing(LIBRARIES):
         check_options(chosen.task, chosen.env)
     print(f"# {chosen.algo} for {chosen.task}: {origin}\n{chosen.to_toml()}", end="")
 
@@ -304,7 +304,7 @@ def evaluate(
     options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
     check_options(opened.config.task, options)
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from . import evaluate as evaluation
         from .policy import newest_policy
     found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
@@ -345,7 +345,7 @@ def report(
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
 ) -> None:
     """Compare runs, grouped by what differs in their configurations: tables, curves as a picture, JSON and CSV."""
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from .report import write_report
     print("\n".join(str(path) for path in write_report(runs, out)))
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..physics.process.waiting import Importing, Waiting
+from ..physics.process.waiting import Waiting, importing
 from .errors import TumbleUserError
 from .places import require_place
 
@@ -20,7 +20,7 @@ Overlays = Annotated[
 ]
 Slow = Annotated[float, typer.Option(metavar="FACTOR", help="Slow motion: seconds of film for one simulated.")]
 Columns = Annotated[int | None, typer.Option(min=1, help="Environments in a row; default: as many as rows.")]
-LIBRARIES = Importing("importing PyTorch")
+LIBRARIES = "PyTorch"
 _FILMS = (".mp4", ".gif")
 
 
@@ -67,7 +67,7 @@ def render(
     if path and spacing is not None:
         raise TumbleUserError("--path draws one environment a picture: leave out --spacing")
     renderer: Any = {"samples": samples, "seed": seed} if path else "rays"
-    with LIBRARIES:
+    with importing(LIBRARIES):
         if model is None:
             check_options(task, options)
     if out.suffix.lower() == ".html":
@@ -99,7 +99,7 @@ def record(out: Path, what: Path | str, num_envs: int, seed: int, seconds: float
 
 def draw(out: Path, what: Path | str, arguments: dict[str, Any]) -> None:
     """Draw a model or a task into a picture or a film, with the arguments of `film_model` or `film_task`."""
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from ..physics.rendering import save_png, write_video
         from . import video as films
     film = films.film_task(what, **arguments) if isinstance(what, str) else films.film_model(what, **arguments)

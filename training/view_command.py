@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..physics.process.waiting import Importing
+from ..physics.process.waiting import importing
 from .errors import TumbleUserError
 
 if TYPE_CHECKING:
     from .runs import Run
 
-LIBRARIES = Importing("importing PyTorch and viser")
+LIBRARIES = "PyTorch and viser"
 MOST_ENVS = 256
 MODELS = (".xml", ".urdf")
 
@@ -57,7 +57,7 @@ def view(
         run = Run.find(Path(what))
         require_trust(run.config, task, trust)
         check_options(run.config.task, options)
-        with LIBRARIES:
+        with importing(LIBRARIES):
             from .policy import newest_policy
         found = newest_policy(run) if checkpoint == "latest" else run.checkpoint(checkpoint)
         view_policy(run, found, num_envs, options=options, **settings)
@@ -81,7 +81,7 @@ def view_model(path: Path, num_envs: int, settings: dict[str, Any]) -> None:
         near = get_close_matches(path.name, beside, n=3, cutoff=0.4)
         hint = f"; nearest: {', '.join(str(path.parent / name) for name in near)}" if near else ""
         raise TumbleUserError(f"{path}: no such model file{hint}")
-    with LIBRARIES:
+    with importing(LIBRARIES):
         from ..physics import Model, RigidSolver
         from .video import explained
     load = Model.from_urdf if path.suffix.lower() == ".urdf" else Model.from_mjcf
@@ -96,7 +96,7 @@ def view_task(name: str, num_envs: int, options: dict[str, Any], settings: dict[
     from .tasks import find_task, make_vec, short_name
 
     task = find_task(name)
-    with LIBRARIES:
+    with importing(LIBRARIES):
         check_options(task, options)
     envs = make_vec(task, num_envs=num_envs, output="numpy", **options)
     _show(envs, None, title=short_name(task), **settings)

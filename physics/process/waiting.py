@@ -16,7 +16,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .forking import on_fork
 from .libraries import load_mujoco, load_torch
@@ -101,14 +101,13 @@ def _print(line: str) -> None:
             print(line, file=sys.stderr, flush=True)
 
 
-class Importing(Waiting):
-    """The wait for libraries, of which torch and MuJoCo are loaded first, as `libraries.py` does."""
-
-    def begin(self) -> None:
-        """Start to wait, and load them."""
-        super().begin()
+@contextlib.contextmanager
+def importing(what: str) -> Iterator[None]:
+    """Report the wait for libraries, which the block imports after MuJoCo and torch (`libraries.py`)."""
+    with Waiting(f"importing {what}"):
         load_mujoco()
         load_torch()
+        yield
 
 
 class _State:

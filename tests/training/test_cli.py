@@ -52,7 +52,7 @@ def test_a_place_that_cannot_be_written_is_named_before_any_work(monkeypatch, ca
     if (command, name) == ("evaluate", "picture.png"):
         pytest.skip("it writes films alone")
     (tmp_path / "file").touch()
-    monkeypatch.setattr("tumble.training.cli.LIBRARIES", None)  # cannot be entered
+    monkeypatch.setattr("tumble.training.cli.importing", None)  # cannot be called
     path = tmp_path / "file" / name
     message = mistake(monkeypatch, capsys, command, "Hopper", out, path)
     assert message == f"error: {path}: its folder cannot be made: a file has its name\n"
