@@ -13,25 +13,21 @@ A point of the field has one height, so that a wall is one cell wide: what is hi
 lies in the cell next to it (`grid.tops`). There are no holes but low ground.
 """
 
-from ..physics.process.libraries import load_mujoco
-
-load_mujoco()
-
-from .colors import by_height  # noqa: E402
-from .files import given, image, mesh  # noqa: E402
-from .gaps import box, gap, nested_rings, pit, rails, ring  # noqa: E402
-from .generator import TerrainGenerator  # noqa: E402
-from .grid import Grid, tops  # noqa: E402
-from .kinds import KINDS, Ramp, SubTerrain  # noqa: E402
-from .noise import fractal, perlin_noise, random_uniform, wave  # noqa: E402
-from .obstacles import discrete_obstacles, random_grid, repeated_boxes, repeated_cylinders, repeated_pyramids  # noqa: E402
-from .patches import FlatPatches  # noqa: E402
-from .presets import ALL_TERRAINS, MJLAB_TERRAINS, PRESETS, ROUGH_TERRAINS  # noqa: E402
-from .shares import share_out  # noqa: E402
-from .slopes import flat, pyramid_slope, slope, tilted_grid  # noqa: E402
-from .staircases import open_stairs, pyramid_stairs, random_stairs, stairs  # noqa: E402
-from .stones import beams, star, stepping_stones  # noqa: E402
-from .terrain import Terrain  # noqa: E402
+from .colors import by_height
+from .files import given, image, mesh
+from .gaps import box, gap, nested_rings, pit, rails, ring
+from .generator import TerrainGenerator
+from .grid import Grid, tops
+from .kinds import KINDS, Ramp, SubTerrain
+from .noise import fractal, perlin_noise, random_uniform, wave
+from .obstacles import discrete_obstacles, random_grid, repeated_boxes, repeated_cylinders, repeated_pyramids
+from .patches import FlatPatches
+from .presets import ALL_TERRAINS, MJLAB_TERRAINS, PRESETS, ROUGH_TERRAINS
+from .shares import share_out
+from .slopes import flat, pyramid_slope, slope, tilted_grid
+from .staircases import open_stairs, pyramid_stairs, random_stairs, stairs
+from .stones import beams, star, stepping_stones
+from .terrain import Terrain
 
 __all__ = [
     "ALL_TERRAINS",

@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-import mujoco
 import numpy as np
 
+from ..physics.process.libraries import load_mujoco
 from .checks import number, pair, positive, require_room
 from .files import highest_surface, read_image, read_triangles
 from .surface import on_triangles, require_heights
+
+load_mujoco()
+
+import mujoco  # noqa: E402
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

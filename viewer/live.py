@@ -229,8 +229,7 @@ class Viewer:
         if self._ended.is_set():
             return
         self.session.tell({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
-        with self._going_on():
-            self._note()
+        self._note()
         panel, now = self.panel, time.perf_counter()
         begun = self._clock if self._synced else now
         self._clock, self._synced = max(begun + self.session.dt / panel.speed, now - LATE), True
@@ -286,7 +285,8 @@ class Viewer:
 
     def _note(self) -> None:
         session, env = self.session, self.panel.env
-        self._plots.note(float(session.solver.time[env]), session.told, env)
+        with self._going_on():
+            self._plots.note(float(session.solver.time[env]), session.told, env)
 
     def _poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of all geoms, (num_envs, ngeom, ...); environments that are not shown have zeros."""
