@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from .outcomes import Failed, NotApplicable, check
 from .results import misfit, outside
-from .rollouts import Rollout, Step, mode_of
+from .rollouts import Rollout, Step
 from .subject import SEED, Subject, require_ends, sampled
 from .trees import difference, environments, row, shown, with_rows
 
@@ -49,7 +49,7 @@ def _ends(rollout: Rollout) -> Iterator[tuple[int, Step]]:
     needs=_RUNS,
 )
 def own_metadata(subject: Subject) -> str:
-    """Read the metadata again after others were made."""
+    """Compare the metadata before and after others were made."""
     made = []
     for mode in AutoresetMode:
         if mode is not subject.mode:
@@ -60,10 +60,10 @@ def own_metadata(subject: Subject) -> str:
                 continue
     if not made:
         raise NotApplicable("they cannot be made in another mode")
-    if (now := mode_of(subject.envs)) is not subject.mode:
+    for now in subject.restated - {subject.mode}:
         before = subject.mode.name if subject.mode else None
         raise Failed(
-            f"the environments stated {before}, and state {now.name if now else None} since others were made with it",
+            f"the environments stated {before}, and {now.name if now else None} after others were made with it",
             "copy the metadata in the constructor: self.metadata = {**self.metadata, 'autoreset_mode': mode}",
         )
     return f"made in {' and '.join(made)}"

@@ -27,12 +27,14 @@ class Subject:
         steps: how many steps a rollout takes.
         envs: the environments as the source gives them.
         limit: the time limit that they have, as far as it is known.
+        restated: the modes that `envs` stated whenever others had been made in another mode.
     """
 
     def __init__(self, source: Source, steps: int) -> None:
         self.source, self.steps = source, steps
         self._stated: dict[int, AutoresetMode | None] = {}  # by id, as others may share and change the metadata
         self.envs, self.limit = self._make()
+        self.restated: set[AutoresetMode | None] = set()
         self._by_mode: dict[AutoresetMode, tuple[VectorEnv, int | None]] = {}
         self._rollouts: dict[AutoresetMode | None, Rollout] = {}
         self._actions: list[Any] = []
@@ -76,6 +78,7 @@ class Subject:
             return self.envs
         if mode not in self._by_mode:
             self._by_mode[mode] = self._make(autoreset_mode=mode)
+            self.restated.add(mode_of(self.envs))
         envs = self._by_mode[mode][0]
         if self.stated(envs) is not mode:
             stated = (envs.metadata or {}).get("autoreset_mode")

@@ -215,6 +215,17 @@ class SharedMetadata(Walkers):
         self.metadata["autoreset_mode"] = self.mode
 
 
+@broken("instances that know two modes write into the metadata of their class", "own metadata")
+class SharedMetadataOfTwoModes(SharedMetadata):
+    """As AtariVectorEnv of ale-py: others, which are made later in the first mode, state that one again."""
+
+    def __init__(self, autoreset_mode: Any = MODES.NEXT_STEP, **options: Any) -> None:
+        """Refuse the third mode."""
+        if autoreset_mode is MODES.DISABLED:
+            raise ValueError("there are two modes")
+        super().__init__(autoreset_mode=autoreset_mode, **options)
+
+
 @broken("a render mode is not listed", "render modes")
 class UnlistedMode(Walkers):
     """An empty list, and a mode."""
