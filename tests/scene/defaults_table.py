@@ -80,8 +80,8 @@ SPELLED = {
 
 
 _SOFT = "of bodies that are not rigid"
-_ALWAYS = "no such choice: it is always so"
-_NOTHING = "has no effect here, and is kept for scripts"
+_ALWAYS = "always on here"
+_NOTHING = "no effect here: accepted so that scripts run"
 _TEXTURES = "surfaces have one texture, that of their colour"
 _PLACE = "morphs have one place: `pos`, `euler`, `quat`"
 _TETS = "of volume meshes of bodies that are not rigid"
@@ -92,25 +92,26 @@ REASONS: dict[str, str] = {
     **{f"Scene.{name}_options": _SOFT for name in ("tool", "kinematic", "mpm", "sph", "fem", "sf", "pbd")},
     "SimOptions.substeps_local": "steps have no gradients, and keep no substeps",
     "SimOptions.floor_height": "a floor is an entity: `gs.morphs.Plane`",
-    "enable_neutral_collision": "links that overlap at first touch; the file or `contype` says what is not to",
+    "enable_neutral_collision": "links that overlap at the start touch; the file or `contype` excludes pairs",
     **dict.fromkeys(
-        ("max_collision_pairs", "multiplier_collision_broad_phase", "IK_max_targets"), "lists grow; " + _NOTHING
+        ("max_collision_pairs", "multiplier_collision_broad_phase", "IK_max_targets"),
+        "lists grow as needed; " + _NOTHING,
     ),
-    "max_dynamic_constraints": "constraints are compiled; " + _NOTHING,
+    "max_dynamic_constraints": "the model sets the number of constraints; " + _NOTHING,
     "box_box_detection": "faces meet in several points in any case; " + _NOTHING,
-    "integrator": "MuJoCo's `implicitfast`, which is exact for constraints; the other name stands for it, too",
-    "iterations": "a bound, not a cost: Newton's method stops when it has converged, and otherwise contacts are soft",
-    "contact_resolution": "contacts are MuJoCo's convex ones, which `convex` names there",
+    "integrator": "MuJoCo's `implicitfast`; the other name is accepted and means the same",
+    "iterations": "Newton's method stops once it has converged; if it is stopped earlier, contacts are too soft",
+    "contact_resolution": "contacts are MuJoCo's for convex shapes, `convex` there",
     "contact_pruning_tolerance": "no contact is left out",
-    "hibernation_thresh_vel": "MuJoCo's tolerance, 1e-4 m/s, which is that of its compatible mode",
+    "hibernation_thresh_vel": "MuJoCo's tolerance, 1e-4 m/s, as in Genesis' compatible mode",
     "enable_mujoco_compatibility": _ALWAYS,
     "enable_contact_patch": "faces meet in several points, as MuJoCo's do",
-    "broadphase_traversal": "pairs are found in one way",
+    "broadphase_traversal": "there is one method to find pairs",
     "contact_resolve_time": "`constraint_timeconst` is its name now",
     "use_contact_island": "islands change no result, only speed",
     "plane_reflection": "planes mirror faintly, unless a surface or False says otherwise",
-    "background_color": "a sky; a colour where one is given",
-    "ambient_light": "that of the sky; a colour where one is given",
+    "background_color": "a sky, unless a colour is given",
+    "ambient_light": "the light of the sky, unless a colour is given",
     **dict.fromkeys(
         (
             *("visualize_mpm_boundary", "visualize_sph_boundary", "visualize_pbd_boundary"),
@@ -118,8 +119,8 @@ REASONS: dict[str, str] = {
         ),
         _SOFT,
     ),
-    "VisOptions.lights": "the sky's sun shines; more by `scene.add_light`",
-    "RayTracer.lights": "the sky and its sun shine; more by an entity with an `Emission`",
+    "VisOptions.lights": "the sky has a sun; `scene.add_light` adds lights",
+    "RayTracer.lights": "the sky has a sun; an entity with an `Emission` is another light",
     "show_FPS": "a step prints nothing; `tumble bench` measures",
     "use_visual_raycasting": "rays of sensors meet one kind of shapes: `sensors.Raycaster`",
     **dict.fromkeys(
@@ -127,13 +128,13 @@ REASONS: dict[str, str] = {
         "of a coupler with other solvers",
     ),
     **dict.fromkeys(("offset_pos", "offset_euler", "offset_quat"), _PLACE),
-    "enable_custom_vverts": "what is drawn follows from links",
+    "enable_custom_vverts": "shapes are drawn at their links",
     **dict.fromkeys(("decimate_face_num", "decimate_aggressiveness", "watertighten"), _MENDED),
-    "MJCF.decompose_object_error_threshold": "the file's author has seen MuJoCo's contacts, of hulls",
-    "recompute_inertia": "an `<inertial>` holds; leave it out, and shapes weigh by `rho`",
+    "MJCF.decompose_object_error_threshold": "hulls, as in MuJoCo, for which the file was written",
+    "recompute_inertia": "an `<inertial>` always counts; without one, shapes and `rho` give the mass",
     "align": "frames are those of the file",
     "file_meshes_are_zup": "a file says how its meshes stand",
-    "batch_fixed_verts": "what it asks for is always so; " + _NOTHING,
+    "batch_fixed_verts": "always on here; " + _NOTHING,
     "decompose_nonconvex": "the older name of `convexify` and its thresholds",
     "parse_glb_with_zup": "the older name of `file_meshes_are_zup`",
     "default_armature": "0.1 kg m2 is more than the inertia of most links: robots move as in honey",
@@ -144,18 +145,18 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         ("order", "mindihedral", "minratio", "nobisect", "quality", "maxvolume", "verbose", "force_retet"), _TETS
     ),
-    "group_by_material": "a file's colours are of one mesh",
+    "group_by_material": "a file is one mesh with several colours",
     "merge_submeshes_for_collision": "all parts of a file are one mesh",
     "from_stored": "nothing is kept on disk",
     "image_path": "a texture without an image is a `ColorTexture`",
     "encoding": "images are in displayed colour",
     "image_array": "images are read from files",
     "image_color": "the surface has the colour",
-    "default_roughness": "half glossy, so that shapes are seen by their shine: `roughness` says otherwise",
+    "default_roughness": "half glossy, so that highlights show shapes; `roughness` changes it",
     "roughness": "water lies still",
     **dict.fromkeys(("cutoff", "normal_diff_clamp"), "of a path tracer with other lights"),
     **dict.fromkeys(("recon_backend", "generate_foam", "foam_options"), _SOFT),
-    "ior": "what is opaque has none; of water: 1.33, as measured",
+    "ior": "opaque surfaces need none; that of water is 1.33",
     **dict.fromkeys(
         (
             *("opacity_texture", "roughness_texture", "metallic_texture", "normal_texture", "emissive_texture"),
@@ -164,16 +165,16 @@ REASONS: dict[str, str] = {
         _TEXTURES,
     ),
     **dict.fromkeys(
-        ("specular_trans", "diffuse_trans", "thickness", "subsurface"), "`opacity` and `ior` are all of it"
+        ("specular_trans", "diffuse_trans", "thickness", "subsurface"), "`opacity` and `ior` take their place"
     ),
-    "opacity": "the ray caster, which does not refract, shows what is behind glass by it",
-    "vis_mode": "the class draws what touches, as it is called",
-    "emissive": "an emission without a number shines white",
+    "opacity": "the ray caster does not refract: `opacity` shows what is behind",
+    "vis_mode": "this class draws collision shapes",
+    "emissive": "an `Emission` is white by default",
     **dict.fromkeys(("device_index", "logging_level", "state_limit"), "of the path tracer's process there"),
-    **dict.fromkeys(("env_pos", "env_euler", "env_quat"), "what is all around is far away, and stands as its image"),
+    **dict.fromkeys(("env_pos", "env_euler", "env_quat"), "the surroundings are infinitely far away"),
     **{f"IMU.{name}": "an IMU has them by part: `acc_`, `gyro_`, `mag_`" for name in ("resolution", "bias", "noise")},
     "IMU.random_walk": "an IMU has them by part: `acc_`, `gyro_`, `mag_`",
-    "filename": "refused if it is left out, there by a missing argument",
+    "filename": "required here too: an empty name is refused",
     **dict.fromkeys(("mode", "chunk_size", "max_size"), "a trajectory is one file with all positions"),
     "codec_options": "films are H.264; " + _NOTHING,
     **{f"init({name})": _NOTHING for name in ("debug", "eps", "theme", "logger_verbose_time", "performance_mode")},
@@ -370,9 +371,9 @@ def page() -> str:
     parts = [
         "# Defaults, beside those of Genesis",
         "",
-        "Generated by `python -m tests.scene.defaults_table page`. All defaults that a scene of rigid bodies has in",
-        f"genesis-world {version}, read from its source by the same module, and those here, by introspection: a test",
-        f"holds each row to be equal or to have a reason. {len(same)} of {len(found)} are equal.",
+        "Generated by `python -m tests.scene.defaults_table page`: the default of each argument of scenes of rigid",
+        f"bodies, in genesis-world {version} (read from its source) and here. {len(same)} of {len(found)} are equal.",
+        "A test checks that each other one has a reason.",
         "",
         "## Different",
         "",
