@@ -31,8 +31,8 @@ from .user.quantities import Quantities
 from .user.queries import Queries
 from .user.sensor_reader import SensorReader
 from .user.sensors import Sensors
-from .user.shorthand import Shorthand
 from .user.sleep import Sleep
+from .user.solver_names import SolverNames
 from .user.state import SolverState
 from .user.tensors import StateSource, StateTensors
 
@@ -47,7 +47,7 @@ def lanes_by_default(num_envs: int, runtime: Runtime, model: Model) -> int:
     return lanes_of_one(runtime, Features.of(model, runtime.precision == "32"))
 
 
-class RigidSolver(Shorthand):
+class RigidSolver(SolverNames):
     """Steps `num_envs` copies of one model at once.
 
     Its objects have all else: `solver.state.qpos`, `solver.inputs.set(...)`. For most of that the solver has a name of
@@ -126,7 +126,7 @@ class RigidSolver(Shorthand):
         self.queries = Queries(envs, self.quantities)
         source = StateSource(envs, self.state, self.quantities, self.parameters, self.joints, self.queries)
         self.tensors = StateTensors(source)
-        self._objects = [getattr(self, name) for name in Shorthand.__annotations__]
+        self._objects = [getattr(self, name) for name in SolverNames.__annotations__]
 
     def __repr__(self) -> str:
         return f"RigidSolver({self.num_envs} environments, nq={self.model.mj.nq}, nv={self.model.mj.nv}, {self.dtype})"
@@ -149,6 +149,12 @@ class RigidSolver(Shorthand):
         substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
         self._envs.edits += 1  # before it moves, as an interrupt may come as soon as it has
         (self._reader if self._reader.remembers else self._driver).step(substeps)
+
+    def set_state(
+        self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None, plastic: Any = None
+    ) -> None:
+        """Write coordinates, velocities, activations, rest positions: `state.set`, with the environments third."""
+        self.state.set(envs_idx, qpos=qpos, qvel=qvel, act=act, plastic=plastic)
 
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.

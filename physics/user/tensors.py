@@ -90,16 +90,31 @@ class DynState:
 
 
 class StateTensors:
-    """All groups of a solver.
+    """All groups of a solver; `docs/scene/state_tensors.md` lists their members.
 
     Attributes:
-        groups: by name.
+        groups: by name; each is an attribute too.
         dyn_state: some of them by shorter names.
     """
+
+    links_state: StateGroup  # pose, velocity, forces
+    joints_state: StateGroup  # anchors, axes
+    dofs_state: StateGroup  # positions, velocities, forces, controls
+    geoms_state: StateGroup  # poses, bounds
+    vgeoms_state: StateGroup  # poses of visual geoms
+    contacts_state: StateGroup  # by slots; `contacts` of a solver has the environments first
+    constraints_state: StateGroup  # forces, counts
+    links_info: StateGroup  # structure and masses
+    joints_info: StateGroup  # structure
+    dofs_info: StateGroup  # numbers of dofs, gains of their controls
+    geoms_info: StateGroup  # shapes, contact numbers
+    vgeoms_info: StateGroup  # structure
+    dyn_state: DynState
 
     def __init__(self, source: "StateSource") -> None:
         self.groups = {name: StateGroup(name, members, source) for name, members in (STATE | INFO).items()}
         self.dyn_state = DynState(self.groups)
+        vars(self).update(self.groups)
 
 
 @dataclass(eq=False)

@@ -1,10 +1,7 @@
 """The objects of a solver: its other names are theirs, they work without it, and end with it."""
 
 import gc
-import inspect
-import re
 import weakref
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,12 +14,11 @@ from tumble.physics.solver import ClosedSolverError
 from tumble.physics.state.memory import FORCES, INPUTS, STATE
 from tumble.physics.user.memory import HISTORIES, KEPT, STATE_PARTS
 from tumble.physics.user.mj_state import BITS
-from tumble.physics.user.shorthand import Shorthand
+from tumble.physics.user.solver_names import SolverNames
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><geom name="g" size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""
-OBJECTS = dict(Shorthand.__annotations__)
-NAMES = [name for name in vars(Shorthand) if not name.startswith("_")]
+OBJECTS = dict(SolverNames.__annotations__)
 
 EARLIER = """act any_fault asleep close contacts contacts_needed control_dofs_force control_dofs_position
 control_dofs_velocity coordinates ctrl distance edits eq_active faults forward geom_aabb geom_verts get
@@ -42,49 +38,6 @@ def model():
 def members(kind):
     """Public methods and properties of a class."""
     return [name for name in dir(kind) if not name.startswith("_")]
-
-
-def place(name):
-    """The object and the member of it that the docstring of a solver's name ends with."""
-    found = re.search(r": `(\w+)\.(\w+)`\.$", getattr(Shorthand, name).__doc__)
-    assert found, f"RigidSolver.{name}: its docstring must end with the member that it is"
-    return found.groups()
-
-
-def by_name(function, arguments, options):
-    """Arguments of a method, its self left out, by the names of its parameters."""
-    bound = inspect.signature(function).bind(None, *arguments, **options).arguments
-    named = {}
-    for key, value in list(bound.items())[1:]:
-        named |= (
-            value if inspect.signature(function).parameters[key].kind is inspect.Parameter.VAR_KEYWORD else {key: value}
-        )
-    return named
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_of_the_solver_is_a_member_of_an_object(name):
-    """It takes the same arguments with the same defaults, all of them arrive, and what comes back is returned."""
-    part, member = place(name)
-    bare, short, full = Shorthand(), getattr(Shorthand, name), getattr(OBJECTS[part], member)
-    if isinstance(short, property):
-        stand_in = SimpleNamespace(**{member: "there"})
-        setattr(bare, part, stand_in)
-        assert getattr(bare, name) == "there" and (short.fset is None) == (full.fset is None)
-        if short.fset:
-            setattr(bare, name, "written")
-            assert getattr(stand_in, member) == "written"
-        return
-    calls = []
-    stand_in = SimpleNamespace(**{member: lambda *given, **named: calls.append((given, named)) or "returned"})
-    setattr(bare, part, stand_in)
-    given = {key: f"the {key}" for key in list(inspect.signature(short).parameters)[1:]}
-    returned = getattr(bare, name)(**given)
-    (call,) = calls
-    assert by_name(full, *call) == given
-    assert returned == (None if inspect.signature(full).return_annotation is None else "returned")
-    if name != "set_state":  # there coordinates come first
-        assert inspect.signature(short) == inspect.signature(full)
 
 
 def test_names_stay():
