@@ -20,6 +20,7 @@ RANKS = {
     "physics.process.libraries": -4,  # how torch, Taichi and MuJoCo are loaded, by every door
     "terrain": -3,  # heights and their place in a model: of numpy and mujoco alone
     "physics.scalars": -2,
+    "physics.flat_names": 0,
     "physics.process": -1,
     "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
     "physics.arguments": 0,
@@ -61,7 +62,7 @@ RANKS = {
     "benchmarks": 24,
     "training": 25,
 }
-OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/typecheck.py")
+OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/count.py", ".ci/typecheck.py")
 """Programs that are no part of the package, and start before it can be imported."""
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 
