@@ -38,12 +38,12 @@ def check_timestep(mj: mujoco.MjModel, state: Mapping[str, torch.Tensor], count:
     if TIMESTEP not in state:
         return
     require_same(state, {TIMESTEP: ((count, 1), torch.float64)})
-    timesteps, here = state[TIMESTEP][:, 0], float(mj.opt.timestep)
-    if len(others := (timesteps != here).nonzero()):
-        env = int(others[0])
+    timesteps, here = state[TIMESTEP].cpu().numpy()[:, 0], float(mj.opt.timestep)
+    if (timesteps != here).any():
+        env = int(np.flatnonzero(timesteps != here)[0])
         raise ValueError(
-            f"the state of environment {env} was saved with a timestep of {float(timesteps[env])} s, and here it is "
-            f"{here} s: use a model with the same timestep"
+            f"the state of environment {env} was saved with a timestep of {timesteps[env]} s, and here it is {here} s: "
+            "use a model with the same timestep"
         )
 
 
