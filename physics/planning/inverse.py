@@ -188,19 +188,7 @@ class InverseKinematics:
         numbers = np.arange(count) if envs is None else envs
         start = self._start(init_qpos, numbers)
         goals, given = self._goals(places, turns, count, start)
-        return self._solutions(given, envs, start, goals, env_streams(seed, numbers, start.device), settings)
-
-    def _solutions(
-        self,
-        given: np.ndarray,
-        envs: np.ndarray | None,
-        start: torch.Tensor,
-        goals: torch.Tensor,
-        streams: torch.Tensor,
-        settings: Settings,
-    ) -> Solution:
-        """Return solutions of environments, those that have the same active equalities at once."""
-        parts, patterns = [], self._patterns(envs, len(start))
+        streams, parts, patterns = env_streams(seed, numbers, start.device), [], self._patterns(envs, count)
         for active, rows in patterns:
             some = envs if envs is None else envs[rows]
             parts.append(self._search(given, active, some, start[rows], goals[rows], streams[rows], settings))
