@@ -49,10 +49,9 @@ class StatefulWrapper(VectorWrapper):
     def __del__(self) -> None:
         """Leave the environments open, as Gymnasium 1.4 does; in 1.2 a wrapper that is collected closes them."""
 
+    @normal_mode
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes, everywhere or where options["reset_mask"] is True."""
-        if torch.is_inference_mode_enabled():
-            return normal_mode(StatefulWrapper.reset)(self, seed=seed, options=options)
         observation, info = self.env.reset(seed=seed, options=options)
         like = next(iter(parts_of(observation).values()))
         nobody = namespace(like).zeros(self.num_envs, dtype=namespace(like).bool, device=like.device)
@@ -61,10 +60,9 @@ class StatefulWrapper(VectorWrapper):
         self._finished = nobody if self._finished is None else in_the_library_of(self._finished, like) & ~begun
         return self._began(observation, begun), info
 
+    @normal_mode
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment."""
-        if torch.is_inference_mode_enabled():
-            return normal_mode(StatefulWrapper.step)(self, actions)
         result = Step(*self.env.step(actions))
         nobody = result.terminated & ~result.terminated
         begun = nobody if self._finished is None else in_the_library_of(self._finished, nobody)

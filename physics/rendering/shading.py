@@ -115,7 +115,7 @@ def haze_ring(look: ti.template(), point, normal):
         level = point + height * normal
         slope = height / ti.max(level.norm(), 1.0e-9)
         down = slope / (height / look[rows.HAZE_RING, 1] + width * slope)
-        full = 1.0 - width / (1.0 + width)  # see below: h = r / (1 + r)
+        full = 1.0 - width / (1.0 + width)  # opaque here: MuJoCo's r / (1 + r) of the way up
         share = ti.min(ti.max(down, 0.0) / full, (1.0 - down) / (1.0 - full))
     return ti.max(0.0, share)
 
