@@ -12,6 +12,9 @@ import numpy as np
 import torch
 
 from ..kinematics.joints import is_free, is_slide
+from ..mjmodel.dofs import dofs_of_body
+from ..mjmodel.equalities import CONNECT, JOINT, TENDON, WELD, dofs_of_side, equality_tendons
+from ..mjmodel.flags import disabled
 
 TERMS = 5
 """Coefficients of a law."""
@@ -19,9 +22,7 @@ BEYOND = 1e-6
 """The distance (rad or m) by which rounding may put a joint that follows another beyond its limits."""
 LINEAR = 2
 """Coefficients of a law that can be inverted."""
-_DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
 _TORQUE_SCALE = 10  # of a weld, in eq_data
-_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,7 @@ def joint_couplings(mj: mujoco.MjModel, active: np.ndarray, preferred: np.ndarra
             joint = led[joint][0]
         return joint
 
-    joint_kind = mj.eq_type == mujoco.mjtEq.mjEQ_JOINT
-    for each in np.flatnonzero(joint_kind & active & (mj.opt.disableflags & _DISABLED == 0)):
+    for each in _in_force(mj, active, of_joints=True):
         first, second = int(mj.eq_obj1id[each]), int(mj.eq_obj2id[each])
         ways = [(first, first if second < 0 else second, False)]
         if second >= 0 and mj.eq_data[each, 1] != 0.0 and not mj.eq_data[each, LINEAR:TERMS].any():
@@ -151,7 +151,7 @@ def joint_residuals(
 
 def coupled_joints(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> np.ndarray:
     """Return the active equalities of joints that couple a dof that is changed, (nv,) bool."""
-    found = np.flatnonzero(active & (mj.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0))
+    found = _in_force(mj, active, of_joints=True)
     return np.array([each for each in found if (_coupled_dofs(mj, int(each)) & changed).any()], np.int64)
 
 
@@ -161,9 +161,14 @@ def other_equalities(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray
     Equalities with a free joint that is not changed are left out: what floats, such as a body that is held, can follow.
     """
     floats = is_free(mj.jnt_type[mj.dof_jntid])
-    found = np.flatnonzero(active & (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT) & (mj.opt.disableflags & _DISABLED == 0))
-    coupled = [(each, _coupled_dofs(mj, int(each))) for each in found]
+    coupled = [(each, _coupled_dofs(mj, int(each))) for each in _in_force(mj, active, of_joints=False)]
     return np.array([e for e, dofs in coupled if (dofs & changed).any() and not (dofs & floats & ~changed).any()], int)
+
+
+def _in_force(mj: mujoco.MjModel, active: np.ndarray, of_joints: bool) -> np.ndarray:
+    """Return those active equalities that are of joints, or the others; none if the model disables all."""
+    off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_EQUALITY, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    return np.flatnonzero(active & ((mj.eq_type == JOINT) == of_joints) & (not off))
 
 
 def equality_errors(
@@ -193,7 +198,7 @@ def equality_errors(
             stage(mjm, data)
         for k, each in enumerate(equalities):
             left = data.efc_pos[: data.ne][data.efc_id[: data.ne] == each]
-            if mjm.eq_type[each] == mujoco.mjtEq.mjEQ_WELD:
+            if mjm.eq_type[each] == WELD:
                 scale = mjm.eq_data[each, _TORQUE_SCALE]
                 half = np.linalg.norm(left[3:]) / scale if scale else 0.0  # the vector part of a unit quaternion
                 errors[env, k] = np.linalg.norm(left[:3]), 2 * np.arcsin(min(half, 1.0))
@@ -204,7 +209,7 @@ def equality_errors(
 
 def _is_angle(mj: mujoco.MjModel, equality: int) -> bool:
     """Return True for tendons whose length is made of angles of joints."""
-    if mj.eq_type[equality] != mujoco.mjtEq.mjEQ_TENDON:
+    if mj.eq_type[equality] != TENDON:
         return False
     first = int(mj.tendon_adr[mj.eq_obj1id[equality]])
     joint = int(mj.wrap_objid[first])
@@ -213,41 +218,30 @@ def _is_angle(mj: mujoco.MjModel, equality: int) -> bool:
 
 def _coupled_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:
     """Return the dofs (nv,) bool that an equality of two joints, bodies or tendons couples."""
-    ends = [int(mj.eq_obj1id[equality]), int(mj.eq_obj2id[equality])]
-    kind, coupled = int(mj.eq_type[equality]), np.zeros(mj.nv, bool)
-    if kind == mujoco.mjtEq.mjEQ_JOINT:
-        coupled[mj.jnt_dofadr[[joint for joint in ends if joint >= 0]]] = True
-    elif kind in (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD):
-        sites = int(mj.eq_objtype[equality]) == _SITE
-        first, second = (_moving(mj, int(mj.site_bodyid[end]) if sites else end) for end in ends)
-        coupled = first != second
-    elif kind == mujoco.mjtEq.mjEQ_TENDON:
-        for tendon in [tendon for tendon in ends if tendon >= 0]:
-            coupled |= _tendon_dofs(mj, tendon)
-    return coupled
+    if mj.eq_type[equality] == TENDON:
+        tendons = equality_tendons(mj)[equality]
+        return np.any([_tendon_dofs(mj, int(tendon)) for tendon in tendons[tendons >= 0]], axis=0)
+    first, second = (_mask(mj, dofs_of_side(mj, equality, side)) for side in (0, 1))
+    return first != second if mj.eq_type[equality] in (CONNECT, WELD) else first | second
 
 
 def _tendon_dofs(mj: mujoco.MjModel, tendon: int) -> np.ndarray:
+    """Return the dofs (nv,) bool that change the length of a tendon: those that move all of a path do not."""
     coupled, paths = np.zeros(mj.nv, bool), []
     for wrap in range(mj.tendon_adr[tendon], mj.tendon_adr[tendon] + mj.tendon_num[tendon]):
         kind, item = int(mj.wrap_type[wrap]), int(mj.wrap_objid[wrap])
         if kind == mujoco.mjtWrap.mjWRAP_JOINT:
             coupled[mj.jnt_dofadr[item]] = True
         elif kind == mujoco.mjtWrap.mjWRAP_SITE:
-            paths.append(_moving(mj, int(mj.site_bodyid[item])))
+            paths.append(_mask(mj, dofs_of_body(mj, mj.site_bodyid[item])))
         elif kind in (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER):
-            paths.append(_moving(mj, int(mj.geom_bodyid[item])))
+            paths.append(_mask(mj, dofs_of_body(mj, mj.geom_bodyid[item])))
     return coupled | (np.any(paths, axis=0) & ~np.all(paths, axis=0) if paths else coupled)
 
 
-def _moving(mj: mujoco.MjModel, body: int) -> np.ndarray:
-    """Return the dofs (nv,) bool that move a body."""
-    moving = np.zeros(mj.nv, bool)
-    while body > 0:
-        start = mj.body_dofadr[body]
-        moving[start : start + mj.body_dofnum[body]] = True
-        body = mj.body_parentid[body]
-    return moving
+def _mask(mj: mujoco.MjModel, dofs: np.ndarray) -> np.ndarray:
+    """Return the mask (nv,) of some dofs."""
+    return np.isin(np.arange(mj.nv), dofs)
 
 
 def _polynomial(coefficients: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

@@ -258,7 +258,7 @@ def _leaders(
 ) -> tuple[np.ndarray, Followers, tuple[np.ndarray, torch.Tensor, torch.Tensor]]:
     """Return the joints that are planned without those that follow others, the followers, and limits of all joints."""
     mj, rows = solver.model.mj, envs.cpu().numpy()
-    active = solver.eq_active.cpu().numpy()[rows].astype(bool) | (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)
+    active = solver.eq_active.cpu().numpy()[rows] | (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)
     if len(active) and (active != active[0]).any():
         raise ValueError("equalities of joints are active in some environments: plan the others apart, by envs_idx")
     named = np.isin(np.arange(mj.njnt), joints)

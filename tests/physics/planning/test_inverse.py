@@ -9,7 +9,8 @@ import torch
 from scipy.spatial.transform import Rotation
 
 from tumble import assets
-from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics
+from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics, plan_path
+from tumble.physics.planning.couplings import coupled_joints, joint_couplings, other_equalities
 from tumble.physics.planning.draws import env_streams
 
 from ..starts import run_in_columns, run_with
@@ -342,7 +343,15 @@ def test_environments_have_their_own_equalities():
     """Coefficients, references and active equalities of each environment, also of laws that are turned round."""
     mj = mujoco.MjModel.from_xml_string(LAWS)
     solver = RigidSolver(Model.from_mjmodel(mj), 4)
-    cranked = mj.eq("cranked").id
+    cranked, e, crank = mj.eq("cranked").id, mj.joint("e").qposadr[0], mj.joint("crank").qposadr[0]
+    zero, goal = np.tile(mj.qpos0, (4, 1)), obeying(mj, 4)
+    zero[2, e], goal[:, crank] = 0.1, -0.28  # there "e", which is at most 0.6, would be 0.66
+    solver.set_parameters("qpos0", zero)
+    with pytest.warns(RuntimeWarning, match=r"2: the goal of crank, -0\.28, is beyond its limits -0\.25 to 0\.35"):
+        way = plan_path(solver, goal, ignore_collision=True)
+    assert way.valid.tolist() == [True, True, False, True]
+    assert np.abs(way.qpos[..., e].numpy() - zero[:, None, e] + 2 * way.qpos[..., crank].numpy()).max() < ROUNDINGS
+    solver.set_parameters("qpos0", np.tile(mj.qpos0, (4, 1)))
     data = np.tile(mj.eq_data, (4, 1, 1))
     data[:, cranked, 0] = [0.0, 0.1, 0.2, -0.1]
     solver.set_parameters("eq_data", data)
@@ -364,6 +373,17 @@ def test_environments_have_their_own_equalities():
             own.eq_data[:] = data[k]
             place, left = judged(own, found.qpos[k].numpy(), active[k])
             assert np.linalg.norm(place - targets[k]) < POS_TOL and left.max() < ROUNDINGS and len(left) == 5 - (k == 3)
+
+
+@pytest.mark.parametrize("flag", ["equality", "constraint"])
+def test_equalities_that_the_model_disables_are_no_laws(flag):
+    """MuJoCo has no row of them."""
+    option = f'<option><flag {flag}="disable"/></option>'
+    mj = mujoco.MjModel.from_xml_string(LAWS.replace("<default>", f"{option}<default>"))
+    everything = np.ones(mj.neq, bool), np.ones(mj.nv, bool)
+    assert len(judged(mj, mj.qpos0, mj.eq_active0)[1]) == 0
+    assert len(joint_couplings(mj, everything[0]).follower) == len(coupled_joints(mj, *everything)) == 0
+    assert len(other_equalities(mj, *everything)) == 0
 
 
 def test_equalities_that_cannot_hold_are_no_success():
