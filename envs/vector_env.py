@@ -58,9 +58,8 @@ class SimVectorEnv(GoalMethods, SharedAttributes, SharedPictures, Copied, Branch
 
     Gymnasium's own vector wrappers are numpy code. Those that remember something, those that go through observations
     one by one and `DictInfoToList` need output="numpy"; all wrappers of observations need NEXT_STEP or DISABLED too,
-    and `NormalizeObservation` NEXT_STEP. They are refused when they are made, with what would do; `DictInfoToList`
-    in the first `reset`. Those that go through actions one by one take numpy actions, with either output. The
-    wrappers in `tumble.wrappers` take both outputs and all modes.
+    and `NormalizeObservation` NEXT_STEP. Those that go through actions one by one take numpy actions, with either
+    output. The wrappers in `tumble.wrappers` take both outputs and all modes.
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
