@@ -50,6 +50,7 @@ class Couplings:
         table = eq_data[:, self.equality, :TERMS].clone()
         table[:, self.follower == self.leader, 1:] = 0.0
         slope = table[:, self.inverted, 1]
+        slope = torch.where(slope == 0.0, torch.inf, slope)  # of an environment's own law: the follower stays
         table[:, self.inverted, 0] /= -slope
         table[:, self.inverted, 1] = 1.0 / slope
         return table

@@ -368,6 +368,11 @@ def test_environments_have_their_own_equalities():
             )[0]
         found = of.solve(targets, seed=1)
         assert found.success.all()
+        flat = np.where(np.arange(mj.neq)[:, None] == cranked, 0.0, data)  # "e" stays at 0, and no law turns it round
+        solver.set_parameters("eq_data", flat)
+        still = of.solve(targets, seed=1, max_samples=2)
+        assert still.qpos.isfinite().all() and still.success.tolist() == [False, False, False, True]
+        solver.set_parameters("eq_data", data)
         for k in range(4):
             own = mujoco.MjModel.from_xml_string(LAWS)
             own.eq_data[:] = data[k]
