@@ -11,8 +11,8 @@ _STORIES = {
     NON_FINITE: (
         "its state stopped being finite, so it was held at its last finite state and terminated",
         "look at large actions, at forces or mocap poses that the task returned as inputs, and at states that were set "
-        "from outside, or take a smaller timestep; if none of these is to blame, as in a model that fails at rest, "
-        "precision 64 tells whether single precision is",
+        "from outside, or take a smaller timestep; a model that fails at rest may need double precision: "
+        'tumble.init(precision="64")',
     ),
     CONTACTS_FULL: (
         "it has more contacts than there is room for, so only the deepest were kept",

@@ -107,7 +107,7 @@ class Varied(dict[str, np.ndarray]):
         return {name: numbers[_on_host(rows)].copy() for name, numbers in self.items()}
 
     def put(self, values: Mapping[str, np.ndarray], rows: Any) -> None:
-        """Let environments have numbers of others, (k, ...) each, and the model's where `values` has no such name."""
+        """Give environments other numbers, (k, ...) by name; those without a name in `values` become the model's."""
         for name in dict.fromkeys((*self, *values)):
             own = mujoco_numbers(self._model, name)[None]
             kept = self.setdefault(name, np.repeat(own, self._num_envs, axis=0))

@@ -22,7 +22,7 @@ _NONE: dict[str, Array] = {}
 
 
 class LazyArrays(Mapping[str, Array]):
-    """Arrays of a state by name, each computed when it is first asked for, while the state is the solver's."""
+    """Arrays of a state by name, each computed when it is first read: an error after another step."""
 
     def __init__(self, solver: Solver, names: Sequence[str] | Mapping[str, Any], read: Callable[[str], Array]) -> None:
         """Take the names, and a function that computes the array of one."""

@@ -33,7 +33,7 @@ _KINDS = {
 """Classes of records by their names, such as "morphs.Box"."""
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
-"""The errors that calls of a scene raise for values that `encode` has not written."""
+"""The errors that a scene's methods raise for what `encode` never writes."""
 
 
 def encode(value: Any) -> Any:
@@ -73,7 +73,7 @@ def decode(value: Any, folder: Path) -> Any:
 
     Raises:
         ValueError: it is no description, or of a class that is unknown; and what records refuse.
-        TypeError, ...: what records raise for other values, see `reading`.
+        TypeError, KeyError and others: a record cannot have such a value; `reading` turns them into ValueError.
     """
     if isinstance(value, list):
         return [decode(part, folder) for part in value]

@@ -212,7 +212,10 @@ def _triples(what: str, pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pushed(model: mujoco.MjModel, name: str | None) -> tuple[int, np.ndarray | None]:
-    """Return the joint from which on dofs are pushed, and (6, k) what each has of a kick; None: a free joint, all."""
+    """Return the first joint that is pushed, and a matrix (6, k) from kicks to the velocities of k dofs.
+
+    The matrix is None for a free joint, whose frame turns.
+    """
     free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
     if name is not None:
         joint = id_of(model, "joints", name, "Push")

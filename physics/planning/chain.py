@@ -201,8 +201,9 @@ def _followed(
     """Return what moves where some bodies are to be moved.
 
     Returns:
-        Dofs (nv,) bool that may be moved; those that may be changed: laws also set what follows a constant, or a joint
-        that stays; the bodies, with those of joints that their joints follow.
+        The dofs (nv,) bool that the search moves, by themselves or through a law; the dofs (nv,) bool whose coordinates
+        may change, as laws also set what follows a constant, or a joint that stays; the bodies of the chain, which are
+        those given and the bodies of joints that theirs follow.
     """
     allowed = np.ones(mj.nv, bool) if dofs_idx is None else np.isin(np.arange(mj.nv), dofs_idx)
     wanted = np.isin(mj.dof_bodyid, list(within))
