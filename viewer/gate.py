@@ -1,7 +1,7 @@
-"""The gate of the server: which pages may connect, and which of their messages are taken.
+"""The gate of the server: which pages may connect, and which of their messages are accepted.
 
-A browser opens web sockets to this machine for every page that asks, so that a page has to come from the server itself.
-Its messages are checked before viser reads them.
+A browser lets any page open web sockets to this machine. So only pages of this server may connect, and their messages
+are checked before viser reads them.
 """
 
 import contextlib
@@ -109,7 +109,7 @@ class Gate:
         return False
 
     def takes(self, raw: Any) -> bool:
-        """Return True for a message that a page may send, with a value that its control offers; tell of others once."""
+        """Return True for a message that a page may send, with a value that its control offers; warn once of others."""
         import msgspec
 
         try:
@@ -156,7 +156,7 @@ class _Checked:
 
 
 def _only_to(host: str) -> str:
-    """Return the policy of a page that may speak to its own server alone: viser's takes others in its address."""
+    """Return the policy of a page that may only connect to its own server: viser's address can name others."""
     return f"connect-src 'self' ws://{host} wss://{host} data: blob:; object-src 'none'; base-uri 'none'"
 
 

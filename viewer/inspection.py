@@ -7,8 +7,8 @@ import mujoco
 MOST_LINES = 300
 
 
-def as_it_is(text: str) -> str:
-    """Return markdown that shows a text letter by letter: pages take HTML in markdown as their own."""
+def escaped(text: str) -> str:
+    """Return markdown that shows a text literally: the page would otherwise run HTML in it."""
     return re.sub(r"[^A-Za-z0-9 .-]", lambda letter: f"&#{ord(letter[0])};", text)
 
 
@@ -17,7 +17,7 @@ def summary(mj: mujoco.MjModel) -> str:
     sizes = {"bodies": mj.nbody - 1, "joints": mj.njnt, "dofs": mj.nv, "geoms": mj.ngeom, "controls": mj.nu}
     sizes |= {"sensors": mj.nsensor, "equalities": mj.neq, "tendons": mj.ntendon}
     words = ", ".join(f"{count} {name}" for name, count in sizes.items() if count)
-    return f"**{as_it_is(_name(mj))}**: {words}; step {1000 * mj.opt.timestep:g} ms"
+    return f"**{escaped(_name(mj))}**: {words}; step {1000 * mj.opt.timestep:g} ms"
 
 
 def tree(mj: mujoco.MjModel) -> str:
@@ -27,11 +27,11 @@ def tree(mj: mujoco.MjModel) -> str:
     for b in range(1, mj.nbody):
         depth[b] = depth[mj.body_parentid[b]] + 1
         joints = range(mj.body_jntadr[b], mj.body_jntadr[b] + mj.body_jntnum[b]) if mj.body_jntnum[b] else ()
-        kinds = [f"{as_it_is(mj.joint(j).name or str(j))} ({_kind(mj, j)})" for j in joints]
+        kinds = [f"{escaped(mj.joint(j).name or str(j))} ({_kind(mj, j)})" for j in joints]
         told = [f"{mj.body_mass[b]:.3g} kg"]
         told += [", ".join(kinds)] if kinds else []
         told += [f"{mj.body_geomnum[b]} geoms"] if mj.body_geomnum[b] else []
-        lines.append(f"{'  ' * (depth[b] - 1)}- **{as_it_is(mj.body(b).name or f'body {b}')}**: {'; '.join(told)}")
+        lines.append(f"{'  ' * (depth[b] - 1)}- **{escaped(mj.body(b).name or f'body {b}')}**: {'; '.join(told)}")
     left = len(lines) - MOST_LINES
     return "\n".join(lines[:MOST_LINES] + ([f"- and {left} more"] if left > 0 else []))
 

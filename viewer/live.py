@@ -35,10 +35,10 @@ FRAMES, READINGS = 30.0, 4.0
 """Times a second that bodies are drawn, and that numbers, curves and pictures are."""
 LATE = 0.1
 """Seconds of a frame that the loop may lag behind the clock before it gives up catching up."""
-MOST_TROUBLES = 20
-"""Different errors that are told until the next reset."""
+MOST_ERRORS = 20
+"""Different errors that are reported before the next reset."""
 FAR = 1e6
-"""Metres from the origin up to which the mouse pulls."""
+"""Metres from the origin within which the mouse can drag."""
 
 
 class Viewer:
@@ -97,7 +97,7 @@ class Viewer:
         self.frames = 0
         self._clock = self._drawn = self._was_read = time.perf_counter()
         self._synced = False
-        self._told_of: set[str] = set()
+        self._reported: set[str] = set()
         number = free_port(host, port)
         self._server = Gate(host).start(viser, host=host, port=number, label=title, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
@@ -249,13 +249,13 @@ class Viewer:
 
     @contextlib.contextmanager
     def _going_on(self) -> Iterator[None]:
-        """Tell of an error in the log and on the page, and go on: what a page asks for ends no program."""
+        """Report an error in the log and on the page instead of raising it: a request of a page ends no program."""
         try:
             yield
         except Exception as error:
-            trouble = f"{type(error).__name__}: {error}"
-            if trouble not in self._told_of and len(self._told_of) < MOST_TROUBLES:  # they may come with every frame
-                self._told_of.add(trouble)
+            text = f"{type(error).__name__}: {error}"
+            if text not in self._reported and len(self._reported) < MOST_ERRORS:  # they may come with every frame
+                self._reported.add(text)
                 logger.exception("the viewer goes on after an error")
                 self.panel.tell(error)
 
@@ -331,7 +331,7 @@ class Viewer:
         """Begin anew in all environments."""
         self._spring.release()
         self._plots.clear()
-        self._told_of.clear()
+        self._reported.clear()
         self.panel.tell(None)
         self.session.reset()
 

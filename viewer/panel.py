@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .inspection import as_it_is, summary, tree
+from .inspection import escaped, summary, tree
 from .session import BY_HAND, Session
 from .sliders import Do, JointSliders, control_sliders
 
@@ -105,7 +105,7 @@ class Panel:
         """Show an error above the other words of the page; None: it shows none any more."""
         self._problem.visible = error is not None
         if error is not None:
-            self._problem.content = f"**{type(error).__name__}**: {as_it_is(str(error)[:MOST_LETTERS])}"
+            self._problem.content = f"**{type(error).__name__}**: {escaped(str(error)[:MOST_LETTERS])}"
 
     def _by_hand(self) -> None:
         if self._way is not None and self._way.value != BY_HAND:

@@ -55,7 +55,7 @@ def is_binary_stl(data: bytes) -> bool:
     raise MeshFileError(
         "it has no faces"
         if not faces
-        else f"its head declares {faces:,} faces, which take {needed:,} bytes; it has {len(data):,}"
+        else f"its header declares {faces:,} faces, which take {needed:,} bytes; it has {len(data):,}"
     )
 
 
@@ -80,7 +80,9 @@ def check_msh(data: bytes) -> None:
     vertices, normals, uvs, faces = counts
     needed = 16 + 12 * vertices + 12 * normals + 8 * uvs + 12 * faces
     if min(counts) < 0 or needed != len(data):
-        raise MeshFileError(f"its head declares {faces:,} faces and {vertices:,} vertices; it has {len(data):,} bytes")
+        raise MeshFileError(
+            f"its header declares {faces:,} faces and {vertices:,} vertices; it has {len(data):,} bytes"
+        )
     require_near(np.frombuffer(data, "<f4", 3 * vertices, 16).reshape(-1, 3))
 
 
@@ -106,7 +108,7 @@ def check_ply(data: bytes) -> None:
     needed = sum(rows * (1 if text else least) for _, rows, least in counts)
     if needed > there:
         declared = ", ".join(f"{rows:,} x {name}" for name, rows, _ in counts)
-        raise MeshFileError(f"its head declares {declared}, at least {needed:,} {_unit(text)}; it has {there:,}")
+        raise MeshFileError(f"its header declares {declared}, at least {needed:,} {_unit(text)}; it has {there:,}")
     if not any(name == "face" and rows for name, rows, _ in counts):
         raise MeshFileError("it has no faces")
     properties = [line[1] for line in lines[lines.index(_element(lines, "face")) :] if line[:1] == ["property"]]
@@ -161,7 +163,7 @@ def check_glb(data: bytes) -> bool:
         raise MeshFileError("it is no GLB file, or its head is truncated")
     _, length, first, kind = struct.unpack_from("<4I", data, 4)
     if length != len(data) or 20 + first > length or kind != 0x4E4F534A:
-        raise MeshFileError(f"its head declares {length:,} bytes, {first:,} of them JSON; it has {len(data):,}")
+        raise MeshFileError(f"its header declares {length:,} bytes, {first:,} of them JSON; it has {len(data):,}")
     return check_gltf(data[20 : 20 + first])
 
 

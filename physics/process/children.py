@@ -1,7 +1,7 @@
-"""The commands that start Python in another process: the one place that does.
+"""Commands that start Python in another process; every process of this Python that Tumble starts uses them.
 
-`python -c` and `python -m` look for modules in the present folder first, so a `queue.py` that lies there would be
-executed. A child looks where this process does, and nowhere else, from its first import on.
+`python -c` and `python -m` look for modules in the present folder first, so that a `queue.py` there would be executed.
+These children have this process' `sys.path` from their first import on.
 """
 
 import json
@@ -23,7 +23,7 @@ def python_command(program: str, *arguments: str, path: Iterable[str] | None = N
     Args:
         program: Its text, such as "from package.module import main; main()".
         arguments: What it finds in `sys.argv[1:]`.
-        path: Where it looks for modules; None: where this process does, now.
+        path: Its `sys.path`; None: that of this process now.
     """
     places = [os.path.abspath(place) for place in (sys.path if path is None else path)]
     return [sys.executable, "-P", "-c", _START, json.dumps(places), program, *arguments]

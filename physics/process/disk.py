@@ -1,6 +1,6 @@
 """Files in folders of unknown origin: no pipe or device is read, and writing follows no link out of a folder.
 
-Archives say in their heads how large their contents are. That is compared with the file before room is made for it.
+Headers of archives say how large their contents are. That is compared with the file before memory is allocated.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ LARGEST_TEXT = 256 << 20
 UNPACKED = 1 << 30
 """Bytes that a packed archive may unpack to, whatever its own size."""
 PACKED_BY = 100
-"""The size to which a packed archive may unpack beyond that, in sizes of its own; numbers seldom reach ten."""
+"""A multiple of its own size that a packed archive may unpack to beyond that; arrays seldom reach ten."""
 UNFINISHED = ".writing"
 """The part of a name by which `replacing` marks unfinished files."""
 
@@ -64,7 +64,7 @@ def require_regular(path: str | os.PathLike) -> int:
 
 
 def open_own(path: str | os.PathLike, flags: int) -> int:
-    """Open a file for writing, made if absent, and return its descriptor; no link leads to another place.
+    """Open a file for writing, make it if it is absent, and return its descriptor; a link is refused.
 
     Args:
         path: of the file.
@@ -98,7 +98,7 @@ def own_folder(path: Path) -> Path:
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a new, empty file beside `path`, which takes its place if the block succeeds, and is removed if not.
 
-    Its name is random and it is made, never opened, so that no link can be there. A link at `path` is
+    Its name is random, and making it fails if there is anything of that name, such as a link. A link at `path` is
     replaced, not followed.
     """
     path = Path(path)
@@ -116,7 +116,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 def work_folder() -> Iterator[Path]:
     """Yield a new folder for temporary files, which is removed afterwards.
 
-    Those that killed processes have left are removed first: folders of this user that no process holds a lock on.
+    Folders that killed processes left behind are removed first: those of this user that no process has locked.
     """
     _remove_left()
     with tempfile.TemporaryDirectory(prefix=_WORK, ignore_cleanup_errors=True) as name:
@@ -157,7 +157,7 @@ def _lock_of(folder: str) -> int | None:
 
 
 def check_archive(file: str | os.PathLike | IO[bytes], packed: bool = False) -> None:
-    """Refuse a zip archive whose head declares more than its file can hold; nothing is unpacked.
+    """Refuse a zip archive whose header declares more than its file can hold; nothing is unpacked.
 
     Args:
         file: of the archive.
@@ -175,31 +175,31 @@ def check_archive(file: str | os.PathLike | IO[bytes], packed: bool = False) -> 
         there = archive.fp.seek(0, os.SEEK_END)  # type: ignore[union-attr]
     most = min(max(UNPACKED, PACKED_BY * there), available_memory()) if packed else there
     if declared > most:
-        raise ValueError(f"its head declares {declared:,} bytes in {there:,}, and {most:,.0f} are the most")
+        raise ValueError(f"its header declares {declared:,} bytes in {there:,}, and {most:,.0f} are the most")
 
 
 def check_arrays(path: str | os.PathLike, packed: bool = False) -> None:
-    """Refuse an .npz file if an array's head declares another size than its entry has; errors are `check_archive`'s."""
+    """Refuse an .npz file if an array's header declares another size than its entry has; errors: `check_archive`'s."""
     check_archive(path, packed)
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
             with archive.open(entry) as file:
-                shape, dtype = _head(file)
+                shape, dtype = _header(file)
                 there = entry.file_size - file.tell()
             if math.prod(shape) * dtype.itemsize != there:
-                raise ValueError(f"{entry.filename}: its head declares {shape} {dtype}, and {there:,} bytes follow")
+                raise ValueError(f"{entry.filename}: its header declares {shape} {dtype}, and {there:,} bytes follow")
 
 
-def _head(file: IO[bytes]) -> "tuple[tuple[int, ...], np.dtype]":
-    """Return shape and dtype of an array in numpy's format; ValueError for another file."""
+def _header(file: IO[bytes]) -> "tuple[tuple[int, ...], np.dtype]":
+    """Return shape and dtype of an array in numpy's format; ValueError if it is another file."""
     from numpy.lib import format as npy
 
-    heads: Any = file
-    version = npy.read_magic(heads)
+    stream: Any = file
+    version = npy.read_magic(stream)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
         raise ValueError(f"arrays of format {version} are not read")
-    shape, _, dtype = readers[version](heads)
+    shape, _, dtype = readers[version](stream)
     return shape, dtype
 
 

@@ -67,7 +67,7 @@ def _group_limits() -> Iterator[Path]:
 
 
 def _used_by_group(folder: Path) -> int:
-    """Bytes that a control group has taken and that the system could not take back, as it could those of files read."""
+    """Bytes that a control group uses, without the cache of files, which the system can take back."""
     used = 0
     with contextlib.suppress(OSError, ValueError):
         name = "memory.current" if (folder / "memory.current").exists() else "memory.usage_in_bytes"

@@ -52,7 +52,7 @@ class Waiting:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """End; after an error nothing is said of it."""
+        """End; the end is not reported after an error."""
         self.end()
         if self.once and self.lines and kind is None:
             _report(f"{self.what}: done after {time.monotonic() - self.begun:.0f} s", shown=True)

@@ -325,7 +325,7 @@ def test_what_declares_more_than_it_holds_is_not_unpacked(run, pendulums, name):
     else:
         inside = "state/" if name == "state.pt" else ""
         replace_file(newest, name, deflated((newest / name).read_bytes(), inside, 1 << 20))
-    with pytest.raises(CheckpointError, match=r"its head declares|is not stored as a whole"):
+    with pytest.raises(CheckpointError, match=r"its header declares|is not stored as a whole"):
         read_policy(newest)
     with pytest.warns(UserWarning, match=f"going back to {older.name}"):
         assert again(run, pendulums).step == 1024

@@ -137,7 +137,7 @@ def test_a_mesh_that_cannot_be_read_names_its_line(tmp_path):
     (tmp_path / "m.stl").write_bytes(mesh_file()[:-7])
     (tmp_path / "m.fbx").write_bytes(b"fbx")
     path.write_text(robot("m.stl"))
-    with pytest.raises(UrdfError, match=r"r\.urdf, line 3: mesh 'm\.stl', .*m\.stl: its head declares 4 faces"):
+    with pytest.raises(UrdfError, match=r"r\.urdf, line 3: mesh 'm\.stl', .*m\.stl: its header declares 4 faces"):
         urdf_spec(path)
     path.write_text(robot("m.fbx"))
     with pytest.raises(UrdfError, match=r"line 3: .*fbx is no format that can be read; there are dae, glb"):
@@ -216,7 +216,7 @@ def test_a_broken_mesh_that_is_only_seen_is_left_out(tmp_path):
     ):
         assert urdf_spec(path).compile().ngeom == 0
     path.write_text(both)
-    with pytest.raises(UrdfError, match=r"line 4: mesh 'm\.stl', .*m\.stl: its head declares 4 faces"):
+    with pytest.raises(UrdfError, match=r"line 4: mesh 'm\.stl', .*m\.stl: its header declares 4 faces"):
         urdf_spec(path)
 
 
