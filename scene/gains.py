@@ -24,10 +24,10 @@ def begin_gains(world: World, urdf_dofs: Iterable[range]) -> None:
         urdf_dofs: of the entities from URDF files, whose servos have gains from the beginning.
     """
     mj = world.model.mj
-    kp, kv = np.zeros(mj.nv), np.zeros(mj.nv)
+    of_urdf = np.isin(np.arange(mj.nv), [dof for dofs in urdf_dofs for dof in dofs])
+    has_gains = of_urdf & np.isin(mj.jnt_type[mj.dof_jntid], _SCALAR)
+    kp, kv = has_gains * URDF_KP, has_gains * URDF_KV
     ranges = np.tile([-np.inf, np.inf], (mj.nv, 1))
-    for dof in (dof for dofs in urdf_dofs for dof in dofs if int(mj.jnt_type[mj.dof_jntid[dof]]) in _SCALAR):
-        kp[dof], kv[dof] = URDF_KP, URDF_KV
     for actuator in np.flatnonzero(mj.actuator_group == OFF_GROUP):
         joint = int(mj.actuator_trnid[actuator, 0])
         if mj.actuator_trntype[actuator] != mujoco.mjtTrn.mjTRN_JOINT or int(mj.jnt_type[joint]) not in _SCALAR:
