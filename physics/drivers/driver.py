@@ -105,7 +105,7 @@ class Driver:
         """
         self._launches.differ(numbers, features)
         self._batch = self._launches.batch
-        self._outputs.unbind()
+        self._outputs.lay_out(self._room.offsets)
         self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
         self._changed(None)
 

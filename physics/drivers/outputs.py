@@ -55,6 +55,12 @@ class Outputs(ABC):
         self.current = not selection.width
         self._whole: Any = None
 
+    def lay_out(self, offsets: Mapping[str, int]) -> None:
+        """Take the fields from these rows of the scratch, to the same columns; launches must be bound again."""
+        widths = {name: place.stop - place.start for name, place in self.places.items()}
+        self.selection = select(tuple(widths), offsets, widths, self.selection.rows.device)
+        self.unbind()
+
     def mark(self, index: Index) -> None:
         """Mark environments as stale."""
         if self.selection.width:
