@@ -34,10 +34,15 @@ def condition(mjm: mujoco.MjModel, data: mujoco.MjData) -> float:
 
     It does not depend on units and sizes of bodies, nor does the error of a factorisation (van der Sluis 1969).
     """
-    _evaluate_mass(mjm, data)
-    worst = 1.0
+    evaluate_mass(mjm, data)
+    return float(conditions(mjm, data.M[None])[0])
+
+
+def conditions(mjm: mujoco.MjModel, masses: np.ndarray) -> np.ndarray:
+    """Return `condition` of mass matrices as in MjData.M, (n, nM): (n,)."""
+    worst = np.ones(len(masses))
     for first, count in zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True):
-        worst = max(worst, _scaled(_mass_of_tree(mjm, data, first, count)))
+        worst = np.maximum(worst, _scaled(_masses_of_tree(mjm, masses, first, count)))
     return worst
 
 
@@ -53,17 +58,17 @@ def closed_condition(mjm: mujoco.MjModel) -> float:
     for k in range(_POSES):
         if k:
             data.qpos[:] = _random_pose(mjm, rng)
-        _evaluate_mass(mjm, data)
+        evaluate_mass(mjm, data)
         mujoco.mj_makeConstraint(mjm, data)
         blocks = _hessians(mjm, data)
-        worst = max(worst, *map(_scaled, blocks))
+        worst = max(worst, *(float(_scaled(block)) for block in blocks))
         work += sum(len(block) ** 3 for block in blocks)
         if work > MOST_WORK:
             break
     return worst
 
 
-def _evaluate_mass(mjm: mujoco.MjModel, data: mujoco.MjData) -> None:
+def evaluate_mass(mjm: mujoco.MjModel, data: mujoco.MjData) -> None:
     """Set data.M, and what it follows from, at data.qpos."""
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
@@ -71,11 +76,16 @@ def _evaluate_mass(mjm: mujoco.MjModel, data: mujoco.MjData) -> None:
     mujoco.mj_makeM(mjm, data)
 
 
-def _scaled(block: np.ndarray) -> float:
-    """Return the condition number of a positive definite matrix scaled to a unit diagonal, at most 1e8."""
-    scale = 1.0 / np.sqrt(np.diag(block))
-    values = np.linalg.eigvalsh(block * scale[:, None] * scale)
-    return min(float(values[-1] / values[0]), WORST) if values[0] > 0 else WORST
+def _scaled(blocks: np.ndarray) -> np.ndarray:
+    """Return the condition numbers (...) of positive definite matrices (..., n, n), scaled to a unit diagonal.
+
+    They are at most 1e8.
+    """
+    scale = 1.0 / np.sqrt(np.diagonal(blocks, axis1=-2, axis2=-1))
+    values = np.linalg.eigvalsh(blocks * scale[..., None] * scale[..., None, :])
+    least, largest = values[..., 0], values[..., -1]
+    definite = least > 0
+    return np.where(definite, np.minimum(largest / np.where(definite, least, 1.0), WORST), WORST)
 
 
 def _hessians(mjm: mujoco.MjModel, data: mujoco.MjData) -> list[np.ndarray]:
@@ -92,7 +102,7 @@ def _hessians(mjm: mujoco.MjModel, data: mujoco.MjData) -> list[np.ndarray]:
         blocks[label], place[dofs] = np.zeros((len(dofs), len(dofs))), np.arange(len(dofs))
     for tree, (first, count) in enumerate(zip(mjm.tree_dofadr.tolist(), mjm.tree_dofnum.tolist(), strict=True)):
         at = slice(place[first], place[first] + count)
-        blocks[island[tree]][at, at] = _mass_of_tree(mjm, data, first, count)
+        blocks[island[tree]][at, at] = _masses_of_tree(mjm, data.M[None], first, count)[0]
     for columns, J, D in rows:
         if len(columns):
             at = place[columns]
@@ -110,14 +120,14 @@ def _row(mjm: mujoco.MjModel, data: mujoco.MjData, k: int) -> tuple[np.ndarray, 
     return columns, dense[columns], float(data.efc_D[k])
 
 
-def _mass_of_tree(mjm: mujoco.MjModel, data: mujoco.MjData, first: int, count: int) -> np.ndarray:
-    """Return M of the dofs of one tree (count, count); the whole matrix of many trees would be too large."""
-    block = np.zeros((count, count))
-    for i in range(count):
-        row = mjm.M_rowadr[first + i] + np.arange(mjm.M_rownnz[first + i])
-        columns = mjm.M_colind[row] - first
-        block[i, columns] = block[columns, i] = data.M[row]
-    return block
+def _masses_of_tree(mjm: mujoco.MjModel, masses: np.ndarray, first: int, count: int) -> np.ndarray:
+    """Return M of the dofs of one tree (n, count, count); the whole matrix of many trees would be too large."""
+    begin, sizes = int(mjm.M_rowadr[first]), mjm.M_rownnz[first : first + count]
+    entries = slice(begin, begin + int(sizes.sum()))
+    rows, columns = np.repeat(np.arange(count), sizes), mjm.M_colind[entries] - first
+    blocks = np.zeros((len(masses), count, count))
+    blocks[:, rows, columns] = blocks[:, columns, rows] = masses[:, entries]
+    return blocks
 
 
 def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import numpy as np
 
-from .condition import WORST, condition
+from .condition import WORST, condition, conditions, evaluate_mass
 from .model import Model
 from .parameters import PARAMETERS
 
@@ -41,9 +41,7 @@ class Constants:
         targets = {name: getattr(self._mjm, name) for name in given}
         sources = {name: getattr(self._mjm, name) for name in names if name != "condition"}
         found = {name: np.zeros((count, *array.shape)) for name, array in sources.items()}
-        conditions = (
-            found.setdefault("condition", np.zeros((count, 1))) if self._scale and "condition" in names else None
-        )
+        masses = np.zeros((count, len(self._data.M))) if self._scale and "condition" in names else None
         for env in range(count):
             for name, target in targets.items():
                 target[:] = given[name][env]
@@ -55,11 +53,11 @@ class Constants:
                 ) from error
             for name, source in sources.items():
                 found[name][env] = source
-            if conditions is not None:
-                conditions[env] = self._condition()
+            if masses is not None:
+                self._data.qpos[:] = self._mjm.qpos0
+                evaluate_mass(self._mjm, self._data)
+                masses[env] = self._data.M
+        if masses is not None:
+            # expected are those at qpos0 times the model's ratio of the largest to that at qpos0
+            found["condition"] = np.minimum(self._scale * conditions(self._mjm, masses), WORST)[:, None]
         return found
-
-    def _condition(self) -> float:
-        """Return the expected largest condition number: that at qpos0, scaled by the model's ratio of both."""
-        self._data.qpos[:] = self._mjm.qpos0
-        return min(self._scale * condition(self._mjm, self._data), WORST)

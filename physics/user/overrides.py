@@ -11,7 +11,7 @@ from ..arguments import real_array
 from ..kinematics.joints import is_scalar
 from ..model.constants import Constants
 from ..model.features import Features
-from ..model.kernel_numbers import fields_from, kernel_numbers, mujoco_numbers
+from ..model.kernel_numbers import RULES, fields_from, kernel_numbers, mujoco_numbers
 from ..model.model import Model
 from ..model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
 from ..parts import PARTS
@@ -147,8 +147,10 @@ class Overrides:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
 
     def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
-        """Fields that follow from `changed` numbers, of the environments `index`."""
+        """Fields that follow from `changed` numbers, of the environments `index`; not those without any number."""
         chosen = slice(None) if index is None else index
-        kept = {name: values[chosen] for name, values in self._values.items()}
-        found = kernel_numbers(self._model.mj, fields_from(changed), kept)
+        fields = [field for field in fields_from(changed) if self._model.values[field].size]
+        sources = dict.fromkeys(name for field in fields for name in RULES[field][0])
+        kept = {name: self._values[name][chosen] for name in sources if name in self._values}
+        found = kernel_numbers(self._model.mj, fields, kept)
         return {name: rows.reshape(len(rows), -1) for name, rows in found.items()}
