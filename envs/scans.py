@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-import torch
+
+from .arrays import Array, ArrayKind
 
 if TYPE_CHECKING:
     from ..physics.batch_numbers import Known
@@ -89,9 +90,13 @@ class Scanner:
         solver: the solver.
         name: of the scan, for messages.
         scan: the scan.
+        kind: of arrays.
+
+    Attributes:
+        quantities: the names of positions and orientations of the scan's frames.
     """
 
-    def __init__(self, solver: "Solver", name: str, scan: RayScan) -> None:
+    def __init__(self, solver: "Solver", name: str, scan: RayScan, kind: ArrayKind) -> None:
         """Look up frames and geoms.
 
         Raises:
@@ -100,7 +105,7 @@ class Scanner:
         """
         if not isinstance(scan, RayScan):
             raise TypeError(f"rays[{name!r}] is {scan!r}; needed is a RayScan")
-        self._solver, self._scan, self._name = solver, scan, f"rays[{name!r}]"
+        self._solver, self._scan, self._name, self._kind = solver, scan, f"rays[{name!r}]", kind
         if (scan.body is None) == (scan.site is None):
             raise ValueError(f"{self._name}: give the name of a body or of a site, not both")
         if scan.align not in ALIGNMENTS:
@@ -109,7 +114,7 @@ class Scanner:
             raise ValueError(f"{self._name}: reach={scan.reach} must be above zero and above={scan.above} not below")
         named = scan.site if scan.body is None else scan.body
         self._one = isinstance(named, str)
-        self._quantities = _OF_BODIES if scan.site is None else _OF_SITES
+        self.quantities = _OF_BODIES if scan.site is None else _OF_SITES
         names: Sequence[str] = [named] if isinstance(named, str) else list(named or ())
         ids = [self._id("body" if scan.site is None else "site", each) for each in names]
         points, length = np.array(scan.points, float), np.linalg.norm(scan.direction)
@@ -117,34 +122,47 @@ class Scanner:
             raise ValueError(f"{self._name}: points have the shape {points.shape}; needed are finite numbers (k, 3)")
         if np.shape(scan.direction) != (3,) or not 0.0 < length < np.inf:
             raise ValueError(f"{self._name}: direction={scan.direction!r} must be three numbers that are not all 0")
-        self._frames = torch.as_tensor(ids, device=solver.device)
-        self._points = self._tensor(points)
-        self._direction = self._tensor(np.array(scan.direction) / length)
+        self._frames = kind.xp.asarray(ids, device=kind.device)
+        self._points = kind.numbers(points)
+        self._direction = kind.numbers(np.array(scan.direction)[None] / length)
         self._geoms = self._still() if scan.geoms is None else scan.geoms
 
-    def distances(self, envs: "Known | None") -> torch.Tensor:
-        """Return the distances along the rays, (n, k), or (n, frames, k) of several frames, m."""
-        scan, (positions, rotations) = self._scan, self._quantities
-        found = self._solver.get_many(self._quantities, envs)
-        turns = self._turns(found[rotations][:, self._frames].unflatten(-1, (3, 3)))  # (n, frames, 3, 3)
-        points = found[positions][:, self._frames][:, :, None] + _turned(turns, self._points)
-        along = _turned(turns, self._direction[None]).expand(points.shape)
-        begin = points - scan.above * along
-        hits = self._solver.queries.ray(begin.flatten(1, 2), along.flatten(1, 2), geoms=self._geoms, envs_idx=envs)
-        distance = torch.where(hits.geom < 0, scan.reach, hits.distance - scan.above).clamp(max=scan.reach)
-        return distance if self._one else distance.unflatten(1, points.shape[1:3])
+    def distances(self, found: Mapping[str, Array], envs: "Known | None") -> Array:
+        """Return the distances along the rays, (n, k), or (n, frames, k) of several frames, m.
 
-    def _turns(self, matrices: torch.Tensor) -> torch.Tensor:
-        """Return how frames are turned, (n, frames, 3, 3), as `align` says."""
+        Args:
+            found: `quantities` of n environments, by name.
+            envs: those environments; None: all.
+        """
+        scan, kind, xp = self._scan, self._kind, self._kind.xp
+        position, rotation = (found[name][:, self._frames] for name in self.quantities)
+        turns = self._turns(rotation)
+        points = position[:, :, None] + _turned(turns, self._points)
+        along = xp.empty_like(points)
+        along[:] = _turned(turns, self._direction)
+        n, frames, k, _ = points.shape
+        rays = (kind.to_tensor(xp.reshape(part, (n, -1, 3))) for part in (points - scan.above * along, along))
+        hits = self._solver.queries.ray(*rays, geoms=self._geoms, envs_idx=envs)
+        distance = kind.from_tensor(hits.distance) - scan.above
+        beyond = (kind.from_tensor(hits.geom) < 0) | (distance > scan.reach)
+        distance = xp.where(beyond, scan.reach, distance)
+        return distance if self._one else xp.reshape(distance, (n, frames, k))
+
+    def _turns(self, matrices: Array) -> Array:
+        """Return how frames are turned, (n, frames, 9), as `align` says, where their matrices are these."""
         if self._scan.align == "frame":
             return matrices
-        turns = torch.zeros_like(matrices)
-        turns[..., 2, 2] = 1.0
-        x, y = matrices[..., 0, 0], matrices[..., 1, 0]
-        length = (x * x + y * y).sqrt()
-        straight = (length < 1e-6) if self._scan.align == "yaw" else torch.ones_like(length, dtype=torch.bool)
-        cosine, sine = torch.where(straight, 1.0, x / length), torch.where(straight, 0.0, y / length)
-        turns[..., 0, 0], turns[..., 0, 1], turns[..., 1, 0], turns[..., 1, 1] = cosine, -sine, sine, cosine
+        xp = self._kind.xp
+        turns = xp.zeros_like(matrices)
+        turns[..., 0] = turns[..., 4] = turns[..., 8] = 1.0
+        if self._scan.align == "yaw":
+            x, y = matrices[..., 0], matrices[..., 3]
+            length = xp.sqrt(x * x + y * y)
+            vertical = length < 1e-6
+            length = xp.where(vertical, 1.0, length)
+            turns[..., 0] = turns[..., 4] = xp.where(vertical, 1.0, x / length)
+            turns[..., 3] = xp.where(vertical, 0.0, y / length)
+            turns[..., 1] = -turns[..., 3]
         return turns
 
     def _id(self, kind: str, name: str) -> int:
@@ -164,11 +182,8 @@ class Scanner:
             raise ValueError(f"{self._name}: no geom of the model stands still; say which `geoms` the rays meet")
         return still
 
-    def _tensor(self, values: np.ndarray) -> torch.Tensor:
-        return torch.as_tensor(values, dtype=self._solver.dtype, device=self._solver.device)
 
-
-def _turned(turns: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-    """Turn vectors (k, 3) by matrices (n, frames, 3, 3): (n, frames, k, 3), added up in a fixed order."""
-    x, y, z = (turns[..., None, :, i] * vectors[:, i, None] for i in range(3))
+def _turned(turns: Array, vectors: Array) -> Array:
+    """Turn vectors (k, 3) by matrices (n, frames, 9): (n, frames, k, 3), added up in a fixed order."""
+    x, y, z = (turns[..., None, i::3] * vectors[:, i, None] for i in range(3))
     return x + y + z

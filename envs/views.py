@@ -63,10 +63,12 @@ class BatchView:
         kind: ArrayKind,
     ) -> None:
         """Choose what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
-        self._solver, self._reads, self._kind = solver, tuple(reads), kind
+        self._solver, self._reads, self._kind = solver, reads, kind
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
-        self._scanners = {name: Scanner(solver, name, scan) for name, scan in rays.items()}
+        self._scanners = {name: Scanner(solver, name, scan, kind) for name, scan in rays.items()}
+        poses = (name for scanner in self._scanners.values() for name in scanner.quantities)
+        self._wanted = tuple(dict.fromkeys((*reads, *poses)))
         for name, camera in cameras.items():
             _check_view(name, camera, solver.model.mj)
 
@@ -77,49 +79,51 @@ class BatchView:
     def look(self, memory: Memories, noise: Noise, rows: Array | None = None) -> TaskState:
         """Return a copy of the state of the environments `rows` (k,), or of all."""
         coordinates = self.coordinates()
-        return self._state(coordinates if rows is None else coordinates[rows], self._fields(rows), memory, noise, rows)
+        return self._state(coordinates if rows is None else coordinates[rows], self._found(rows), memory, noise, rows)
 
     def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
         """Return the state of all environments for `Task.control`: derived quantities are read when they are asked for.
 
         Most tasks ask for none there, and have them from the step before.
         """
-        read = cache(lambda: self._fields(None))
-        fields = LazyArrays(self._solver, self._reads, lambda name: read()[name]) if self._reads else _NONE
-        return self._state(self.coordinates(), fields, memory, noise, None)
+        read = cache(lambda: self._found(None))
+        found, fields = (LazyArrays(self._solver, n, lambda name: read()[name]) for n in (self._wanted, self._reads))
+        return self._state(self.coordinates(), found, memory, noise, None, fields)
 
-    def _fields(self, rows: Array | None) -> dict[str, Array]:
-        """Return the derived quantities of the environments `rows` by name."""
-        if not self._reads:
+    def _found(self, rows: Array | None) -> dict[str, Array]:
+        """Return the derived quantities of the environments `rows` by name, those of which scans are made too."""
+        if not self._wanted:
             return {}
         known = None if rows is None else Known(rows)
         return {
-            name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._reads, known).items()
+            name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._wanted, known).items()
         }
 
     def _state(
-        self, coordinates: Array, fields: Memories, memory: Memories, noise: Noise, rows: Array | None
+        self,
+        coordinates: Array,
+        found: Memories,
+        memory: Memories,
+        noise: Noise,
+        rows: Array | None,
+        fields: Memories | None = None,
     ) -> TaskState:
-        """Return a state whose pictures and distances along rays are computed when the task reads them."""
+        """Return a state of what `_found` returned, whose pictures and distances along rays are computed when read."""
         solver, cameras, scanners, nq = self._solver, self._cameras, self._scanners, self._nq
-        images = LazyArrays(solver, cameras, lambda name: self._picture(name, rows)) if cameras else _NONE
-        distances = LazyArrays(solver, scanners, lambda name: self._distances(name, rows)) if scanners else _NONE
-        return TaskState(
-            coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, distances
-        )
+        known = None if rows is None else Known(rows)
+        if fields is None:
+            fields = {name: found[name] for name in self._reads}
+        images = LazyArrays(solver, cameras, lambda name: self._picture(name, known)) if cameras else _NONE
+        rays = LazyArrays(solver, scanners, lambda name: scanners[name].distances(found, known)) if scanners else _NONE
+        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, rays)
 
-    def _distances(self, name: str, rows: Array | None) -> Array:
-        """Return the distances along the rays of a scan, (k, rays) or (k, frames, rays) m."""
-        return self._kind.from_tensor(self._scanners[name].distances(None if rows is None else Known(rows)))
-
-    def _picture(self, name: str, rows: Array | None) -> Array:
+    def _picture(self, name: str, known: Known | None) -> Array:
         """Return what a camera of the task sees, (k, height, width, 3) uint8."""
         if name not in self._renderers:
             from ..physics.rendering import BatchRenderer
 
             width, height, camera = self._cameras[name]
             self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera)
-        known = None if rows is None else Known(rows)
         return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
 
     def control(self, controls: Array) -> None:
@@ -155,7 +159,7 @@ class BatchView:
         """
         nq = self._nq
         self._solver.reset(Known(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
-        return self._state(coordinates, self._fields(rows), start.memory, noise, rows)
+        return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def faults(self) -> Array | None:
         """The fault bits (num_envs,), a copy; None where it is known already, without a wait, that there are none."""
@@ -200,7 +204,7 @@ class SingleEnvView(BatchView):
         qpos, qvel = self._place_of("qpos"), self._place_of("qvel")
         self._place = qpos.block.data_ptr(), slice(qpos.place.start, qvel.place.stop)
         self._blocks[self._place[0]] = qpos.block.numpy()[0]
-        for name in reads:
+        for name in self._wanted:
             view = solver.view(name)
             if view is None:
                 self._others.append(name)
@@ -225,11 +229,11 @@ class SingleEnvView(BatchView):
         """Return a copy of the state."""
         self._memory.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
-        fields = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
+        found = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
-            fields[name] = self._solver.get(name).numpy()
+            found[name] = self._solver.get(name).numpy()
         address, place = self._place
-        return self._state(copies[address][place][None], fields, memory, noise, rows)
+        return self._state(copies[address][place][None], found, memory, noise, rows)
 
     def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
         """Return what `look` does: here it copies memory that lies side by side."""

@@ -114,13 +114,13 @@ class GeometryStore:
         for g in range(mjm.ngeom):
             if int(mjm.geom_type[g]) in MESH_TYPES:
                 ranges[g] = by_mesh.get(int(mjm.geom_dataid[g]), np.zeros(6, np.int64))
-        pos, mat = _rest(mjm)
+        pos, mat = rest_poses(mjm)
         names = ("vert_start", "vert_end", "face_start", "face_end", "edge_start", "edge_end")
         store = cls(
             type=mjm.geom_type.astype(np.int64),
             data=_data(mjm, hulls),
             collides=_collides(mjm),
-            static=_static(mjm),
+            static=static_geoms(mjm),
             rest_pos=pos,
             rest_mat=mat,
             **arrays,
@@ -184,8 +184,8 @@ def _collides(mjm: mujoco.MjModel) -> np.ndarray:
     return collides
 
 
-def _static(mjm: mujoco.MjModel) -> np.ndarray:
-    """Geoms of bodies without a joint up to the world, nor a mocap body, which users move."""
+def static_geoms(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return True for geoms of bodies without a joint up to the world, nor a mocap body, which users move, (ngeom,)."""
     still = np.ones(mjm.nbody, bool)
     for body in range(1, mjm.nbody):
         fixed = mjm.body_jntnum[body] == 0 and mjm.body_mocapid[body] < 0
@@ -193,7 +193,8 @@ def _static(mjm: mujoco.MjModel) -> np.ndarray:
     return still[mjm.geom_bodyid]
 
 
-def _rest(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+def rest_poses(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions (ngeom, 3) and orientations (ngeom, 3, 3) of geoms in the reference state."""
     data = mujoco.MjData(mjm)
     mujoco.mj_kinematics(mjm, data)
     return data.geom_xpos.copy(), data.geom_xmat.reshape(-1, 3, 3).copy()

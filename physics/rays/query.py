@@ -11,6 +11,7 @@ import torch
 from ..arguments import real_array
 from ..drivers.tensor_kernels import Launch, Recipe, shared_kernels
 from ..geometry.names import label
+from ..geometry.store import rest_poses, static_geoms
 from ..geometry.visual import seen_types
 from ..process.runtime import Runtime
 from ..scalars import as_flag, as_whole
@@ -35,12 +36,22 @@ class RayHits(NamedTuple):
     normal: torch.Tensor | None
 
 
+class Chosen(NamedTuple):
+    """Geoms that rays may hit: ids (k,) int32 on the device, and whether all stand still in the world."""
+
+    ids: torch.Tensor
+    still: bool
+
+
 class RayCaster:
     """Rays at the geoms of a model.
 
     Args:
         runtime: Taichi's settings.
         mj: the model.
+
+    Attributes:
+        rest: poses of the model's reference state, for `cast`: those of geoms that stand still.
     """
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
@@ -59,7 +70,9 @@ class RayCaster:
             for arrays in ((self._kinds.astype(np.int32), row, *of_meshes), of_fields)
         )
         self._sizes = self.sized(mj.geom_size[None])
-        self._chosen: dict[tuple, torch.Tensor] = {}
+        self._still, (position, rotation) = static_geoms(mj), rest_poses(mj)
+        self.rest = self._tensor(position[None]), self._tensor(rotation.reshape(1, -1, 9))
+        self._chosen: dict[tuple, Chosen] = {}
         self._kernel = _shared_kernel(runtime, bool(is_mesh.any()), bool(is_field.any()))
 
     def sized(self, sizes: np.ndarray) -> torch.Tensor:
@@ -68,20 +81,27 @@ class RayCaster:
         for kind, reach in of_kinds("reach").items():
             own = self._kinds == kind
             around[:, own] = reach(sizes[:, own])
-        table = np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1)
-        return torch.as_tensor(table, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
+        return self._tensor(np.concatenate([sizes, 1.00001 * around[..., None]], axis=-1))
 
-    def choose(self, geomgroup: Sequence[int] | None, flg_static: bool, bodyexclude: int) -> torch.Tensor:
-        """Ids of the geoms that rays may hit, on the device; see `RigidSolver.ray`.
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.as_tensor(values, dtype=self._runtime.torch_dtype, device=self._runtime.torch_device).contiguous()
+
+    def choose(
+        self, geomgroup: Sequence[int] | None, flg_static: bool, bodyexclude: int, geoms: Sequence[int] | None = None
+    ) -> Chosen:
+        """Return the geoms that rays may hit; see `RigidSolver.ray`.
 
         Raises:
             ValueError: a geomgroup that is not six flags, a body that does not exist.
             NotImplementedError: a signed distance function of a plugin is among them.
         """
-        key = _group(geomgroup), as_flag("flg_static", flg_static), as_whole("bodyexclude", bodyexclude)
+        allowed = _group(geomgroup), as_flag("flg_static", flg_static), as_whole("bodyexclude", bodyexclude)
+        key = *allowed, None if geoms is None else tuple(geoms)
         if key not in self._chosen:
-            chosen = self._choose(*key)
-            self._chosen[key] = torch.as_tensor(chosen, dtype=torch.int32, device=self._runtime.torch_device)
+            ids = self._choose(*allowed)
+            ids = ids if geoms is None else ids[np.isin(ids, geoms)]
+            on_device = torch.as_tensor(ids, dtype=torch.int32, device=self._runtime.torch_device)
+            self._chosen[key] = Chosen(on_device, bool(self._still[ids].all()))
         return self._chosen[key]
 
     def _choose(self, group: tuple[bool, ...] | None, flg_static: bool, bodyexclude: int) -> np.ndarray:
@@ -105,7 +125,7 @@ class RayCaster:
 
     def cast(
         self,
-        chosen: torch.Tensor,
+        chosen: Chosen,
         poses: tuple[torch.Tensor, torch.Tensor],
         rays: tuple[torch.Tensor, torch.Tensor],
         sizes: torch.Tensor | None,
@@ -114,8 +134,8 @@ class RayCaster:
         """Return what rays hit.
 
         Args:
-            chosen: ids of geoms, as `choose` returns them.
-            poses: geom_xpos (n, ngeom, 3) and geom_xmat (n, ngeom, 9).
+            chosen: geoms, as `choose` returns them.
+            poses: geom_xpos (n, ngeom, 3) and geom_xmat (n, ngeom, 9), or one row of both for all environments.
             rays: points and vectors (n, k, 3).
             sizes: of geoms, as `sized` returns them, (n, ngeom, 4); None: the model's.
             normals: whether normals are wanted.
@@ -125,11 +145,13 @@ class RayCaster:
         distance = torch.full((n, k), -1.0, dtype=pnt.dtype, device=pnt.device)
         geom = torch.full((n, k), -1, dtype=torch.int32, device=pnt.device)
         normal = torch.zeros((n, k, 3) if normals else (1, 1, 3), dtype=pnt.dtype, device=pnt.device)
-        if n * k * len(chosen):
+        if n * k * len(chosen.ids):
             sizes = self._sizes if sizes is None else sizes
             placed = [pose.contiguous() for pose in poses]
             found = distance, geom, normal
-            self._kernel((chosen, sizes, *placed, pnt, vec, *self._tables, int(normals), *found, *self._field_tables))
+            self._kernel(
+                (chosen.ids, sizes, *placed, pnt, vec, *self._tables, int(normals), *found, *self._field_tables)
+            )
         return RayHits(distance, geom, normal if normals else None)
 
 

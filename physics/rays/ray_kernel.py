@@ -32,15 +32,15 @@ def to_frame(array: ti.template(), i, j):
 
 
 class Geoms(Traced):
-    """The geoms of environment `env`, as `RayCaster` lays them out; its sizes are in row `own`.
+    """The geoms of one environment, as `RayCaster` lays them out: poses in row `at`, sizes in row `own`.
 
     Rays begin at `start` and have a unit direction. `meshes` and `fields` are the model's: of those that it has
     none of, no code is made. `tree` has the row of a geom there.
     """
 
-    def __init__(self, kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields):
+    def __init__(self, kinds, sizes, position, rotation, tree, meshes, fields, at, own, has_meshes, has_fields):
         self.kinds, self.sizes, self.position, self.rotation = kinds, sizes, position, rotation
-        self.tree, self.meshes, self.fields, self.env, self.own = tree, meshes, fields, env, own
+        self.tree, self.meshes, self.fields, self.at, self.own = tree, meshes, fields, at, own
         self.has_meshes, self.has_fields = has_meshes, has_fields
 
     @ti.func
@@ -50,17 +50,17 @@ class Geoms(Traced):
         The triangle is a mesh's or what `field_walk.py` says of a height field, else -1. (limit, -1) for no hit.
         """
         t, triangle = limit, -1
-        away = three(self.position, self.env, g) - start
+        away = three(self.position, self.at, g) - start
         kind = self.kinds[g]
         if kind == PLANE:
-            turn = to_frame(self.rotation, self.env, g)
+            turn = to_frame(self.rotation, self.at, g)
             t = plane.crossing(three(self.sizes, self.own, g), turn @ -away, turn @ direction)
         else:
             slide = away.dot(direction)
             nearest = slide * direction - away
             bound = self.sizes[self.own, g, 3]
             if nearest.dot(nearest) <= bound * bound and -bound <= slide <= limit + bound:
-                turn = to_frame(self.rotation, self.env, g)
+                turn = to_frame(self.rotation, self.at, g)
                 o, d = turn @ nearest, turn @ direction
                 if ti.static(self.has_meshes):
                     if kind == MESH:
@@ -93,8 +93,8 @@ class Geoms(Traced):
     @ti.func
     def normal(self, g, point, triangle):
         """Unit vector out of the surface at a point (world), or of a triangle."""
-        turn = to_frame(self.rotation, self.env, g)
-        local = turn @ (point - three(self.position, self.env, g))
+        turn = to_frame(self.rotation, self.at, g)
+        local = turn @ (point - three(self.position, self.at, g))
         size, up = three(self.sizes, self.own, g), ti.Vector([0.0, 0.0, 1.0])
         outward = by_kind(self.kinds[g], NORMALS, up, size, local)
         if ti.static(self.has_meshes):
@@ -141,8 +141,8 @@ def make_ray_kernel(precision: str, has_meshes: bool, has_fields: bool) -> Any:
         for env, ray in ti.ndrange(pnt.shape[0], pnt.shape[1]):
             meshes = Meshes(trees, nodes, corners, dtype)
             fields = Fields(shapes, measures, heights, blocks, dtype)
-            own = ti.min(env, sizes.shape[0] - 1)
-            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, fields, env, own, has_meshes, has_fields)
+            at, own = ti.min(env, position.shape[0] - 1), ti.min(env, sizes.shape[0] - 1)
+            geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, fields, at, own, has_meshes, has_fields)
             start, along = three(pnt, env, ray), three(vec, env, ray)
             largest = ti.max(ti.abs(along.x), ti.abs(along.y), ti.abs(along.z))
             scaled = along / ti.max(largest, ti.cast(_SHORTEST, dtype))

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import mujoco
@@ -11,6 +12,7 @@ import torch
 
 from ..mjmodel.tendons import measured
 from ..model.model import Model
+from ..process.normal_mode import normal_mode
 from ..state.fields import QUANTITIES
 from . import actuators
 
@@ -40,29 +42,37 @@ def rotate(quat: Tensor, v: Tensor) -> Tensor:
     return v + quat[..., :1] * t + torch.linalg.cross(u.expand_as(t), t)
 
 
+_FACTORS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
+_SIGNS = ((1, 1, 1, 1), (-1, 1, -1, 1), (-1, 1, 1, -1), (-1, -1, 1, 1))
+"""Places and signs of the numbers of a second quaternion by which each number of a first is multiplied (`multiply`)."""
+
+
+@cache
+@normal_mode
+def _factors(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return `_FACTORS` and `_SIGNS` as tensors."""
+    return torch.tensor(_FACTORS, device=device), torch.tensor(_SIGNS, dtype=dtype, device=device)
+
+
 def multiply(a: Tensor, b: Tensor) -> Tensor:
     """Product of quaternions (..., 4), w first."""
-    aw, ax, ay, az = a.unbind(-1)
-    bw, bx, by, bz = b.unbind(-1)
-    return torch.stack(
-        (
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ),
-        -1,
-    )
+    places, signs = _factors(b.dtype, b.device)
+    w, x, y, z = (a[..., None] * (b[..., places] * signs)).unbind(-2)
+    return w + x + y + z
 
 
 def matrix(quat: Tensor) -> Tensor:
     """Rotation matrices by rows (..., 9) of unit quaternions (..., 4)."""
     w, x, y, z = quat.unbind(-1)
+    ww, xx, yy, zz = (quat * quat).unbind(-1)
+    xy, xz, yz = x * (y + y), x * (z + z), y * (z + z)
+    wx, wy, wz = ((w + w)[..., None] * quat[..., 1:]).unbind(-1)
+    more, less = ww + xx, ww - xx
     return torch.stack(
         (
-            *(w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
-            *(2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
-            *(2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
+            *(more - yy - zz, xy - wz, xz + wy),
+            *(xy + wz, less + yy - zz, yz - wx),
+            *(xz - wy, yz + wx, less - yy + zz),
         ),
         -1,
     )
@@ -102,14 +112,14 @@ def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
         quat = fields["xquat"]
         body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
         quat = quat[:, body]
-        return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat).expand_as(quat)))
+        return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat)))
 
     return compute
 
 
 def _body_axes(model: Model, fields: Fields) -> Tensor:
     quat = fields["xquat"]
-    return matrix(multiply(quat, _constant(model, fields, "body_iquat", quat).expand_as(quat)))
+    return matrix(multiply(quat, _constant(model, fields, "body_iquat", quat)))
 
 
 def _dense_mass(model: Model, fields: Fields) -> Tensor:
@@ -241,12 +251,15 @@ def sources_of(names: Sequence[str]) -> tuple[str, ...]:
 def derive(model: Model, name: str, fields: Fields) -> Tensor:
     """The quantity `name` from its fields, each (num_envs, numbers).
 
-    Beside them may stand numbers of the model, (num_envs, ...) in MuJoCo's shape, that replace the model's own.
+    Beside them may stand other fields, and numbers of the model, (num_envs, ...) in MuJoCo's shape, that replace the
+    model's own.
 
     Returns:
         (num_envs, items) for scalars, (num_envs, items, components) otherwise.
     """
-    return derive_from_shaped(model, name, shaped(fields))
+    if name not in DERIVED:
+        return _shape(name, fields[name])
+    return derive_from_shaped(model, name, fields | {n: _shape(n, fields[n]) for n in DERIVED[name].sources})
 
 
 def shaped(fields: Fields) -> Fields:

@@ -94,7 +94,7 @@ class Frames:
         self._body = sight.ids("carriers", objects.carriers)
         pos, quat = objects.local(sight)
         turn = sight["xquat"][:, self._body]
-        self.quat = multiply(turn, quat.expand_as(turn))
+        self.quat = multiply(turn, quat)
         self.pos = sight["xpos"][:, self._body] + rotate(turn, pos.expand(len(turn), -1, -1))
         self.mat = matrix(self.quat).unflatten(-1, (3, 3))
         if cameras := objects.moving_cameras():

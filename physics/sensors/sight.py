@@ -8,7 +8,7 @@ import torch
 
 from ..model.model import Model
 from ..readout.actuators import chosen
-from ..readout.derived import derive, sources_of
+from ..readout.derived import derive
 
 Tensor = torch.Tensor
 
@@ -35,8 +35,7 @@ class Sight:
     def __getitem__(self, name: str) -> Tensor:
         """A quantity, as `RigidSolver.get` has it."""
         if name not in self._found:
-            sources = {source: self._fields[source] for source in sources_of((name,))}
-            self._found[name] = derive(self.model, name, sources | self.own)
+            self._found[name] = derive(self.model, name, self._fields | self.own)
         return self._found[name]
 
     def shaped(self, *names: str) -> dict[str, Tensor]:

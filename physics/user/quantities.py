@@ -64,19 +64,18 @@ class Quantities:
         """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
         driver = self._envs.driver
         index, _ = self._envs.chosen(envs_idx)
-        sources = [name for name in sources_of(names) if name not in STATE]
+        sources = sources_of(names)
+        fields = {name: driver.read(name, index) for name in sources if name in STATE}
         together = [name for name in sources if driver.delivers((name,))]
-        fields = driver.evaluate(together, index) if together else {}
+        fields |= driver.evaluate(together, index) if together else {}
         if others := [name for name in sources if name not in fields]:
             fields |= driver.evaluate(others, index)
-        found, shown = {}, self._envs.own(_SHOWN, index)
-        for name in names:
-            if name == SENSORDATA:
-                found[name] = self._readings.all(index)
-                continue
-            mine = {n: fields[n] if n in fields else driver.read(n, index) for n in sources_of((name,))}
-            found[name] = derive(self._envs.model, name, mine | shown)
-        return found
+        if not DERIVED.keys().isdisjoint(names):
+            fields |= self._envs.own(_SHOWN, index)
+        return {
+            name: self._readings.all(index) if name == SENSORDATA else derive(self._envs.model, name, fields)
+            for name in names
+        }
 
     def view(self, name: str) -> View | None:
         """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites.

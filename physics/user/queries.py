@@ -74,17 +74,17 @@ class Queries:
         """
         envs, caster = self._envs, self._envs.caster
         normals = as_flag("normals", normals)
-        chosen = caster.choose(geomgroup, flg_static, bodyexclude)
-        if geoms is not None:
-            only = torch.as_tensor(geom_ids(envs.model.mj, geoms), dtype=chosen.dtype, device=chosen.device)
-            chosen = chosen[torch.isin(chosen, only)]
+        only = None if geoms is None else geom_ids(envs.model.mj, geoms)
+        chosen = caster.choose(geomgroup, flg_static, bodyexclude, only)
         index, count = envs.chosen(envs_idx)
         rays = as_rays(pnt, vec, count, envs.dtype, envs.device)
-        poses = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else Known(index))
-        sizes = None
+        poses, sizes = caster.rest, None
+        if not chosen.still or self._moved():
+            found = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else Known(index))
+            poses = found["geom_xpos"], found["geom_xmat"]
         if "geom_size" in envs.overrides:
             sizes = caster.sized(envs.overrides.get("geom_size", on_host(index)))
-        return caster.cast(chosen, (poses["geom_xpos"], poses["geom_xmat"]), rays, sizes, normals)
+        return caster.cast(chosen, poses, rays, sizes, normals)
 
     def distance(self, geom1: Any, geom2: Any, distmax: float = math.inf, envs_idx: Any = None) -> Distances:
         """Signed distances of pairs of geoms, and their nearest points, as MuJoCo's `mj_geomDistance` has them.
@@ -164,7 +164,7 @@ class Queries:
         (g,) = geom_ids(self._envs.model.mj, geom)
         store, visual = self._envs.model.geometry, as_flag("visual", visual)
         count = self._envs.num_envs if envs_idx is None else self._envs.chosen(envs_idx)[1]
-        still = bool(store.static[g]) and not any(name in self._envs.overrides for name in _MOVE)
+        still = bool(store.static[g]) and not self._moved()
         own_vertices = of_kinds("vertices").get(int(store.type[g]))
         if own_vertices and not visual:
             still = still and "geom_size" not in self._envs.overrides
@@ -185,6 +185,10 @@ class Queries:
         fields = envs.driver.evaluate(SOURCES, index)
         own = {name: rows.to(envs.device) for name, rows in envs.own_in_double(OWN, index).items()}
         return envs.distances.measure(pairs, fields, own, distmax, sign)
+
+    def _moved(self) -> bool:
+        """Return True if what stands still in the model may stand elsewhere in some environments."""
+        return any(name in self._envs.overrides for name in _MOVE)
 
     def _points(self, g: int, visual: bool) -> np.ndarray:
         store, named = self._envs.model.geometry, label(self._envs.model.mj, g)

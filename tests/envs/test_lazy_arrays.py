@@ -154,8 +154,8 @@ def test_the_last_picture_of_an_episode_is_drawn_before_the_reset(num_envs):
 
 
 def test_control_sees_the_state_before_the_step(monkeypatch):
-    counted, read = [], BatchView._fields
-    monkeypatch.setattr(BatchView, "_fields", lambda view, rows: counted.append(rows) or read(view, rows))
+    counted, read = [], BatchView._found
+    monkeypatch.setattr(BatchView, "_found", lambda view, rows: counted.append(rows) or read(view, rows))
     for asks in (True, False):
         envs = tumble.make_vec(Looker, 3, asks=asks, max_episode_steps=100)
         envs.reset(seed=0)
