@@ -228,6 +228,7 @@ PARAMETERS: tuple[Field, ...] = (
 
 OF_PARTS: tuple[Field, ...] = tuple(field for part in PARTS for field in part.scratch)
 """Quantities of mechanisms (`physics/parts`)."""
+_OF_OWN_NUMBERS = frozenset(field.name for part in PARTS if part.wanted_with for field in part.scratch)
 
 QUANTITIES: tuple[Field, ...] = (
     *COORDINATES,
@@ -261,11 +262,12 @@ ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
         (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *GRID, *PARAMETERS),
-        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS, f.name in PRECISE),
+        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS or f.name in _OF_OWN_NUMBERS, f.name in PRECISE),
     )
 )
-"""All lane numbers of a worker; users can read only those in `QUANTITIES`. Fields whose size may grow are the last,
-so that the addresses of the others do not change; the fields in `PRECISE` are before them, next to each other."""
+"""All lane numbers of a worker; users can read only those in `QUANTITIES`. Fields whose size may grow, or which only
+environments with own numbers may need, are the last, so that the addresses of the others, which outputs keep, do not
+change; the fields in `PRECISE` are before them, next to each other."""
 SOLVING: tuple[Field, ...] = tuple(
     field
     for field in SCRATCH

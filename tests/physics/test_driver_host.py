@@ -399,6 +399,17 @@ def test_numbers_of_environments_own(make, driver):
     assert solver.get_parameters("body_mass")[:, 1].tolist() == pytest.approx((ratio * mass[1, 1]).tolist())
 
 
+def test_outputs_stay_where_they_are_when_environments_get_own_numbers(make, model):
+    """A step delivers what an evaluation computes, and the closed form, though the scratch has numbers of each now."""
+    solver, other = make(("xpos",)), make()
+    for one in (solver, other):
+        one.set_parameters("body_mass", 2 * model.mj.body_mass, SOME)
+        one.step(3)
+    assert torch.equal(solver.get("xpos"), other.get("xpos"))
+    solver.forward()
+    near(heights(solver), of(solver.qpos))
+
+
 # ---- the end
 
 
