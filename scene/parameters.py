@@ -13,8 +13,9 @@ from .turns import axes_of_quats, principal_axes
 class PhysicalNumbers(EntityAccess):
     """Masses, inertia, friction, springs and dampers.
 
-    Numbers are those of the file until they are set, and last beyond resets. The first setter of a kind compiles, or
-    loads, a kernel that has such numbers by environment. Setters of masses run MuJoCo's `mj_setConst` for each of the
+    Numbers are those of the file until they are set, and last beyond resets. The first setter that gives some of
+    several environments other numbers compiles, or loads, a kernel that has numbers by environment; numbers for all of
+    them, and those of a single environment, need none. Setters of masses run MuJoCo's `mj_setConst` for each of the
     environments named.
     """
 

@@ -18,7 +18,7 @@ from ..state.sizes import all_sizes, stored_numbers
 from .bound_kernel import BoundKernel
 from .growing import GrowingRoom
 from .outputs import Outputs, Selection
-from .programs import shared_program
+from .programs import is_there, shared_program
 from .settings import Count, Setting
 from .tiles import Tiles
 
@@ -60,6 +60,10 @@ class CpuArrangement(Tiles):
     def kernel(self, features: Features) -> Any:
         """Return the kernel with the optional code of `features`."""
         return shared_program(self._runtime, self.width, features)
+
+    def has_kernel(self, features: Features) -> bool:
+        """Return True if the code of the kernel with these features is known to be compiled."""
+        return is_there(self._runtime, self.width, features)
 
     def outputs(self, selection: Selection) -> "TileOutputs":
         """Return storage for the fields that every step delivers."""

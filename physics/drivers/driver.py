@@ -57,7 +57,7 @@ class Driver:
         self._evaluations, self._beginnings = Evaluations(arrangement.pick), Evaluations(arrangement.pick)
         self._forget = _forget_both(self._evaluations, self._beginnings)
         self._launches = Launches(runtime, model, arrangement, self._forget)
-        self._room, self._batch = self._launches.room, self._launches.batch
+        self._room, self._batch, self.prefers = self._launches.room, self._launches.batch, self._launches.prefers
         self._numbers, self._integers = arrangement.array(self._batch.memory), arrangement.array(self._batch.counters)
         self._fresh = arrangement.array(self._reference(model))
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
@@ -95,7 +95,7 @@ class Driver:
         """Mark spare lanes of the last tile as faulty, so that no iteration continues for them alone."""
         self._counter(Count.FAULT).masked_fill_(~self._arrangement.used, NON_FINITE)
 
-    # own numbers of environments
+    # numbers of the model
 
     @normal_mode
     def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
@@ -110,8 +110,8 @@ class Driver:
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
-        """Set own numbers of environments, (k, numbers) for each field."""
-        self._launches.own.write(numbers, index)
+        """Set numbers of environments, (k, numbers) for each field; before `differ`, row 0 is that of all."""
+        self._launches.write(numbers, index)
         self._changed(index)
 
     # motion

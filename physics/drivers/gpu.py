@@ -52,6 +52,10 @@ class GpuArrangement(Columns):
         """Return the kernel with the optional code of `features`."""
         return shared_column_kernel(self._runtime, features)
 
+    def has_kernel(self, _: Features) -> bool:
+        """Return False: what Taichi has compiled for a GPU is not looked up."""
+        return False
+
     def outputs(self, selection: Selection) -> "ColumnOutputs":
         """Return storage for the fields that every step delivers."""
         return ColumnOutputs(self, selection, self.rows(self.num_envs, selection.width, self._dtype))
@@ -71,9 +75,6 @@ class FullRoom(ScratchRows):
         batch: its environments.
         precision: "32" or "64".
         outputs: fields that every step delivers.
-
-    Attributes:
-        ints: the model's flat integers, header first.
 
     Raises:
         MemoryError: so many environments do not fit, or kernels cannot address them.

@@ -26,17 +26,31 @@ class ScratchRows:
         offsets: first row of every field of lane numbers.
         widths: number of rows of every field of lane numbers.
         arrays: scratch that launches take as arguments.
+        ints: the model's flat integers, header first.
         grown: number of times that the scratch has grown.
     """
 
     sizes: dict[str, int]
     arrays: tuple[torch.Tensor, ...] = ()
+    ints: torch.Tensor
     grown = 0
+    _model: Model
+    _may_damp = False
 
     def _take(self, sizes: dict[str, int]) -> None:
         """Lay out the fields for these sizes."""
         self.sizes, self.offsets = sizes, layout(SCRATCH, sizes)[0]
         self.widths = {f.name: f.length(sizes) for f in SCRATCH}
+
+    def _write_header(self) -> None:
+        """Rewrite the header of the model's integers, in place, with the present offsets and sizes."""
+        numbers = torch.from_numpy(header(self._model, self.sizes, self._may_damp))
+        self.ints[: len(numbers)] = numbers
+
+    def may_damp(self) -> None:
+        """Let Euler's integrator look for dampers, also if the file has none."""
+        self._may_damp = True
+        self._write_header()
 
     def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
         """Return numbers of a field (k, n), padded with zeros to its largest capacity, so that shapes stay constant."""
@@ -53,7 +67,6 @@ class GrowingRoom(ScratchRows):
         moved: called when the scratch has grown: integers that were handed out before have another layout.
 
     Attributes:
-        ints: the model's flat integers, header first.
         workers: how many may work at once.
         rows: items of each array of the scratch of all workers.
 
@@ -81,11 +94,6 @@ class GrowingRoom(ScratchRows):
     def bytes_of_worker(self) -> int:
         """Scratch that one worker has."""
         return bytes_of(self.rows, self._width, self._runtime.precision) // self.workers
-
-    def _write_header(self) -> None:
-        """Rewrite the header of the model's integers, in place, with the present offsets and sizes."""
-        numbers = header(self._model, self.sizes)
-        self.ints.numpy()[: len(numbers)] = numbers
 
     def make_differ(self) -> None:
         """Lay out scratch that has space for own numbers of environments."""

@@ -11,7 +11,7 @@ from ..model.features import Features
 from ..model.model import Model
 from ..process.runtime import Runtime
 from ..state.fields import INSPECTED, ROOMY
-from ..state.sizes import flat_reals, memory_groups
+from ..state.sizes import PARAMETER_FIELDS, flat_reals, memory_groups
 from .cpu import CpuArrangement
 from .evaluations import Block
 from .gpu import GpuArrangement
@@ -60,11 +60,32 @@ class Launches:
         self.kernel: Any = arrangement.kernel(Features.of(model, single))
         self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
 
+    def prefers(self, differing: Features) -> bool:
+        """Return True if the kernel for environments that differ, with these features, is compiled, and no other."""
+        has = self._arrangement.has_kernel
+        return has(differing) and not has(Features.of(self._model, self._runtime.precision == "32"))
+
+    def write(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set numbers of environments, (k, numbers) for each field; before `differ`, row 0 is that of all."""
+        if self.own.count:
+            self.own.write(numbers, index)
+        else:
+            self._edit({name: rows[0] for name, rows in numbers.items() if len(rows)})
+
+    def _edit(self, numbers: Mapping[str, np.ndarray]) -> None:
+        """Write numbers (n,) in place of the model's; launches stay bound."""
+        if "dof_damping" in numbers:
+            self.room.may_damp()
+        offsets, _ = layout(PARAMETER_FIELDS, self._model.sizes)
+        for name, row in numbers.items():
+            for reals in (self._reals, self._precise):
+                reals[offsets[name] : offsets[name] + len(row)] = torch.from_numpy(row)
+
     def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
         """Give environments own numbers for these fields of the model; launches must be bound anew."""
+        self.room.make_differ()  # first, as there may be no memory for it
         self.own.lay_out(self._model, set(numbers))
         self.own.write(numbers, None)
-        self.room.make_differ()
         self.kernel = self._arrangement.kernel(features)
         self.batch = self.batch._replace(own=self.own.memory)
         self._requests.clear()

@@ -172,20 +172,25 @@ def can_compile_apart() -> bool:
     return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
 
 
+def is_there(runtime: Runtime, width: int, features: Features) -> bool:
+    """Return True if the code for a lane width and features is loaded or kept, so that nothing is compiled for it."""
+    if not can_compile_apart():
+        return False
+    from .compilers import is_compiled
+
+    program = runtime.pool.get(("program", width, features))
+    return (program is not None and program.ready) or is_compiled(width, runtime.precision, features)
+
+
 def lanes_of_one(runtime: Runtime, features: Features) -> int:
     """Return the lanes of a single environment: one, which steps quickest, unless the code of a batch is there already.
 
-    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. A task whose
-    environments have numbers of the model of their own needs the code for these only, from its first reset on.
+    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. The batch of a task
+    whose environments have numbers of the model of their own has left the code for these only.
     """
-    if not can_compile_apart():
-        return 1
-    from .compilers import is_compiled
-
     for width in dict.fromkeys((1, runtime.lanes)):
         for has in (features, replace(features, parameters=True)):
-            program = runtime.pool.get(("program", width, has))
-            if (program is not None and program.ready) or is_compiled(width, runtime.precision, has):
+            if is_there(runtime, width, has):
                 return width
     return 1
 

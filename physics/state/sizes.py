@@ -236,8 +236,11 @@ def ccd_iterations(model: Model) -> int:
     return int(np.clip(model.mj.opt.ccd_iterations, 1, MOST_EXPANSIONS))
 
 
-def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
-    """Return sizes, flags and the offset of every field, in the order of `HEADER`, int32."""
+def header(model: Model, sizes: dict[str, int], damped: bool = False) -> np.ndarray:
+    """Return sizes, flags and the offset of every field, in the order of `HEADER`, int32.
+
+    `damped` says that dofs may have dampers although those of the file have none.
+    """
     options = model.mj.opt
     off = int(disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP))
     flags = {
@@ -246,7 +249,7 @@ def header(model: Model, sizes: dict[str, int]) -> np.ndarray:
         "ls_iterations": int(options.ls_iterations),
         "ccd_iterations": ccd_iterations(model),
         "multiccd": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_MULTICCD)),
-        "euler_damping": int(sizes["nparameter"] > 0 or _damped(model)) * (1 - off),
+        "euler_damping": int(damped or sizes["nparameter"] > 0 or _damped(model)) * (1 - off),
         "noslip_iterations": int(options.noslip_iterations),
         "ccd_follows": int(options.ccd_tolerance > EXACT_CCD_TOLERANCE),
         "warmstart": int(not disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_WARMSTART)),

@@ -15,7 +15,7 @@ from ..process.runtime import Runtime
 from ..queries.distances import DistanceQuery
 from ..rays.query import RayCaster
 from .memory import LASTING
-from .overrides import Overrides
+from .overrides import Fields, Overrides
 
 
 @dataclass(eq=False)
@@ -31,6 +31,8 @@ class Environments:
         overrides: numbers of the model that they have of their own.
         edits: counts the calls that changed coordinates.
         lasting: fields that a reset leaves as they are (`memory.LASTING`), of those written so far.
+        share: True once numbers that they share are where the model's were.
+        differing: True once the driver has numbers of each.
     """
 
     model: Model
@@ -41,6 +43,8 @@ class Environments:
     overrides: Overrides
     edits: int = 1
     lasting: set[str] = field(default_factory=set)
+    share: bool = False
+    differing: bool = False
 
     def __post_init__(self) -> None:
         self.device: torch.device = self.runtime.torch_device
@@ -87,11 +91,28 @@ class Environments:
 
     def differ(self, given: Mapping[str, np.ndarray], index: Any) -> None:
         """Give the environments `index` numbers that `checked_parameters` returned."""
-        fields, anew = self.overrides.set(given, on_host(index))
-        if anew:
-            self.driver.differ(fields, self.overrides.features())
-        else:
-            self.driver.write_own(fields, index)
+        self.put(*self.overrides.set(given, on_host(index)), index)
+
+    def put(self, fields: Fields, anew: bool, index: Any) -> None:
+        """Let launches read what `Overrides.set` or `load` returned for the environments `index`."""
+        if self._share(index):
+            self.share = True
+        elif anew or not self.differing:
+            self.driver.differ(self.overrides.fields(), self.overrides.features())
+            self.differing = True
+            return
+        self.driver.write_own(fields, index)
+
+    def _share(self, index: Any) -> bool:
+        """Return True if numbers of the environments `index` go where the model's are, which needs no other kernel.
+
+        All environments must have the same numbers. The first call for some of them is likely to be followed by calls
+        for others, with other numbers.
+        """
+        if self.differing or not self.overrides.alike:
+            return False
+        everyone = index is None or self.num_envs == 1
+        return self.share or (everyone and not self.driver.prefers(self.overrides.features()))
 
     @cached_property
     def input_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -1,6 +1,6 @@
 """Numbers of the model that environments have of their own: MuJoCo's, and the fields that follow from them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from ..parts import PARTS
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
+_COPIED_IN_A_GRID = "geom_", "body_pos", "body_quat"
+"""Beginnings of names of numbers that static geoms of a grid have copies of (`model.static_grid`), or are sorted by."""
 
 
 class Overrides:
@@ -27,6 +29,7 @@ class Overrides:
         self._model, self._num_envs, self._single = model, num_envs, single
         self._values: dict[str, np.ndarray] = {}
         self._constants: Constants | None = None
+        self._same_code = True
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -72,21 +75,34 @@ class Overrides:
         Raises:
             ValueError: MuJoCo cannot change such a number of this model.
         """
-        everyone = np.arange(self._num_envs)
-        chosen = everyone if index is None else index
+        chosen = np.arange(self._num_envs) if index is None else index
         given = dict(given)
         numbers = {name: values[chosen] for name, values in self._values.items()} | given
         if follows := constants_of(given, self._model.mj):
             constants, self._constants = self._constants or Constants(self._model, self._single), None
             given |= constants.derive(follows, numbers, len(chosen))
             self._constants = constants  # unless that raised an error
-        new = given.keys() - self._values.keys()
-        for name in sorted(new):
-            own = self._of_the_model(name)
-            self._values[name] = np.broadcast_to(own, (len(everyone), *own.shape)).copy()
+        new = self._add(given)
         for name, values in given.items():
             self._values[name][chosen] = values
         return (self.fields(), True) if new else (self._fields(given, index), False)
+
+    def _add(self, names: Iterable[str]) -> bool:
+        """Add numbers that no environment had of its own, with the model's values; return True if there are any."""
+        new = sorted(set(names) - self._values.keys())
+        for name in new:
+            own = self._of_the_model(name)
+            self._values[name] = np.broadcast_to(own, (self._num_envs, *own.shape)).copy()
+        if new:
+            has = Features.of(self._model, self._single)
+            copied = has.grid and any(name.startswith(_COPIED_IN_A_GRID) for name in self._values)
+            self._same_code = not copied and replace(self.features(), parameters=False) == has
+        return bool(new)
+
+    @property
+    def alike(self) -> bool:
+        """True if all environments have the same numbers, and the code for the model's own numbers serves them."""
+        return self._same_code and all((values == values[:1]).all() for values in self._values.values())
 
     def fields(self) -> Fields:
         """All fields that environments have of their own, of all environments."""
@@ -132,10 +148,7 @@ class Overrides:
             what `set` does; one row of fields if the numbers are those of one environment.
         """
         chosen = np.arange(self._num_envs) if index is None else index
-        new = saved.keys() - self._values.keys()
-        for name in sorted(new):
-            own = self._of_the_model(name)
-            self._values[name] = np.broadcast_to(own, (self._num_envs, *own.shape)).copy()
+        new = self._add(saved)
         for name, values in self._values.items():
             values[chosen] = saved.get(name, self._of_the_model(name))
         if new:

@@ -33,8 +33,10 @@ class Parameters:
         numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
         with the new numbers.
 
-        The first call for a name compiles or loads another kernel, and binds it. In single precision positions keep the
-        digits that the model's own contacts need, also where those of an environment are stiffer.
+        Numbers that all environments share need no other kernel, unless their mechanism is not in the model's. The
+        first call that gives some environments other numbers, or names some of several, compiles or loads the kernel
+        for numbers by environment. In single precision positions keep the digits that the model's own contacts need,
+        also where those of an environment are stiffer.
 
         Args:
             name: of a field of mjModel, or "gravity", "density", "viscosity" or "wind" of mjOption.

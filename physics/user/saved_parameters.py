@@ -67,8 +67,4 @@ def load(envs: Environments, numbers: dict[str, np.ndarray], index: Any) -> None
     """Give the environments `index` (None: all) what `checked` returned, and the model's own numbers for all others."""
     if not numbers and not envs.overrides:
         return
-    fields, anew = envs.overrides.load(numbers, on_host(index))
-    if anew:
-        envs.driver.differ(fields, envs.overrides.features())
-    else:
-        envs.driver.write_own(fields, index)
+    envs.put(*envs.overrides.load(numbers, on_host(index)), index)

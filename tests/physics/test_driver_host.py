@@ -84,6 +84,12 @@ def same(one, other):
     return all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
+def same_state(one, other):
+    """Whether two solvers are in the same state, whatever numbers of the model they have of their own."""
+    mine, theirs = one.state_dict(), other.state_dict()
+    return all(torch.equal(mine[name], theirs[name]) for name in ("memory", "counters"))
+
+
 # ---- rows
 
 
@@ -397,6 +403,77 @@ def test_numbers_of_environments_own(make, driver):
     ends = solver.rollout(controls).qvel[:, -1, 1], still.rollout(controls).qvel[:, -1, 1]
     assert torch.equal(*(end[[1, 2]] for end in ends)) and not (ends[0] == ends[1])[[0, 3, 4, 5]].any()
     assert solver.get_parameters("body_mass")[:, 1].tolist() == pytest.approx((ratio * mass[1, 1]).tolist())
+
+
+DAMPED = {"dof_damping": [0.4, 0.03], "gravity": [0.0, 0.5, -5.0]}
+FILE_WITH_THEM = (
+    XML.replace("<option", '<option gravity="0 .5 -5"')
+    .replace('name="z"', 'name="z" damping=".4"')
+    .replace('name="t"', 'name="t" damping=".03"')
+)
+
+
+def test_numbers_for_all_environments_are_those_of_a_file(make, model):
+    """To the bit, and with the kernel of a solver without any; the file's own come back with a state that has none."""
+    solver, plain, of_file = make(("xpos",)), make(("xpos",)), RigidSolver(Model.from_mjcf(FILE_WITH_THEM), NUM_ENVS)
+    of_file.load_state_dict(solver.state_dict())
+    before = solver.state_dict()
+    solver.step()
+    plain.step()
+    solver.load_state_dict(before)
+    solver.update_parameters(DAMPED)
+    for one in (solver, of_file):
+        one.step(20)
+    assert same_state(solver, of_file) and torch.equal(solver.get("xpos"), of_file.get("xpos"))
+    assert not torch.equal(solver.qpos, plain.qpos)
+    assert solver._driver._launches.kernel is plain._driver._launches.kernel
+    # saved, and gone on with in a fresh solver; then the file's
+    other = RigidSolver(model, NUM_ENVS)
+    other.load_state_dict(solver.state_dict())
+    for one in (solver, of_file, other):
+        one.step(3)
+    assert same_state(other, of_file) and same(other, solver)
+    assert solver._driver._launches.kernel is other._driver._launches.kernel is plain._driver._launches.kernel
+    solver.load_state_dict(before)
+    solver.step()
+    assert same_state(solver, plain) and not solver.get_parameters("dof_damping").any()
+
+
+def test_numbers_of_all_environments_become_numbers_of_each(make, model):
+    """And of all again: every other environment keeps what it had, whichever way the numbers were given."""
+
+    def one_by_one(solver, numbers):
+        for env in range(NUM_ENVS):
+            solver.update_parameters({name: values[env] for name, values in numbers.items()}, [env])
+
+    shared, own = make(), make()
+    everyone = {name: np.tile(values, (NUM_ENVS, 1)) for name, values in DAMPED.items()}
+    shared.update_parameters(DAMPED)
+    one_by_one(own, everyone)
+    saved = shared.state_dict([2])
+    for change in (
+        lambda s: None,
+        lambda s: s.set_parameters("dof_damping", DAMPED["dof_damping"], SOME),  # as they are
+        lambda s: s.set_parameters("body_mass", 2 * model.mj.body_mass, SOME),  # another number, of some
+        lambda s: s.set_parameters("gravity", [0.0, 0.0, 3.0], OTHERS),
+        lambda s: s.load_state_dict(saved, [3, 1]),  # of an environment before these changes
+        lambda s: s.reset([5], parameters={"dof_damping": [0.0, 0.5]}),
+        lambda s: s.update_parameters(everyone | {"body_mass": 1.5 * model.mj.body_mass}),  # the same for all again
+        lambda s: s.reset(),
+    ):
+        for solver in (shared, own):
+            change(solver)
+            solver.step(3)
+        assert same(shared, own)
+    # a state whose environments differ, into a solver whose environments share numbers
+    own.set_parameters("gravity", [0.0, 0.0, 3.0], SOME)
+    one = make()
+    one.update_parameters(DAMPED)
+    one.step()
+    one.load_state_dict(own.state_dict())
+    for solver in (one, own):
+        solver.step(3)
+    assert same(one, own) and torch.equal(one.get("qacc"), own.get("qacc"))
 
 
 def test_outputs_stay_where_they_are_when_environments_get_own_numbers(make, model):

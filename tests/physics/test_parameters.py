@@ -155,6 +155,31 @@ def test_a_saved_state_carries_them(model, solver, models):
     assert torch.equal(other.qpos, fresh.qpos)
 
 
+@pytest.mark.parametrize("count", [1, 4])
+def test_numbers_that_all_environments_share(model, numbers, models, count):
+    """Fifty steps: MuJoCo's with the compiled model, and the bits of environments that are each given these numbers."""
+    alike = {name: np.repeat(values[:1], count, 0) for name, values in numbers.items()}
+    states = states_near(models[:1] * COUNT, np.random.default_rng(5))[:count]
+    shared, own = RigidSolver(model, count), RigidSolver(model, 4)
+    shared.update_parameters(alike)
+    own.update_parameters({name: np.repeat(values[:1], 4, 0) for name, values in numbers.items()}, range(4))
+    assert shared._envs.share and own._envs.differing
+    for name in numbers:
+        assert torch.equal(shared.get_parameters(name), own.get_parameters(name)[:count]), name
+    Own(shared).load(states)
+    Own(own).load(states[np.arange(4) % count])
+    for _ in range(50):
+        for solver in (shared, own):
+            solver.step()
+    assert torch.equal(shared.qpos, own.qpos[:count]) and torch.equal(shared.qvel, own.qvel[:count])
+    for env in range(count):
+        data = mujoco.MjData(models[0])
+        data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]
+        mujoco.mj_step(models[0], data, 50)
+        assert np.abs(shared.qpos[env].numpy() - data.qpos).max() < 1e-6, env
+        assert np.abs(shared.qvel[env].numpy() - data.qvel).max() < 1e-4, env
+
+
 @pytest.mark.parametrize("lanes", [WIDTH, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_environment_has_the_same_bits_alone(model, solver, numbers, models, lanes):
     """Whatever its neighbours' numbers are, and however wide the lanes."""

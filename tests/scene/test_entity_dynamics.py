@@ -1,5 +1,7 @@
 """Controllers, Jacobians, mass matrices, energies, contacts, wrenches and physical numbers of entities."""
 
+import inspect
+
 import mujoco
 import numpy as np
 import pytest
@@ -7,6 +9,9 @@ import torch
 
 import tumble.scene as gs
 from tumble.physics.process.runtime import init
+from tumble.scene.entity import RigidEntity
+from tumble.scene.geoms import RigidGeom
+from tumble.scene.handles import RigidJoint, RigidLink
 
 from .arms import arm_scene, scatter, twins
 
@@ -317,6 +322,79 @@ def test_physical_numbers_of_environments_make_mujocos_motion(scene, arm):
     assert friction.tolist() == [1.0 if env != 5 else 0.5 for env in range(7)]
     arm.links[0].set_mass(2.0)
     close(arm.links[0].get_mass(), np.full(7, 2.0))
+
+
+SOFT = [0.03, 0.9, 0.8, 0.9, 0.002, 0.4, 2.0]
+SETTERS = {
+    RigidEntity: {
+        "set_dofs_stiffness": ([3.0], [1]),
+        "set_dofs_damping": ([0.3, 0.2], [0, 2]),
+        "set_dofs_armature": ([0.05], [2]),
+        "set_dofs_frictionloss": ([0.7], [2]),
+        "set_dofs_limit": ([-0.3], [0.4], [0]),
+        "set_dofs_kp": ([20.0], [0]),
+        "set_dofs_kv": ([2.0], [0]),
+        "set_dofs_force_range": ([-5.0], [5.0], [0]),
+        "set_dofs_position": ([0.1], [0]),
+        "set_dofs_velocity": ([0.1], [0]),
+        "set_qpos": ([0.2], [0]),
+        "set_mass": (5.0,),
+        "set_links_mass": ([0.7], [2]),
+        "set_links_inertial_mass": ([0.8], [1]),
+        "set_mass_shift": ([0.2], [3]),
+        "set_links_COM": ([[0.1, 0.0, 0.02]], [2]),
+        "set_COM_shift": ([[0.0, 0.01, 0.0]], [3]),
+        "set_links_inertia": ([np.diag([0.02, 0.03, 0.025])], [1]),
+        "set_friction_ratio": ([0.5], [3]),
+        "set_friction": (0.8,),
+        "set_friction_torsional": (0.01,),
+        "set_friction_rolling": (0.001,),
+        "set_pos": ((0.4, -0.3, 0.1),),
+        "set_quat": ((0.9, 0.1, 0.2, 0.3),),
+    },
+    RigidLink: {
+        "set_mass": (0.6,),
+        "set_COM": ((0.0, 0.02, 0.0),),
+        "set_inertia": (np.diag([0.01, 0.02, 0.015]),),
+        "set_friction": (0.7,),
+        "set_friction_torsional": (0.02,),
+        "set_friction_rolling": (0.002,),
+    },
+    RigidJoint: {"set_sol_params": (SOFT,)},
+    RigidGeom: {
+        "set_friction": (0.6,),
+        "set_friction_torsional": (0.03,),
+        "set_friction_rolling": (0.003,),
+        "set_sol_params": (SOFT,),
+    },
+}
+"""Every setter of the four classes, with arguments for the arm and its parts."""
+
+
+@pytest.mark.parametrize("n_envs", [0, 4])
+def test_a_setter_for_all_environments_needs_no_other_kernel(n_envs, scene, tmp_path):
+    """Whatever its kind. The motion is, to the bit, that of a scene whose environments are each given these numbers."""
+    assert {of: set(calls) for of, calls in SETTERS.items()} == {
+        of: {name for name in dir(of) if name.startswith("set_")} for of in SETTERS
+    }
+    shared, own = arm_scene(tmp_path, n_envs), arm_scene(tmp_path, 4)
+    kernel = shared.rigid_solver._driver._launches.kernel
+    shared.rigid_solver.set_state(*(part[: max(1, n_envs)] for part in scatter(own)))
+    for one, envs in ((shared, None), (own, range(4))):
+        one.step()  # what is compiled first is the code without numbers by environment
+        arm = one.get_entity("arm")
+        targets = {RigidEntity: arm, RigidLink: arm.links[2], RigidJoint: arm.joints[1], RigidGeom: arm.geoms[3]}
+        for of, calls in SETTERS.items():
+            for name, arguments in calls.items():
+                setter = getattr(targets[of], name)
+                each = envs is not None and "envs_idx" in inspect.signature(setter).parameters
+                setter(*arguments, **({"envs_idx": envs} if each else {}))
+                one.step()
+                if one is shared:
+                    assert one.rigid_solver._driver._launches.kernel is kernel, f"{of.__name__}.{name}"
+        assert (one is shared) == (one.rigid_solver._driver._launches.kernel is kernel)
+    one, four = (each.rigid_solver.qpos for each in (shared, own))
+    assert torch.equal(one, four[: len(one)])
 
 
 def test_a_fixed_entity_is_mounted_elsewhere_where_it_is_named(scene, arm):
