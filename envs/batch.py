@@ -226,13 +226,13 @@ class TaskBatch:
         where = f"{type(self.task).__name__}, saved state"
         optional = ("coordinates", "varied", "frame_skip")  # old states lack the last
         require_parts(where, state, ("solver", "memory", "streams"), optional)
-        self._check_frame_skip(state.get("frame_skip", self.task.frame_skip))
         self._varied.check_state(where, state.get("varied", {}))
         if "coordinates" in state:
             require_tensor(f"{where}: coordinates", state["coordinates"], tuple(self._view.coordinates().shape))
         for name, value in dict(state["memory"]).items():
             require_tensor(f"the saved memory {name!r}", value, tuple(getattr(value, "shape", ())))
         memory = self._memory.fitting({name: self.kind.like(tensor) for name, tensor in state["memory"].items()})
+        self._check_frame_skip(state.get("frame_skip", self.task.frame_skip))
         self.streams.check_state(state["streams"])
         return memory
 

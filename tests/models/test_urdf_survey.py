@@ -10,7 +10,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="{}"/></inertial>'
 JOINT = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
 LINK = f'<link name="a">{INERTIAL.format(1)}</link>'
-MESH = '<visual><geometry><mesh filename="m.stl"/></geometry></visual></link>'
+MESH = '<collision><geometry><mesh filename="m.stl"/></geometry></collision></link>'
 FILES = {
     "good.urdf": f"<robot>{LINK}</robot>",
     "same.urdf": f"<robot>{LINK}</robot>",
