@@ -131,7 +131,7 @@ class Task(ABC):
     """
 
     reads: ClassVar[Sequence[str]] = ()
-    """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/fields.md)."""
+    """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/reference/fields.md)."""
     cameras: ClassVar[Mapping[str, CameraView]] = {}
     """Pictures wanted in `state.images`; each is drawn, in every environment, where a method reads it."""
     rays: ClassVar[Mapping[str, RayScan]] = {}

@@ -1,7 +1,7 @@
 """A table of what the API that scenes follow has and is not here, and of what is different, each with its reason.
 
-`python -m tumble.scene.coverage docs/scene/coverage.md` writes the page from this table and the classes; a test goes
-through the list of all names.
+`python -m tumble.scene.coverage docs/reference/genesis_names.md` writes the page from this table and the classes; a
+test goes through the list of all names.
 """
 
 import inspect
@@ -30,7 +30,7 @@ CLASSES: dict[str, type] = {
 
 _GAINS = "a servo has kp and kv (`set_dofs_kp`, `set_dofs_kv`); general gains are those of a file's actuators"
 _WEIGHT = "it follows from masses and inertia, as in MuJoCo: set those"
-_SDF = "distance fields are drawn by no call of scenes; `model.geometry` and `docs/meshes.md` have them"
+_SDF = "distance fields are drawn by no call of scenes; `model.geometry` and `docs/physics.md` have them"
 
 _RIGID = "scenes here have rigid bodies alone"
 

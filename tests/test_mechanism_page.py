@@ -12,7 +12,7 @@ import pytest
 from .widths import WIDTH
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "your_own_mechanism.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how_it_works" / "your_own_mechanism.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

@@ -40,8 +40,8 @@ class Randomize:
     """One draw of numbers of the model, when it is made, and what becomes of the model's own.
 
     Args:
-        parameter: MuJoCo's name, of those that `solver.set_parameters` takes (docs/fields.md), or one of the targets
-            that several of them belong to: mass, pseudo_inertia, kp, kv, motor_strength, effort_limit.
+        parameter: MuJoCo's name, of those that `solver.set_parameters` takes (docs/reference/fields.md), or one of the
+            targets that several of them belong to: mass, pseudo_inertia, kp, kv, motor_strength, effort_limit.
         low: lowest number, or one for each of `axes`; of a normal distribution the mean.
         high: highest number; of a normal distribution the standard deviation.
         operation: "scale" multiplies the model's numbers, "add" adds to them, "abs" replaces them.

@@ -42,7 +42,7 @@ from .rows import count_blocks
 
 UNIT_ROUNDOFF = 6e-8  # of single precision
 VISIBLE = 3e-4
-"""Relative error of qacc that a solution in single precision may leave; docs/parity.md allows 1e-3."""
+"""Relative error of qacc that a solution in single precision may leave; docs/reference/parity.md allows 1e-3."""
 RESTARTS, MIXED_RESTARTS = 2, 5
 """At most; more with mixed precision (`Features.mixed_precision`): its qfrc_unbalanced is exact, so each one gains."""
 WORTHLESS = 1e-3

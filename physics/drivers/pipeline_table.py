@@ -1,6 +1,6 @@
 """The table of all stages in the order of a step, made from their declarations.
 
-`python -m tumble.physics.drivers.pipeline_table docs/pipeline.md` writes it; a test compares the page with it.
+`python -m tumble.physics.drivers.pipeline_table docs/reference/pipeline.md` writes it; a test compares the two.
 """
 
 import sys

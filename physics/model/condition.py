@@ -18,7 +18,8 @@ _WIDEST = 1e10  # m or rad: a range beyond it limits nothing, as no state of an 
 def worst_condition(mjm: mujoco.MjModel) -> float:
     """Return the largest `condition` in the reference pose and 15 random ones, at most 1e8.
 
-    The relative error of a solution in single precision is about this number times 6e-8 (seen in docs/parity.md).
+    The relative error of a solution in single precision is about this number times 6e-8
+    (docs/reference/parity.md).
     """
     rng = np.random.default_rng(0)
     data = mujoco.MjData(mjm)

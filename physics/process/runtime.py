@@ -147,7 +147,7 @@ def init(
     """Choose settings for Tumble, or others than before.
 
     Args:
-        device: "cpu" or "cuda". The GPU driver has not run on a GPU yet (docs/gpu.md).
+        device: "cpu" or "cuda". The GPU driver has not run on a GPU yet (docs/how_it_works/gpu.md).
         precision: "32" (what people train with) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
         threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Processes side by side do better

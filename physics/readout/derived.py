@@ -237,13 +237,13 @@ def sources_of(names: Sequence[str]) -> tuple[str, ...]:
     needed: dict[str, None] = {}
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"name={name!r}: quantities are named by strings (docs/fields.md lists them)")
+            raise TypeError(f"name={name!r}: quantities are named by strings (docs/reference/fields.md lists them)")
         if name == SENSORDATA:
             continue
         if name not in DERIVED and name not in _DECLARED:
             near = difflib.get_close_matches(name, sorted({*_DECLARED, *DERIVED, SENSORDATA}), 3)
             hint = f"; did you mean {', '.join(near)}?" if near else ""
-            raise KeyError(f"no quantity is named {name!r}{hint} (docs/fields.md lists them)")
+            raise KeyError(f"no quantity is named {name!r}{hint} (docs/reference/fields.md lists them)")
         needed.update(dict.fromkeys(DERIVED[name].sources if name in DERIVED else (name,)))
     return tuple(needed)
 

@@ -1,6 +1,6 @@
 """The table of all fields, made from their declarations.
 
-`python -m tumble.physics.readout.fields_table docs/fields.md` writes it; a test compares the two.
+`python -m tumble.physics.readout.fields_table docs/reference/fields.md` writes it; a test compares the two.
 """
 
 import sys

@@ -28,10 +28,10 @@ class Parameters:
         """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames.
 
         `gravity` and `density` (mjOption), `body_mass`, `body_inertia`, `body_ipos`, `dof_damping`, `geom_size`,
-        `actuator_gainprm` and so on (docs/fields.md lists them). Constants that depend on them follow as in MuJoCo's
-        `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset keeps the
-        numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last evaluated state
-        with the new numbers.
+        `actuator_gainprm` and so on (docs/reference/fields.md lists them). Constants that depend on them follow as in
+        MuJoCo's `mj_setConst`, which runs for these environments where it is needed. State and time go on; a reset
+        keeps the numbers, and so do `state_dict` and `load_state_dict`. What `get` returns belongs to the last
+        evaluated state with the new numbers.
 
         Numbers that all environments share need no other kernel, unless their mechanism is not in the model's. The
         first call that gives some environments other numbers, or names some of several, compiles or loads the kernel

@@ -46,7 +46,8 @@ class Quantities:
 
         `xpos xquat xmat xipos geom_xpos geom_xmat site_xpos site_xmat cam_xpos cam_xmat subtree_com cinert cvel cdof
         qM qfrc_bias qfrc_passive qfrc_actuator qfrc_smooth qacc_smooth qacc qfrc_constraint actuator_force cfrc_ext
-        cacc cfrc_int subtree_linvel subtree_angmom solver_niter sensordata` and every other field of `docs/fields.md`.
+        cacc cfrc_int subtree_linvel subtree_angmom solver_niter sensordata` and every other field of
+        `docs/reference/fields.md`.
 
         Raises:
             KeyError: for an unknown name, with the nearest ones.

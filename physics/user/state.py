@@ -24,8 +24,8 @@ from .sleep import Sleep
 class SolverState:
     """The state of all environments. Properties return copies; `set`, `reset` and `load` write.
 
-    In single precision a state is more than `qpos` and `qvel` show (`docs/fields.md`, qpos_rest): what is written here
-    is taken as exact. `state_dict` and `load_state_dict` go on to the bit.
+    In single precision a state is more than `qpos` and `qvel` show (`docs/reference/fields.md`, qpos_rest): what is
+    written here is taken as exact. `state_dict` and `load_state_dict` go on to the bit.
     """
 
     def __init__(self, envs: Environments, sleep: Sleep) -> None:

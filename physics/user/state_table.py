@@ -1,6 +1,6 @@
 """The table of all state tensors, made from their declarations.
 
-`python -m tumble.physics.user.state_table docs/scene/state_tensors.md` writes it; a test compares the two.
+`python -m tumble.physics.user.state_table docs/reference/state_tensors.md` writes it; a test compares the two.
 """
 
 import sys

@@ -90,7 +90,7 @@ class DynState:
 
 
 class StateTensors:
-    """All groups of a solver; `docs/scene/state_tensors.md` lists their members.
+    """All groups of a solver; `docs/reference/state_tensors.md` lists their members.
 
     Attributes:
         groups: by name; each is an attribute too.

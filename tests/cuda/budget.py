@@ -1,6 +1,6 @@
-"""What a step costs on a GPU, as far as that is known without one: the table of docs/gpu.md, and a test that it holds.
+"""The cost of a step on a GPU, as far as that is known without one: the table of docs/how_it_works/gpu.md.
 
-    python -m tests.cuda.budget --write docs/gpu.md
+    python -m tests.cuda.budget --write docs/how_it_works/gpu.md
 
 Registers and spills are those of NVIDIA's assembler (`ptxas.py`), instructions and accesses those that the emulation
 executes for environments in the states where random controls have led them.
@@ -31,7 +31,10 @@ COUNTED = {
 ASSEMBLED = {"registers": "registers", "bytes spilled": "spill_stores", "bytes filled": "spill_loads"}
 GROWTH = 0.1
 """Share by which a figure may be larger than in the table."""
-BEGIN, END = "<!-- budget: python -m tests.cuda.budget --write docs/gpu.md -->", "<!-- end of the budget -->"
+BEGIN, END = (
+    "<!-- budget: python -m tests.cuda.budget --write docs/how_it_works/gpu.md -->",
+    "<!-- end of the budget -->",
+)
 PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv.pop(1))

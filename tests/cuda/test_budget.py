@@ -1,4 +1,4 @@
-"""A step on a GPU costs no more than docs/gpu.md says; where it has to, write the table anew and say why."""
+"""A step on a GPU costs no more than docs/how_it_works/gpu.md says; if it has to, write the table again and say why."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from .budget import ASSEMBLED, COUNTED, MODELS, ROOT, grown, measure, read_table
 from .emulation import why_not
 from .ptxas import find_ptxas
 
-PAGE = ROOT / "docs" / "gpu.md"
+PAGE = ROOT / "docs" / "how_it_works" / "gpu.md"
 
 
 @pytest.mark.slow
@@ -15,7 +15,7 @@ def test_a_step_costs_no_more_than_the_page_says(tmp_path):
     """What it executes, and, where there is a ptxas, what that makes of it."""
     figures = measure(tmp_path)
     more = grown(read_table(PAGE.read_text(encoding="utf-8")), figures)
-    assert not more, f"{more}; if that has to be: python -m tests.cuda.budget --write docs/gpu.md"
+    assert not more, f"{more}; if that has to be: python -m tests.cuda.budget --write docs/how_it_works/gpu.md"
     if find_ptxas() is None:
         pytest.skip("registers and spills were not looked at: ptxas is not to be found, TUMBLE_PTXAS may name it")
     assert all(set(ASSEMBLED) <= set(row) for row in figures.values())

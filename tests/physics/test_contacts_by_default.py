@@ -22,7 +22,8 @@ CURVED += [("capsule", "cylinder"), ("capsule", "ellipsoid"), ("capsule", "pebbl
 PAIRS = HULLS + CURVED
 OTHERWISE = 0.05
 """Share of the sets of curved shapes that may be others than MuJoCo's, as in `test_convex_pairs`: mirror images are as
-deep as each other, and some of MuJoCo's sets lie on a face that hardly looks at the other shape (docs/pairs.md)."""
+deep as each other, and some of MuJoCo's sets lie on a face that hardly looks at the other shape
+(docs/reference/pairs.md)."""
 
 
 def side_by_side(reach: float, several: str = "enable", search: str = "") -> mujoco.MjModel:

@@ -90,7 +90,7 @@ def test_the_table_of_reasons_is_that_of_the_readers():
 
 
 def test_the_table_of_sensors_is_current():
-    page = Path(__file__).parents[2] / "docs" / "support.md"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "support.md"
     text = page.read_text(encoding="utf-8")
     assert sensor_table.written(text) == text, "python -m tests.models.sensor_table"
     assert len(sensor_table.rows()) == len(mujoco.mjtSensor.__members__)

@@ -210,7 +210,7 @@ def test_init_refuses(arguments, message):
 
 
 def test_the_table_of_fields_is_up_to_date():
-    assert (ROOT / "docs" / "fields.md").read_text(encoding="utf-8") == fields_markdown()
+    assert (ROOT / "docs" / "reference" / "fields.md").read_text(encoding="utf-8") == fields_markdown()
 
 
 @pytest.mark.parametrize("num_envs", [1, 5])

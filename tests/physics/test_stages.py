@@ -103,4 +103,4 @@ def test_a_declaration_names_fields_that_there_are():
 
 def test_the_page_of_the_pipeline_is_up_to_date():
     assert sorted(stage.name for stage in shown_stages()) == sorted(STAGES)
-    assert (ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8") == pipeline_markdown()
+    assert (ROOT / "docs" / "reference" / "pipeline.md").read_text(encoding="utf-8") == pipeline_markdown()

@@ -2,7 +2,7 @@
 
     pip download --no-deps genesis-world==1.4.5; unzip -d FOLDER genesis_world-*.whl
     python -m tests.scene.defaults_table read FOLDER > tests/scene/genesis_defaults.txt
-    python -m tests.scene.defaults_table page > docs/scene/defaults.md
+    python -m tests.scene.defaults_table page > docs/reference/genesis_defaults.md
 
 The reader parses the source, and imports nothing of it.
 """

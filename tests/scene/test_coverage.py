@@ -92,4 +92,4 @@ def test_no_reason_is_left_of_what_is_here_by_now():
 
 
 def test_the_page_is_made_from_the_table():
-    assert (ROOT / "docs" / "scene" / "coverage.md").read_text("utf-8") == page()
+    assert (ROOT / "docs" / "reference" / "genesis_names.md").read_text("utf-8") == page()

@@ -38,4 +38,4 @@ def test_values_are_told_apart(there, here, equal):
 
 
 def test_the_page_is_made_from_the_table():
-    assert (ROOT / "docs" / "scene" / "defaults.md").read_text("utf-8") == page()
+    assert (ROOT / "docs" / "reference" / "genesis_defaults.md").read_text("utf-8") == page()

@@ -162,5 +162,5 @@ def test_a_plain_solver_has_them_and_wrong_names_say_what_there_is():
 
 
 def test_the_page_is_made_from_the_declarations():
-    page = Path(__file__).resolve().parents[2] / "docs" / "scene" / "state_tensors.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "state_tensors.md"
     assert page.read_text("utf-8") == table()

@@ -275,5 +275,5 @@ def test_infinite_bounds_are_no_limit(bounds):
 
 
 def test_the_page_is_the_table():
-    path = Path(__file__).parents[3] / "docs" / "numbers.md"
+    path = Path(__file__).parents[3] / "docs" / "reference" / "numbers.md"
     assert path.read_text() == page()

@@ -1,6 +1,6 @@
-"""Every pair of geom types against MuJoCo and coal, in numbers, and the page docs/pairs.md.
+"""Every pair of geom types against MuJoCo and coal, in numbers, and the page docs/reference/pairs.md.
 
-    python -m tests.physics.parity.pairs --write docs/pairs.md
+    python -m tests.physics.parity.pairs --write docs/reference/pairs.md
 
 Parts that the file `--json` has already are not computed again. Exit status 1 where something is beyond its bar.
 """

@@ -1,4 +1,4 @@
-"""The smallest claims of docs/far.md."""
+"""The smallest claims of docs/reference/far.md."""
 
 import pytest
 

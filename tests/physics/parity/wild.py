@@ -21,7 +21,7 @@ EXACT = {"ccd_tolerance": 1e-12, "ccd_iterations": 500}
 """Options of GJK and EPA on both sides."""
 TWINS, MOVED = 8, 1e-10
 """Runs of MuJoCo from states whose numbers are moved by so much of themselves. Where flat sides lie on each other it
-has other contacts there: in such a state it does not judge (docs/pairs.md)."""
+has other contacts there: in such a state it does not judge (docs/reference/pairs.md)."""
 EXACTER = {"ccd_tolerance": 1e-16, "ccd_iterations": 2000}
 """Options of one more run of MuJoCo: what its search for contacts has not found to the last digit."""
 AS_MUCH = 10
