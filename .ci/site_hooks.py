@@ -20,6 +20,7 @@ MOVED = {
     "compilation": "how_it_works/compilation",
     "far": "reference/far",
     "fields": "reference/fields",
+    "learning": "reference/learning",
     "gpu": "how_it_works/gpu",
     "numbers": "reference/numbers",
     "pairs": "reference/pairs",

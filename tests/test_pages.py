@@ -15,6 +15,8 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.catalog import SUITE, V5
 from tumble.envs.registry import make_task
 
+from .training import learning_page
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
@@ -137,6 +139,10 @@ def test_table_of_the_control_suite_is_the_catalog():
         else:
             assert sum(task.observation_structure.values()) == int(observation)
         assert (task.model.nu, task.dt) == (int(actions), pytest.approx(float(seconds)))
+
+
+def test_the_table_of_learning_is_made_of_the_scores():
+    assert learning_page.PAGE.read_text("utf-8") == learning_page.page(), "python -m tests.training.learning_page"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
