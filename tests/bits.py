@@ -76,7 +76,7 @@ def hash_of_solver(solver: RigidSolver) -> str:
             solver.ctrl = controls
         solver.step()
         _add(digest, solver.coordinates())
-    _add(digest, [solver.qacc, solver.sensordata, solver.faults])
+    _add(digest, [solver.get("qacc"), solver.sensordata, solver.faults])
     return digest.hexdigest()
 
 
