@@ -1,6 +1,6 @@
 """Print the oldest versions that pyproject.toml allows, as constraints for pip: `python .ci/lowest.py [EXTRA ...]`.
 
-    python .ci/lowest.py test > lowest.txt && pip install -c lowest.txt -e ".[test]"
+python .ci/lowest.py test > lowest.txt && pip install -c lowest.txt -e ".[test]"
 """
 
 import re

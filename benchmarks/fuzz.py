@@ -27,7 +27,7 @@ from .results import Result, Table, Verdict
 
 KINDS = ("mjcf", "urdf", "mesh", "scene", "run")
 """The kinds of files."""
-RUNS_MODULE = "tumble.training.fuzz_runs"
+RUNS_MODULE = "tumble.benchmarks.fuzz_runs"
 """The module with the reader of run folders; it imports this one."""
 EXPECTED = ("accepted", "refused")
 """Outcomes of cases that are no findings."""

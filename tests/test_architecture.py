@@ -59,8 +59,8 @@ RANKS = {
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
     "scene": 22,  # entities, composed into a model; it knows no task
     "envs": 23,
-    "benchmarks": 24,
-    "training": 25,
+    "training": 24,
+    "benchmarks": 25,  # in clones only: no wheel has it, so no other room may import it
 }
 OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/count.py", ".ci/typecheck.py")
 """Programs that are no part of the package, and start before it can be imported."""

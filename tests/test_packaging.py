@@ -19,6 +19,7 @@ import tumble
 from tumble.physics.process.libraries import pip_install
 from tumble.training import task_errors
 from tumble.training.cli import app
+from tumble.training.errors import TumbleUserError
 
 pytest.importorskip("setuptools", minversion="77", reason="the build's requirement")
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,10 +36,18 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"tumble"}
     assert {path.name for path in package.iterdir() if path.is_file()} == set(FILES)
     rooms = {path.name for path in package.iterdir() if path.is_dir()}
-    assert rooms == {"assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer"}
+    assert rooms == {"assets", "envs", "physics", "scene", "terrain", "training", "viewer"}
     for kind, folder in (("py", "physics"), ("xml", "assets"), ("toml", "training/configs"), ("js", "viewer/page")):
         built = {path.relative_to(package) for path in (package / folder).rglob(f"*.{kind}")}
         assert built == {path.relative_to(ROOT) for path in (ROOT / folder).rglob(f"*.{kind}")} != set()
+
+
+def test_without_the_folder_of_benchmarks_their_command_says_where_it_is(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("tumble.benchmarks")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(tumble, "__path__", [])
+    outcome = CliRunner().invoke(app, ["bench", "envs"])
+    assert isinstance(outcome.exception, TumbleUserError) and "repository only" in str(outcome.exception)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the list of files is that of the repository")

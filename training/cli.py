@@ -1,5 +1,6 @@
 """The `tumble` command. Each command is a few lines that call the library; heavy imports wait until one is chosen."""
 
+import importlib
 import os
 import sys
 from functools import partial
@@ -358,10 +359,16 @@ app.command()(export)
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
 def bench(context: typer.Context) -> None:
-    """Measure speed against MuJoCo, Gymnasium and envpool; `tumble bench --help` shows its own options."""
-    from ..benchmarks.main import main as run_benchmarks
-
-    raise typer.Exit(run_benchmarks(context.args))
+    """Measure speed against MuJoCo, Gymnasium and envpool, in a clone; `tumble bench --help` shows its own options."""
+    try:
+        benchmarks = importlib.import_module("..benchmarks.main", __package__)
+    except ModuleNotFoundError as error:
+        if not f"{error.name}".endswith(".benchmarks"):
+            raise
+        raise TumbleUserError(
+            "benchmarks are in Tumble's repository only, not in its wheel; install Tumble from a clone to run them"
+        ) from None
+    raise typer.Exit(benchmarks.main(context.args))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 import tumble
-from tumble.benchmarks import columns, gpu, gpu_parts
+from tumble.benchmarks import columns, gpu, gpu_parts, stretch
 from tumble.benchmarks.gpu_job import Job, row_of
 from tumble.benchmarks.main import GPU_PARTS, main
 from tumble.physics.process import runtime as settings
-from tumble.training import stretch
 
 from ..physics.starts import run_in_columns
 

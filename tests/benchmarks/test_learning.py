@@ -2,8 +2,7 @@
 
 import pytest
 
-from tumble.benchmarks import learning
-from tumble.training import stretch
+from tumble.benchmarks import learning, stretch
 
 
 @pytest.fixture

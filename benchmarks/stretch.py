@@ -1,6 +1,6 @@
 """Environment steps a second of training, the learner included: the packaged PPO for a few iterations.
 
-    python -m tumble.training.stretch '{"task": "Ant", "num_envs": 4096, "learner_device": "cuda", ...}'
+    python -m tumble.benchmarks.stretch '{"task": "Ant", "num_envs": 4096, "learner_device": "cuda", ...}'
 
 A program of its own, for `tumble bench gpu` and `tumble bench learn`: prints a line of JSON.
 """
@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from .config import RunConfig
-from .learner import Learner, make_model, make_normalizer
+from ..training.config import RunConfig
+from ..training.learner import Learner, make_model, make_normalizer
 
 
 @dataclass(frozen=True)

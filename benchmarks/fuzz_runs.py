@@ -9,20 +9,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..benchmarks.fuzz import Reader, damaged_bytes, damaged_json
-from .best import read_best
-from .checkpoint import MANIFEST, _describe, load_latest
-from .config import RunConfig
-from .curves import summarize
-from .errors import TumbleUserError
-from .learner import Learner
-from .loggers import read_curve
-from .policy import newest_policy, read_policy
-from .report import write_report
-from .runs import Run, RunError
-from .seeds import SeedBatch
-from .tasks import make_vec
-from .train import train
+from ..training.best import read_best
+from ..training.checkpoint import MANIFEST, _describe, load_latest
+from ..training.config import RunConfig
+from ..training.curves import summarize
+from ..training.errors import TumbleUserError
+from ..training.learner import Learner
+from ..training.loggers import read_curve
+from ..training.policy import newest_policy, read_policy
+from ..training.report import write_report
+from ..training.runs import Run, RunError
+from ..training.seeds import SeedBatch
+from ..training.tasks import make_vec
+from ..training.train import train
+from .fuzz import Reader, damaged_bytes, damaged_json
 
 STEPS = 128
 """Environment steps of the run that is damaged."""
