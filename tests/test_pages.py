@@ -1,5 +1,6 @@
 """The README and the pages in `docs` are true: their programs run as printed, their commands and tables are right."""
 
+import json
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.catalog import SUITE, V5
 from tumble.envs.registry import make_task
 
+from .physics.parity import pairs_page, report
+from .physics.parity.pairs import BESIDE, REACH
 from .training import learning_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,8 +144,13 @@ def test_table_of_the_control_suite_is_the_catalog():
         assert (task.model.nu, task.dt) == (int(actions), pytest.approx(float(seconds)))
 
 
-def test_the_table_of_learning_is_made_of_the_scores():
+def test_pages_are_made_of_the_numbers_beside_them():
+    parity, pairs = (ROOT / "docs" / "reference" / name for name in ("parity.md", "pairs.md"))
     assert learning_page.PAGE.read_text("utf-8") == learning_page.page(), "python -m tests.training.learning_page"
+    assert parity.read_text("utf-8") == report.page(report.read(parity))
+    kept = json.loads(pairs.with_suffix(".json").read_text("utf-8"))
+    assert pairs.read_text("utf-8") == pairs_page.page(kept, REACH, BESIDE)
+    assert not pairs_page.beyond(kept["mujoco"], kept["defaults"], kept["coal"])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -7,7 +7,7 @@ import mujoco
 from tumble.physics.mjmodel import sensors
 from tumble.physics.mjmodel.sensors import ELSEWHERE, REASONS, type_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "support.md"
+PAGE = Path(__file__).parents[2] / "docs" / "physics.md"
 BEGIN, END = "<!-- sensors: made by tests.models.sensor_table -->", "<!-- end of sensors -->"
 BUT = {
     sensors._nothing: "computed",

@@ -69,11 +69,17 @@ def test_the_reason_is_what_the_others_follow_from(what):
     assert survey.reason_of(proof) == reason
 
 
-def test_the_page_tells_what_was_compared_by_the_files_own_options():
-    known = {"a": Proof(20), "b": Proof(20, 3), "c": Proof(20, 0, 2, {"qacc": 0.5}), "d": Proof(0, why="nothing moves")}
+def test_the_page_counts_outcomes_and_the_file_beside_it_has_what_differs(tmp_path):
+    known = {"a": Proof(20), "b": Proof(20, 3), "c": Proof(20, 0, 2, {"qacc": 0.5}), "d": Proof(0, why="nothing")}
     known["e"] = Proof(20, 0, 1, {"ten_J": 1e-7})
-    text = "\n".join(survey.by_default(known))
-    assert "4 models" in text and "1 are equal" in text
-    assert "2 differ: 1 only in what is searched for, as above, 1 otherwise:" in text and "- e" not in text
-    assert "- c: 2 of 20 states; qacc 5e-01" in text
-    assert survey.by_default({}) == []
+    models = [survey.Found("dm_control", name, frozenset(), proof) for name, proof in known.items()]
+    text = survey.markdown(models, known)
+    assert "**5 of 5 models load.**" in text
+    for name in (survey.EQUAL, survey.UNDECIDED, survey.SEARCHED, survey.OTHERWISE):
+        assert f"| {name} | 1 | 1 |" in text
+    rows = list(survey.differing("exact", known.items()))
+    assert [row["model"] for row in rows] == ["c", "e"] and rows[0]["largest errors"] == "qacc 5e-01"
+    survey.write(tmp_path / "support.md", text, rows)
+    assert (tmp_path / "support.md").read_text() == text
+    assert len((tmp_path / "support.csv").read_text().splitlines()) == 3
+    assert "Compared" not in survey.markdown(models[3:4], {})

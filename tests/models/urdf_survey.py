@@ -9,6 +9,7 @@ was stopped. What is written is one section of the page; `tests.models.survey` w
 """
 
 import argparse
+import csv
 import hashlib
 import json
 import re
@@ -116,7 +117,7 @@ def survey(wheels: Path, records: Path | None, only: str = "") -> Iterator[Found
 def markdown(files: list[Found]) -> str:
     """The section of docs/reference/support.md about URDF."""
     counted = [one for one in files if one.outcome not in (ELSEWHERE, NONE)]
-    others = [one for one in counted if not re.fullmatch(r"pybullet_data/random_urdfs/.*", one.name)]
+    different = [one for one in counted if not re.fullmatch(r"pybullet_data/random_urdfs/.*", one.name)]
     lines = [
         BEGIN,
         "## URDF",
@@ -126,8 +127,8 @@ def markdown(files: list[Found]) -> str:
         "in their package, and parts of robots, do not count.",
         "",
         f"**{_share(counted)}**, {_helped(counted)} more with an option of `urdf_spec` that the error names. "
-        f"Without the {len(counted) - len(others)} random objects of pybullet, which are of one template: "
-        f"**{_share(others)}**, {_helped(others)} more with an option.",
+        f"Without the {len(counted) - len(different)} random objects of pybullet, which are of one template: "
+        f"**{_share(different)}**, {_helped(different)} more with an option.",
         "",
         "| package | files | load | with an option | do not | meshes elsewhere | no robot |",
         "|---|---|---|---|---|---|---|",
@@ -138,16 +139,16 @@ def markdown(files: list[Found]) -> str:
         helping = sum(count[outcome] for outcome in WORDS)
         cells = (package, total, count[LOADS], helping, count[FAILS], count[ELSEWHERE], count[NONE])
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    for title, outcomes in (
-        ("These do not load:", (FAILS,)),
-        ("These load with an option, because of:", tuple(WORDS)),
-        ("These are no robots:", (NONE,)),
-    ):
-        chosen = [one for one in files if one.outcome in outcomes]
-        if chosen:
-            lines += ["", title, ""]
-            lines += [f"- {_short_name(one)}: {_option(one)}{_short(one.why)}" for one in chosen]
+    lines += ["", "[urdf.csv](urdf.csv) names the others, with the reason and the options with which they load."]
     return "\n".join([*lines, END]) + "\n"
+
+
+def others(files: list[Found]) -> Iterator[tuple[str, str, str, str]]:
+    """Package, file, outcome and reason of every file that does not load without options."""
+    for one in files:
+        if one.outcome in (FAILS, NONE, *WORDS):
+            package, name = one.package.split()[0], one.name.rsplit("/", 1)[-1]
+            yield package, name, WORDS.get(one.outcome, one.outcome), _short(one.why)
 
 
 def _share(counted: list[Found]) -> str:
@@ -159,18 +160,19 @@ def _helped(counted: list[Found]) -> int:
     return sum(one.outcome in WORDS for one in counted)
 
 
-def _option(one: Found) -> str:
-    return f"`{WORDS[one.outcome]}`; " if one.outcome in WORDS else ""
-
-
-def _short_name(one: Found) -> str:
-    return f"{one.package.split()[0]}/{one.name.rsplit('/', 1)[-1]}"
-
-
 def _short(why: str) -> str:
     """An error, without its advice, short enough for a list."""
-    text = re.sub(r"; (correct|give) it.*", "", why).replace("<", "&lt;")
+    text = re.sub(r"; (correct|give) it.*", "", why)
     return text if len(text) < 260 else text[:250] + " ..."
+
+
+def write(page: Path, files: list[Found]) -> None:
+    """Write the section, and the files that do not load beside the page."""
+    page.write_text(put_section(page.read_text(encoding="utf-8"), markdown(files)), encoding="utf-8")
+    with (page.parent / "urdf.csv").open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(("package", "file", "outcome, or options that help", "reason"))
+        table.writerows(others(files))
 
 
 def put_section(page: str, section: str) -> str:
@@ -197,11 +199,10 @@ def main() -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         files = list(survey(given.wheels, given.records, given.only))
-    section = markdown(files)
     if given.write is None:
-        print(section)
+        print(markdown(files))
     else:
-        given.write.write_text(put_section(given.write.read_text(encoding="utf-8"), section), encoding="utf-8")
+        write(given.write, files)
     return 0 if files else 1
 
 

@@ -1,7 +1,6 @@
 """Sensors: MuJoCo's sensordata after forward and after steps, of every type, in every environment by itself."""
 
 import copy
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -90,8 +89,7 @@ def test_the_table_of_reasons_is_that_of_the_readers():
 
 
 def test_the_table_of_sensors_is_current():
-    page = Path(__file__).parents[2] / "docs" / "reference" / "support.md"
-    text = page.read_text(encoding="utf-8")
+    text = sensor_table.PAGE.read_text(encoding="utf-8")
     assert sensor_table.written(text) == text, "python -m tests.models.sensor_table"
     assert len(sensor_table.rows()) == len(mujoco.mjtSensor.__members__)
 

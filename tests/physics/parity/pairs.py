@@ -1,6 +1,6 @@
 """Every pair of geom types against MuJoCo and coal, in numbers, and the page docs/reference/pairs.md.
 
-    python -m tests.physics.parity.pairs --write docs/reference/pairs.md
+    python -m tests.physics.parity.pairs --json docs/reference/pairs.json --write docs/reference/pairs.md
 
 Parts that the file `--json` has already are not computed again. Exit status 1 where something is beyond its bar.
 """
@@ -306,6 +306,7 @@ def main() -> int:
     parser.add_argument("--write", type=Path, help="the page")
     given = parser.parse_args()
     kept: dict[str, Any] = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
+    kept.setdefault("version", mujoco.__version__)
     if "mujoco" not in kept:
         kept["mujoco"] = measure(given.poses)
     if "defaults" not in kept:
@@ -317,14 +318,13 @@ def main() -> int:
 
         kept["coal"] = pairs_coal.rows(given.coal)
     if given.json:
-        given.json.write_text(json.dumps(kept, indent=1))
-    found = kept["mujoco"], kept["defaults"], kept.get("coal", [])
-    text = pairs_page.page(*found, mujoco.__version__, REACH, BESIDE)
+        given.json.write_text(json.dumps(kept, indent=1) + "\n")
+    text = pairs_page.page(kept, REACH, BESIDE)
     if given.write:
         given.write.write_text(text)
     else:
         print(text)
-    wrong = pairs_page.beyond(*found)
+    wrong = pairs_page.beyond(kept["mujoco"], kept["defaults"], kept.get("coal", []))
     print("\n".join(wrong))
     return 1 if wrong else 0
 
