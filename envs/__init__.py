@@ -11,14 +11,12 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `batch` | one task on one solver, by `views` of the solver, `memory` of the task, and `checks` of its results |
 | `ground`, `levels`, `scans` | heights of a terrain, levels and origins on it, and rays that tasks read |
 | `managers` | what tasks are put together from: commands, randomization, observation terms, curricula, terminations |
-| `goals` | what environments of tasks with goals hand out, for replay with hindsight |
 | `inputs` | what a task may drive of the solver beside the controls |
 | `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
-| `vector_env`, `single_env` | Gymnasium's two faces |
-| `actions`, `observations`, `infos`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
-| `pictures`, `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
-| `copying` | copies and pickles of environments |
-| `snapshots` | states that are taken, put back, and copied into other environments |
+| `vector_env`, `single_env`, `base_env` | Gymnasium's two faces, and their base: copies, goal methods |
+| `episodes`, `pictures`, `snapshots`, `vector_names` | the parts of vector environments, and the flat names of their members |
+| `actions`, `observations`, `infos`, `packing`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
+| `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `checking` | what `tumble.check_vector_env` is: it knows none of the others |
 | `wrappers` | what `tumble.wrappers` has |
 

@@ -1,4 +1,4 @@
-"""`call`, `get_attr` and `set_attr` of Gymnasium's SyncVectorEnv, for environments that are one Python object.
+"""Methods `call`, `get_attr` and `set_attr` of Gymnasium's SyncVectorEnv, for environments that are one Python object.
 
 Where that object has one value for all environments, the value is repeated for each of them. Pictures, seeds and
 episode lengths are handed out one for each environment; "observation_space" and "action_space" are the single ones.
@@ -6,7 +6,7 @@ episode lengths are handed out one for each environment; "observation_space" and
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -49,67 +49,65 @@ class _Envs(_Tasked, Protocol):
         """Return a picture of each environment in `render_envs`."""
 
 
-class SharedAttributes:
-    """The part of `SimVectorEnv` that has these three methods."""
+def call(envs: "_Envs", name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """Call a method, or read an attribute, of every environment.
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call a method, or read an attribute, of every environment.
+    The name is looked for on this object, then on the task, then on the solver. "render" gives the picture of each
+    environment in `render_envs` and None for every other; without a render mode None for all.
 
-        The name is looked for on this object, then on the task, then on the solver. "render" gives the picture of each
-        environment in `render_envs` and None for every other; without a render mode None for all.
+    Returns:
+        A tuple of num_envs results. A method of the batch is called once, and its result is repeated.
 
-        Returns:
-            A tuple of num_envs results. A method of the batch is called once, and its result is repeated.
+    Raises:
+        AttributeError: there is no such name.
+        ValueError: `reset` and `step` are of all environments at once; call them themselves.
+    """
+    if name in _TOGETHER:
+        raise ValueError(f"call({name!r}): all environments {name} together; use {name}() itself")
+    if name == "render":
+        return _pictures(envs)
+    if name in _EACH:
+        return tuple(getattr(envs, name))
+    found = getattr(_owner(envs, name), _SINGLE.get(name, name))
+    return (found(*args, **kwargs) if callable(found) else found,) * envs.num_envs
 
-        Raises:
-            AttributeError: there is no such name.
-            ValueError: `reset` and `step` are of all environments at once; call them themselves.
-        """
-        envs = cast("_Envs", self)
-        if name in _TOGETHER:
-            raise ValueError(f"call({name!r}): all environments {name} together; use {name}() itself")
-        if name == "render":
-            return _pictures(envs)
-        if name in _EACH:
-            return tuple(getattr(envs, name))
-        found = getattr(_owner(envs, name), _SINGLE.get(name, name))
-        return (found(*args, **kwargs) if callable(found) else found,) * envs.num_envs
 
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Read an attribute of every environment; see `call`."""
-        return self.call(name)
+def get_attr(envs: "_Envs", name: str) -> tuple[Any, ...]:
+    """Read an attribute of every environment; see `call`."""
+    return call(envs, name)
 
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute of all environments: on the object where `call` finds the name, or else on this one.
 
-        A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. The
-        model, spaces, pictures, rays and the shapes of memory stay: a value that changes them is refused, and nothing
-        is changed then.
+def set_attr(envs: "_Envs", name: str, values: Any) -> None:
+    """Set an attribute of all environments: on the object where `call` finds the name, or else on this one.
 
-        Args:
-            name: of the attribute.
-            values: one value; or a list or tuple with one for each environment, all equal, since they share one object.
+    A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. The
+    model, spaces, pictures, rays and the shapes of memory stay: a value that changes them is refused, and nothing
+    is changed then.
 
-        Raises:
-            ValueError: the values differ, or are not one for each environment; or the option is read only once, or
-                needs environments of other shapes.
-            TypeError, KeyError: the option cannot have such a value.
-        """
-        envs = cast("_Envs", self)
-        value = _shared(name, values, envs.num_envs)
-        task = envs.task
-        if not hasattr(envs, name) and name in (option.name for option in fields(task)):
-            if name in AT_THE_START:
-                raise ValueError(f"set_attr({name!r}): it is read when environments are made; make new ones")
-            changed = _with_options(task, envs.batch.kind, {name: value})
-            try:
-                envs.batch.check_task(changed)
-            except (ValueError, TypeError, KeyError) as error:
-                words = f"set_attr({name!r}): {error.args[0]}; make new environments with {name}={value!r}"
-                raise type(error)(words) from error
-            _put(envs, changed)
-        else:
-            setattr(_owner(envs, name, otherwise=envs), name, value)
+    Args:
+        envs: the environments.
+        name: of the attribute.
+        values: one value; or a list or tuple with one for each environment, all equal, since they share one object.
+
+    Raises:
+        ValueError: the values differ, or are not one for each environment; or the option is read only once, or
+            needs environments of other shapes.
+        TypeError, KeyError: the option cannot have such a value.
+    """
+    value = _shared(name, values, envs.num_envs)
+    task = envs.task
+    if not hasattr(envs, name) and name in (option.name for option in fields(task)):
+        if name in AT_THE_START:
+            raise ValueError(f"set_attr({name!r}): it is read when environments are made; make new ones")
+        changed = _with_options(task, envs.batch.kind, {name: value})
+        try:
+            envs.batch.check_task(changed)
+        except (ValueError, TypeError, KeyError) as error:
+            words = f"set_attr({name!r}): {error.args[0]}; make new environments with {name}={value!r}"
+            raise type(error)(words) from error
+        _put(envs, changed)
+    else:
+        setattr(_owner(envs, name, otherwise=envs), name, value)
 
 
 def change_options(env: "_Tasked", changes: Mapping[str, Any]) -> None:

@@ -129,6 +129,10 @@ class TaskBatch:
             shapes = [shape.get(other[0], "absent") for shape in (now, before)]
             raise ValueError(f"the memory {other[0]!r} is then {shapes[0]} in each environment, and was {shapes[1]}")
 
+    def no_env_mask(self) -> Array:
+        """A mask (num_envs,) that is False everywhere."""
+        return self.kind.zeros((self.num_envs,), self.kind.xp.bool)
+
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
         self.streams.seed(seeds, rows)
@@ -188,7 +192,7 @@ class TaskBatch:
         observation, terms = result.observation, result.reward_terms
         observation = each(self._own, observation) if isinstance(observation, dict) else self._own(observation)
         reward = reduce(add, terms.values()) if len(terms) > 1 else copy(*terms.values())
-        terminated = self._nobody() if result.terminated is None else self._own(result.terminated)
+        terminated = self.no_env_mask() if result.terminated is None else self._own(result.terminated)
         info = {**result.info, **terms}
         truncated = late if result.truncated is None else result.truncated if late is None else result.truncated | late
         done = terminated if truncated is None else terminated | truncated
@@ -323,7 +327,7 @@ class TaskBatch:
     def _vary(self, result: StepResult) -> None:
         """Give environments the numbers of the model that a step returned."""
         mask, parameters = result.parameters_mask, result.parameters
-        rows = indices(~self._nobody() if mask is None else mask)
+        rows = indices(~self.no_env_mask() if mask is None else mask)
         if len(rows):
             if mask is not None:
                 chosen = host(rows)
@@ -379,10 +383,6 @@ class TaskBatch:
                     return copy(array)
             return array
         return copy(array)
-
-    def _nobody(self) -> Array:
-        """A mask (num_envs,) that is False everywhere."""
-        return self.kind.zeros((self.num_envs,), self.kind.xp.bool)
 
     def _held(self, outcome: StepOutcome, faults: Array) -> StepOutcome:
         """End the episodes whose state did not stay finite, and replace what is not finite in their results by zero."""

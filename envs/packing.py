@@ -1,15 +1,52 @@
-"""Results on their way to another device: all numbers of a type that a step returns are copied at once."""
+"""Results on their way to the user: in the wanted library, on the wanted device, and the user's own."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 
-from .arrays import host
+from .arrays import Array, ArrayKind, copy, host
+from .observations import each
+from .task import Observation
+
+
+class Output:
+    """Makes the user's arrays of a batch's.
+
+    Attributes:
+        device: of the user's tensors; the CPU for arrays of numpy.
+        in_torch: True if the user wants tensors.
+        array: makes the user's array of one of the batch, which may share its memory; if results are packed, it returns
+            the array unchanged, and `result` copies it.
+
+    Args:
+        kind: of the batch's arrays.
+        device: where the user wants tensors.
+        library: the user's, "torch" or "numpy".
+    """
+
+    def __init__(self, kind: ArrayKind, device: torch.device, library: str) -> None:
+        self.in_torch = library == "torch"
+        self.device = device if self.in_torch else torch.device("cpu")
+        self._pack = None if kind.lies_on(self.device) else Packer(self.device, not self.in_torch)
+        self.array: Callable[[Array], Any] = kind.to_tensor if self.in_torch else host
+        if self._pack is not None:
+            self.array = lambda array: array
+
+    def copied(self, array: Array) -> Any:
+        """Return a copy of an array."""
+        return self._pack(array) if self._pack else self.array(copy(array))
+
+    def result(self, observation: Observation, *rest: Array, info: dict[str, Any]) -> tuple:
+        """Return the result of a reset or a step: a copy of the observation, the rest, and an info made by `array`."""
+        if self._pack is not None:
+            return self._pack((observation, *rest, info))
+        return each(lambda part: self.array(copy(part)), observation), *map(self.array, rest), info
 
 
 class Packer:
-    """Brings the arrays in nested tuples and dicts to where the caller wants them, in one copy for each type.
+    """Brings the arrays in nested tuples and dicts to another device, in one copy for each type of number.
 
     An array that stands in several places is brought once, and stands in all of them again.
 

@@ -9,13 +9,14 @@ import numpy as np
 import torch
 
 from ..physics.batch_numbers import Known
+from ..physics.process.normal_mode import in_normal_mode
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
 from .batch import TaskBatch
-from .viewed import Viewed
 from .window import Window
 
 RENDER_MODES = ("rgb_array", "depth_array")
+VECTOR_RENDER_MODES = ("human", *RENDER_MODES)
 METADATA: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # of the classes of single and vector environments
 MOST_PICTURES = 16  # environments that are pictured at most, unless `render_envs` names others
 
@@ -132,14 +133,32 @@ class Pictures:
         return Known(rows.to(device, copy=True))
 
 
-class SharedPictures(Viewed):
-    """The part of `SimVectorEnv` that has `render`."""
+@in_normal_mode
+class VectorPictures:
+    """Pictures of vector environments, of those that are chosen once or in a call.
 
-    metadata: dict[str, Any]
+    Attributes:
+        render_mode: one of `VECTOR_RENDER_MODES`, or None for no pictures by `render`.
+    """
+
     render_mode: str | None
-    _pictures: Pictures
-    _window: Window | None
-    _shown: Known
+
+    def __init__(
+        self,
+        pictures: Pictures,
+        render_mode: str | None,
+        render_envs: Sequence[int] | torch.Tensor | None,
+        metadata: Mapping[str, Any],
+    ) -> None:
+        """Choose environments, those that `Pictures.known` takes; `metadata` has the pace of a window, "render_fps"."""
+        self._pictures, self.render_mode, self._metadata = pictures, render_mode, metadata
+        self._window = Window() if render_mode == "human" else None
+        self.render_envs = render_envs
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window is not None:
+            self._window.close()
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Picture the environments in `render_envs`, an array each: uint8 (height, width, 3), or depth (height, width).
@@ -147,7 +166,7 @@ class SharedPictures(Viewed):
         With render mode "human" they are in the window, and the result is None.
         """
         if self._window is not None:
-            self._window.show(self._pictures.take(self._shown).cpu().numpy(), self.metadata["render_fps"])
+            self._window.show(self._pictures.take(self._shown).cpu().numpy(), self._metadata["render_fps"])
             return None
         if self.render_mode is None:
             raise gymnasium.error.Error(
@@ -160,7 +179,7 @@ class SharedPictures(Viewed):
 
         The pictures lie where the solver does, and a GPU that draws them is not waited for.
         """
-        return self._pictures.take(self._shown if envs_idx is None else self._pictures.known(envs_idx))
+        return self._pictures.take(self._chosen(envs_idx))
 
     def render_grid(
         self, envs_idx: Sequence[int] | torch.Tensor | None = None, columns: int | None = None, gap: int = 0
@@ -185,9 +204,9 @@ class SharedPictures(Viewed):
             envs_idx: environments (k,); None: `render_envs`.
             spacing: distances along x and y, m; (0, 0): all in one place, as on a terrain that they share.
         """
-        return self._pictures.together(self._shown if envs_idx is None else self._pictures.known(envs_idx), spacing)
+        return self._pictures.together(self._chosen(envs_idx), spacing)
 
-    def dress_pictures(self, look: Any = None, show: Any = None) -> None:
+    def dress(self, look: Any = None, show: Any = None) -> None:
         """Draw from now on in another look, or other things beside geoms; None for the usual ones.
 
         Args:
@@ -202,7 +221,7 @@ class SharedPictures(Viewed):
         Args:
             envs_idx: environments (k,); None: `render_envs`.
         """
-        return self._pictures.body_pixels(self._shown if envs_idx is None else self._pictures.known(envs_idx))
+        return self._pictures.body_pixels(self._chosen(envs_idx))
 
     @property
     def render_envs(self) -> torch.Tensor:
@@ -212,6 +231,10 @@ class SharedPictures(Viewed):
     @render_envs.setter
     def render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> None:
         self._shown = self._pictures.known(envs)
+
+    def _chosen(self, envs_idx: Sequence[int] | torch.Tensor | None) -> Known:
+        """Return the environments of a call; None: `render_envs`."""
+        return self._shown if envs_idx is None else self._pictures.known(envs_idx)
 
 
 def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MODES) -> None:

@@ -10,22 +10,20 @@ from gymnasium.error import ResetNeeded
 from ..physics import RigidSolver
 from .actions import ActionCheck
 from .arrays import host
+from .base_env import BaseEnv
 from .batch import TaskBatch
-from .copying import Copied
 from .faults import FaultReporter
-from .goals import GoalMethods
 from .observations import each
 from .pictures import METADATA, Pictures, check_render_mode
 from .registry import TaskLike, make_task
 from .reset_options import require_known
 from .seeds import spread_seeds
 from .task import Observation
-from .viewed import Viewed
 
 _CLOSED = "the environment was closed: reset() opens it again"
 
 
-class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
+class SingleEnv(BaseEnv, gymnasium.Env):
     """One environment of a task, for `gymnasium.make`.
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.
@@ -135,18 +133,18 @@ class SingleEnv(GoalMethods, Viewed, Copied, gymnasium.Env):
         self.solver.close()
         self._begun, self._closed = False, True
 
-    def _moment(self) -> dict[str, Any]:
-        """Return where the episode is, or only the seed and the number of the next episode if none has begun."""
+    def _snapshot(self) -> dict[str, Any]:
+        """Return the present state, or only the seed and the number of the next episode if none has begun."""
         state = self.batch.state_dict() if self._begun else None
-        return {"state": state, "streams": self.batch.streams.state_dict()}
+        return {"state": state, "streams": self.batch.streams.state_dict(), "reporter": self._reporter}
 
-    def _go_on(self, moment: dict[str, Any]) -> None:
-        """Go on where `_moment` was."""
-        self._begun = moment["state"] is not None
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a state that `_snapshot` returned."""
+        self._reporter, self._begun = snapshot["reporter"], snapshot["state"] is not None
         if self._begun:
-            self.batch.load_state_dict(moment["state"])
+            self.batch.load_state_dict(snapshot["state"])
         else:
-            self.batch.take_streams(moment["streams"])
+            self.batch.take_streams(snapshot["streams"])
 
 
 def _first(observation: Observation) -> Any:

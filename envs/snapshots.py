@@ -10,13 +10,13 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from ..physics.arguments import as_environments
-from .arrays import Array, ArrayKind, copy, some
+from ..physics.process.normal_mode import in_normal_mode
+from .arrays import Array, copy, some
+from .episodes import Episodes
 from .observations import parts_of
-from .task import Observation
 
 if TYPE_CHECKING:
     from ..physics import Model
-    from .batch import TaskBatch
 
 NOISE = ("same", "own")
 Environments = int | Sequence[int] | np.ndarray | torch.Tensor | None
@@ -57,20 +57,17 @@ class Snapshot:
         return f"Snapshot({self.task}, {self.num_envs} environments)"
 
 
-class Branched:
-    """The part of vector environments that takes snapshots and goes on from them."""
+@in_normal_mode
+class Snapshots:
+    """Takes snapshots of environments, and lets environments go on from them."""
 
-    batch: "TaskBatch"
-    num_envs: int
-    autoreset_mode: AutoresetMode
-    _kind: ArrayKind
-    _observation: Observation | None
-    _elapsed: Array
-    _done: Array
-    _ended: bool
-    _alike: "Model | None" = None  # the last model of another batch that was found to have the same numbers
+    def __init__(self, episodes: Episodes) -> None:
+        """Take and restore states of these episodes."""
+        self._episodes, self._batch, self._kind = episodes, episodes.batch, episodes.batch.kind
+        self._num_envs = episodes.batch.num_envs
+        self._alike: Model | None = None  # the last model of another batch whose numbers were compared and are the same
 
-    def snapshot(self, envs_idx: Environments = None) -> Snapshot:
+    def take(self, envs_idx: Environments = None) -> Snapshot:
         """Take a snapshot of environments: of state, inputs, own numbers of the model, memory, noise and time limits.
 
         Args:
@@ -80,18 +77,21 @@ class Branched:
             ResetNeeded: before the first reset.
             IndexError: an environment does not exist.
         """
-        self._check_open()
-        if self._observation is None:
+        episodes = self._episodes
+        episodes.require_open()
+        if episodes.observation is None:
             raise ResetNeeded("there is no state to take a snapshot of before the first reset()")
-        envs = as_environments(envs_idx, self.num_envs)
+        envs = as_environments(envs_idx, self._num_envs)
         rows = self._numbers(envs)
         chosen = slice(None) if rows is None else rows
-        observation = {name: copy(part[chosen]) for name, part in parts_of(self._observation).items()}
-        elapsed, done = copy(self._elapsed[chosen]), copy(self._done[chosen])
-        count = self.num_envs if envs is None else len(envs)
-        states = self.batch.states(rows)
-        model = self.batch.solver.model
-        return Snapshot(self._task_name, model, count, envs, observation, elapsed, done, some(done), states)
+        observation = {name: copy(part[chosen]) for name, part in parts_of(episodes.observation).items()}
+        elapsed, done = copy(episodes.elapsed[chosen]), copy(episodes.done[chosen])
+        count = self._num_envs if envs is None else len(envs)
+        states = self._batch.states(rows)
+        model = self._batch.solver.model
+        return Snapshot(
+            type(self._batch.task).__name__, model, count, envs, observation, elapsed, done, some(done), states
+        )
 
     def restore(self, snapshot: Snapshot, envs_idx: Environments = None, *, noise: str = "same") -> Any:
         """Go on where a snapshot was taken, of these environments or of others with the same task.
@@ -114,20 +114,19 @@ class Branched:
             IndexError: an environment does not exist.
             ResetNeeded: before the first reset, unless all environments are restored.
         """
-        self._check_open()
+        episodes = self._episodes
+        episodes.require_open()
         rows = self._numbers(self._check_snapshot(snapshot, envs_idx, noise))
-        if self._observation is None:
-            if rows is not None:
-                raise ResetNeeded("restore all environments, or call reset() before some of them are restored")
-            self._draw_seeds()
-            self._observation = self.batch.observation
-        self.batch.put_states(snapshot.states, rows, keep_noise=noise == "own")
+        if episodes.observation is None and rows is not None:
+            raise ResetNeeded("restore all environments, or call reset() before some of them are restored")
+        observation = episodes.begun()
+        self._batch.put_states(snapshot.states, rows, keep_noise=noise == "own")
         chosen, bring = slice(None) if rows is None else rows, self._kind.like
-        for name, part in parts_of(self._observation).items():
+        for name, part in parts_of(observation).items():
             part[chosen] = bring(snapshot.observation[name])
-        self._elapsed[chosen], self._done[chosen] = bring(snapshot.elapsed), bring(snapshot.done)
-        self._ended = snapshot.ended or (self._ended and some(self._done))
-        return self._hand_out(self._observation, info={})[0]
+        episodes.elapsed[chosen], episodes.done[chosen] = bring(snapshot.elapsed), bring(snapshot.done)
+        episodes.ended = snapshot.ended or (episodes.ended and some(episodes.done))
+        return episodes.hand_out(observation, info={})[0]
 
     def branch(self, env: int, targets: Environments = None, *, noise: str = "same") -> Any:
         """Copy an environment into others, from which they all go on: `restore(snapshot(env), targets)`.
@@ -146,19 +145,15 @@ class Branched:
             IndexError: an environment does not exist.
             ValueError: `env` is not a single environment.
         """
-        one = as_environments(env, self.num_envs)
+        one = as_environments(env, self._num_envs)
         if one is None or one.size != 1:
             raise ValueError(f"env={env!r}: one environment is copied, by its number")
-        everyone = np.ones(self.num_envs, np.bool_) if targets is None else targets
-        return self.restore(self.snapshot(one), everyone, noise=noise)
-
-    @property
-    def _task_name(self) -> str:
-        return type(self.batch.task).__name__
+        everyone = np.ones(self._num_envs, np.bool_) if targets is None else targets
+        return self.restore(self.take(one), everyone, noise=noise)
 
     def _numbers(self, envs: np.ndarray | None) -> Array | None:
         """Return numbers of environments (k,) as an array of the batch; None for all in their order."""
-        if envs is None or (len(envs) == self.num_envs and np.array_equal(envs, np.arange(self.num_envs))):
+        if envs is None or (len(envs) == self._num_envs and np.array_equal(envs, np.arange(self._num_envs))):
             return None
         return self._kind.xp.asarray(envs, device=self._kind.device)
 
@@ -168,10 +163,10 @@ class Branched:
             raise TypeError(f"expected what snapshot() returned, not {type(snapshot).__name__}")
         if noise not in NOISE:
             raise ValueError(f"noise={noise!r}: there is {' and '.join(NOISE)}")
-        if (mine := self._task_name) != snapshot.task:
+        if (mine := type(self._batch.task).__name__) != snapshot.task:
             raise ValueError(f"the snapshot is of the task {snapshot.task}, and these environments do {mine}")
-        envs = as_environments(snapshot.envs if envs_idx is None else envs_idx, self.num_envs)
-        count = self.num_envs if envs is None else len(envs)
+        envs = as_environments(snapshot.envs if envs_idx is None else envs_idx, self._num_envs)
+        count = self._num_envs if envs is None else len(envs)
         if len(snapshot) not in (1, count):
             raise ValueError(
                 f"the snapshot is of {len(snapshot)} environments, and {count} are to go on from it: name as many, or "
@@ -179,28 +174,22 @@ class Branched:
             )
         if envs is not None and len(snapshot) > 1 and len(np.unique(envs)) < count:
             raise ValueError("envs_idx: an environment is named twice, and can go on from one state alone")
-        if snapshot.ended and self.autoreset_mode is AutoresetMode.SAME_STEP:
+        if snapshot.ended and self._episodes.autoreset_mode is AutoresetMode.SAME_STEP:
             raise ValueError(
                 "environments of the snapshot have finished and wait for their reset, which SAME_STEP makes within the "
                 "step: reset them before the snapshot"
             )
-        shapes = {name: tuple(part.shape[1:]) for name, part in parts_of(self.batch.observation).items()}
+        shapes = {name: tuple(part.shape[1:]) for name, part in parts_of(self._batch.observation).items()}
         found = {name: tuple(part.shape[1:]) for name, part in snapshot.observation.items()}
         if shapes != found:
             raise ValueError(f"the snapshot has observations of other shapes, {found}; needed are {shapes}")
-        model = self.batch.solver.model
+        model = self._batch.solver.model
         if snapshot.model is not model and snapshot.model is not self._alike:
             if difference := _difference(snapshot.model, model):
                 raise ValueError(f"the snapshot is of another model: {difference}; make both with the same options")
             self._alike = snapshot.model
-        self.batch.check_states(snapshot.states, len(snapshot))
+        self._batch.check_states(snapshot.states, len(snapshot))
         return envs
-
-    if TYPE_CHECKING:
-
-        def _check_open(self) -> None: ...
-        def _draw_seeds(self) -> None: ...
-        def _hand_out(self, observation: Observation, *rest: Array, info: dict[str, Any]) -> tuple: ...
 
 
 def _difference(one: "Model", other: "Model") -> str | None:

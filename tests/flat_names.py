@@ -12,7 +12,7 @@ from typing import Any
 
 from tumble.physics.flat_names import FlatName
 
-CLASSES = ("tumble.physics.user.solver_names:SolverNames",)
+CLASSES = ("tumble.physics.user.solver_names:SolverNames", "tumble.envs.vector_names:VectorNames")
 
 
 def stub_of(place: str) -> tuple[Path, str]:

@@ -100,7 +100,7 @@ def test_vector_environments_that_were_stepped(copied, mode, output):
     envs.reset(seed=5, options={"elapsed_steps": np.arange(4)})
     go_on(envs, 5)
     if mode is AutoresetMode.NEXT_STEP:
-        while not envs._ended:
+        while not envs.episodes.ended:
             envs.step(envs.action_space.sample())
     twin = copied(envs)
     assert twin.autoreset_mode is mode and twin.max_episode_steps == 7 and twin.np_random_seed == envs.np_random_seed
@@ -118,10 +118,10 @@ def test_what_was_changed_since_they_were_made(copied):
     envs.render_envs = [2, 0]
     go_on(envs, 3)
     envs.solver.set_state(qpos=envs.solver.qpos + 0.1)
-    envs._reporter._told.add(1)
+    envs.episodes.reporter._told.add(1)
     twin = copied(envs)
     assert (twin.task.forward_reward_weight, twin.task.healthy_reward) == (3.0, 2.0)
-    assert twin.render_envs.tolist() == [2, 0] and twin._reporter._told == {1}
+    assert twin.render_envs.tolist() == [2, 0] and twin.episodes.reporter._told == {1}
     np.testing.assert_array_equal(twin.solver.get_parameters("body_mass"), envs.solver.get_parameters("body_mass"))
     expected = go_on(envs, 10)
     assert_same(go_on(twin, 10), expected)
