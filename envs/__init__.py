@@ -14,8 +14,8 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 | `inputs` | what a task may drive of the solver beside the controls |
 | `simulators`, `in_mujoco` | which solver moves the environments: Tumble's, or MuJoCo's C |
 | `vector_env`, `single_env`, `base_env` | Gymnasium's two faces, and their base: copies, goal methods |
-| `episodes`, `pictures`, `snapshots`, `vector_names` | the parts of vector environments, and the flat names of their members |
-| `actions`, `observations`, `infos`, `packing`, `faults`, `seeds`, `reset_options`, `arguments` | helpers of those, an idea each |
+| `episodes`, `pictures`, `snapshots`, `vector_names` | the parts of vector environments, and their flat names |
+| `actions`, `observations`, `infos`, `packing`, `faults`, `seeds`, `reset_options`, `arguments` | their helpers |
 | `window`, `attributes` | helpers for rendering, and for `call`, `get_attr`, `set_attr` |
 | `checking` | what `tumble.check_vector_env` is: it knows none of the others |
 | `wrappers` | what `tumble.wrappers` has |

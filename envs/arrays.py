@@ -282,7 +282,7 @@ def finite_or_zero(x: Array, among: Array) -> Array:
     return xp.where(spread_mask(among, x) & ~xp.isfinite(x), 0, x)
 
 
-def some(x: Array) -> bool:
+def any_true(x: Array) -> bool:
     """Return True if anything in an array is True, or not zero."""
     if isinstance(x, np.ndarray):
         return bool(np.count_nonzero(x))  # in a fifth of any()'s time

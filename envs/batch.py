@@ -6,7 +6,7 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from ..physics.batch_numbers import Known
+from ..physics.batch_numbers import CheckedEnvs
 from ..physics.mjmodel.outputs import control_names
 from ..physics.process.normal_mode import in_normal_mode
 from .arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data, row_all
@@ -146,7 +146,7 @@ class TaskBatch:
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
         if start.parameters:
-            self._differ(start.parameters, rows, "reset")
+            self._set_env_parameters(start.parameters, rows, "reset")
         try:
             state = self._view.restart(rows, coordinates, start, noise)
         except ValueError as error:
@@ -155,7 +155,7 @@ class TaskBatch:
         self._memory.begin({**start.memory, **result.memory}, rows)
         if result.inputs:
             self._view.drive(result.inputs, rows)
-            self.solver.forward(Known(rows))
+            self.solver.forward(CheckedEnvs(rows))
         if len(rows) == self.num_envs:
             self._coordinates = coordinates  # (num_envs, nq + nv), as the last step or reset left them
         else:
@@ -270,7 +270,7 @@ class TaskBatch:
         """Return all that the future of the environments `rows` (k,), or of all, depends on: `put_states` takes it."""
         chosen = slice(None) if rows is None else rows
         return {
-            "solver": self.solver.state.state_dict(None if rows is None else Known(rows)),
+            "solver": self.solver.state.state_dict(None if rows is None else CheckedEnvs(rows)),
             "memory": {name: copy(array[chosen]) for name, array in self._memory.arrays.items()},
             "streams": self.streams.states(rows),
             "frame_skip": self.task.frame_skip,
@@ -300,7 +300,7 @@ class TaskBatch:
         chosen = slice(None) if rows is None else rows
         self._gone = False
         edited = states["edited"] or self.solver.edits != self._edits
-        self.solver.state.load_state_dict(states["solver"], None if rows is None else Known(rows))
+        self.solver.state.load_state_dict(states["solver"], None if rows is None else CheckedEnvs(rows))
         for name, array in self._memory.arrays.items():
             array[chosen] = self.kind.like(states["memory"][name])
         self.streams.put_states(states["streams"], rows, steps_alone=keep_noise)
@@ -317,10 +317,10 @@ class TaskBatch:
                 f"{task.frame_skip}: its steps take another time; use the same frame_skip"
             )
 
-    def _differ(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
+    def _set_env_parameters(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
         """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""
         try:
-            self._view.differ(parameters, rows)
+            self._view.set_env_parameters(parameters, rows)
         except (KeyError, ValueError) as error:
             raise self._check.parameters(error, method) from error
 
@@ -332,7 +332,7 @@ class TaskBatch:
             if mask is not None:
                 chosen = host(rows)
                 parameters = {name: host(value)[chosen] for name, value in parameters.items()}
-            self._differ(parameters, rows, "step")
+            self._set_env_parameters(parameters, rows, "step")
 
     def _last(self, rows: Array) -> Last:
         """Return what the environments `rows` (k,) leave behind."""
@@ -348,9 +348,9 @@ class TaskBatch:
         try:
             return method(*arguments)
         except KeyError as error:
-            if (told := self._check.missing(error)) is error:
+            if (clearer := self._check.missing(error)) is error:
                 raise
-            raise told from error
+            raise clearer from error
 
     def _drive(self, action: Array, noise: Noise) -> None:
         """Take the physics steps under controls that the task makes of the actions, once or before each of them."""
@@ -367,7 +367,7 @@ class TaskBatch:
         now = self._view.coordinates()
         rows = indices(~row_all(now == self._coordinates))
         if len(rows):
-            self.solver.forward(Known(rows))
+            self.solver.forward(CheckedEnvs(rows))
             noise = self.streams.present(rows)
             memory = {name: array[rows] for name, array in self._memory.arrays.items()}
             result = self._ask(self.task.begin, self._view.look(memory, noise, rows))

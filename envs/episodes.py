@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from ..physics.process.normal_mode import in_normal_mode
 from .actions import ActionCheck
-from .arrays import Array, indices, only_rows, some
+from .arrays import Array, any_true, indices, only_rows
 from .batch import StepOutcome, TaskBatch
 from .faults import FaultReporter
 from .infos import InfoBuilder
@@ -82,7 +82,7 @@ class Episodes:
         self._restart(observation, infos, rows, mask)
         self.elapsed[rows] = elapsed[rows]
         self.done[rows] = False
-        self.ended = some(self.done)
+        self.ended = any_true(self.done)
         return self.hand_out(observation, info=infos.info(self._output.array))
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -161,7 +161,7 @@ class Episodes:
         self._restart(outcome.observation, infos, rows, resetting)
         infos.put_faults(outcome.faults, moved)
         self.done = terminated | truncated
-        self.ended = some(self.done)
+        self.ended = any_true(self.done)
         info = infos.info(self._output.array)
         return self.hand_out(outcome.observation, reward, terminated, truncated, info=info)
 
@@ -240,7 +240,7 @@ class Episodes:
         observation = {name: self._kind.like(part.clone()) for name, part in state["observation"].items()}
         self.observation = observation[""] if list(observation) == [""] else observation
         self.elapsed, self.done = (self._kind.like(state[name].clone()) for name in ("elapsed", "done"))
-        self.ended = some(self.done)
+        self.ended = any_true(self.done)
 
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""

@@ -26,7 +26,7 @@ class FaultReporter:
     """Warns of each kind of fault the first time that it happens."""
 
     def __init__(self) -> None:
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
     def report(self, faults: Iterable[tuple[int, int, int]]) -> None:
         """Warn of the kinds of fault that no warning has been given of yet; the line shown is the user's.
@@ -36,8 +36,8 @@ class FaultReporter:
         """
         for env, mask, step in faults:
             for bit, (what, remedy) in _STORIES.items():
-                if mask & bit and bit not in self._told:
-                    self._told.add(bit)
+                if mask & bit and bit not in self._reported:
+                    self._reported.add(bit)
                     warnings.warn(
                         f"environment {env}, step {step} of its episode: {what}. Remedy: {remedy}. Later faults of "
                         "this kind are only marked in info['fault'].",

@@ -7,7 +7,7 @@ out. Keys that speak of the same environments share one mask.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .arrays import Array, indices, namespace, some, zeros_like_rows
+from .arrays import Array, any_true, indices, namespace, zeros_like_rows
 
 Values = Mapping[str, Array]  # each (n, ...)
 Info = dict[str, Any]  # what the user gets: tensors or arrays, or further infos
@@ -73,7 +73,7 @@ class InfoBuilder:
         if faults is None:
             return
         mask = faults != 0 if among is None else (faults != 0) & among
-        if some(mask):
+        if any_true(mask):
             rows = indices(mask)
             self.put({"fault": faults[rows]}, rows, mask)
 

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import torch
 
-from ..physics.batch_numbers import Known
+from ..physics.batch_numbers import CheckedEnvs
 from ..physics.process.normal_mode import in_normal_mode
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
@@ -71,7 +71,7 @@ class Pictures:
         has_track = any(mj.camera(i).name == "track" for i in range(mj.ncam))
         return "track" if has_track else task.camera
 
-    def take(self, envs: Known | None, mode: str = "rgb_array") -> torch.Tensor:
+    def take(self, envs: CheckedEnvs | None, mode: str = "rgb_array") -> torch.Tensor:
         """Picture environments, where the solver's numbers are.
 
         Args:
@@ -98,17 +98,17 @@ class Pictures:
             self._renderer = make_renderer(self._kind, self._batch.solver.model, width, height, **dress)
         return self._renderer
 
-    def together(self, envs: Known, spacing: Sequence[float]) -> torch.Tensor:
+    def together(self, envs: CheckedEnvs, spacing: Sequence[float]) -> torch.Tensor:
         """Picture environments side by side, (height, width, 3) uint8."""
         return self.renderer.together(self._batch.solver, ("rgb",), envs, spacing=spacing)["rgb"]
 
-    def body_pixels(self, envs: Known) -> tuple[torch.Tensor, list[str]]:
+    def body_pixels(self, envs: CheckedEnvs) -> tuple[torch.Tensor, list[str]]:
         """Return where the bodies of environments are seen, (k, bodies, 2) pixels right and down, and their names."""
         solver, mj = self._batch.solver, self._batch.solver.model.mj
         places = solver.get_many(("xpos",), envs)["xpos"][:, 1:]
         return self.renderer.pixels(solver, places, envs), [mj.body(i).name for i in range(1, mj.nbody)]
 
-    def known(self, envs: Sequence[int] | torch.Tensor | None) -> Known:
+    def known(self, envs: Sequence[int] | torch.Tensor | None) -> CheckedEnvs:
         """The environments to picture, once it is known that they exist; None: the first 16 at most.
 
         Indices that lie on a device are asked there, and waited for.
@@ -118,7 +118,7 @@ class Pictures:
         """
         count, device = self._batch.num_envs, self._batch.solver.device
         if envs is None:
-            return Known(torch.arange(min(MOST_PICTURES, count), device=device))
+            return CheckedEnvs(torch.arange(min(MOST_PICTURES, count), device=device))
         try:
             given = torch.as_tensor(envs).reshape(-1)
         except (TypeError, ValueError, RuntimeError) as error:
@@ -130,7 +130,7 @@ class Pictures:
         wrong = rows[(rows < 0) | (rows >= count)]
         if len(wrong):
             raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {count - 1}")
-        return Known(rows.to(device, copy=True))
+        return CheckedEnvs(rows.to(device, copy=True))
 
 
 @in_normal_mode
@@ -232,7 +232,7 @@ class VectorPictures:
     def render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> None:
         self._shown = self._pictures.known(envs)
 
-    def _chosen(self, envs_idx: Sequence[int] | torch.Tensor | None) -> Known:
+    def _chosen(self, envs_idx: Sequence[int] | torch.Tensor | None) -> CheckedEnvs:
         """Return the environments of a call; None: `render_envs`."""
         return self._shown if envs_idx is None else self._pictures.known(envs_idx)
 

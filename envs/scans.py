@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import Array, ArrayKind
 
 if TYPE_CHECKING:
-    from ..physics.batch_numbers import Known
+    from ..physics.batch_numbers import CheckedEnvs
     from .simulators import Solver
 
 ALIGNMENTS = ("yaw", "frame", "world")
@@ -127,7 +127,7 @@ class Scanner:
         self._direction = kind.numbers(np.array(scan.direction)[None] / length)
         self._geoms = self._still() if scan.geoms is None else scan.geoms
 
-    def distances(self, found: Mapping[str, Array], envs: "Known | None") -> Array:
+    def distances(self, found: Mapping[str, Array], envs: "CheckedEnvs | None") -> Array:
         """Return the distances along the rays, (n, k), or (n, frames, k) of several frames, m.
 
         Args:

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from ..physics.arguments import as_environments
 from ..physics.process.normal_mode import in_normal_mode
-from .arrays import Array, copy, some
+from .arrays import Array, any_true, copy
 from .episodes import Episodes
 from .observations import parts_of
 
@@ -90,7 +90,7 @@ class Snapshots:
         states = self._batch.states(rows)
         model = self._batch.solver.model
         return Snapshot(
-            type(self._batch.task).__name__, model, count, envs, observation, elapsed, done, some(done), states
+            type(self._batch.task).__name__, model, count, envs, observation, elapsed, done, any_true(done), states
         )
 
     def restore(self, snapshot: Snapshot, envs_idx: Environments = None, *, noise: str = "same") -> Any:
@@ -125,7 +125,7 @@ class Snapshots:
         for name, part in parts_of(observation).items():
             part[chosen] = bring(snapshot.observation[name])
         episodes.elapsed[chosen], episodes.done[chosen] = bring(snapshot.elapsed), bring(snapshot.done)
-        episodes.ended = snapshot.ended or (episodes.ended and some(episodes.done))
+        episodes.ended = snapshot.ended or (episodes.ended and any_true(episodes.done))
         return episodes.hand_out(observation, info={})[0]
 
     def branch(self, env: int, targets: Environments = None, *, noise: str = "same") -> Any:

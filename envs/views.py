@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from ..physics import RigidSolver
-from ..physics.batch_numbers import Known
+from ..physics.batch_numbers import CheckedEnvs
 from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind, indices, row_all
@@ -94,7 +94,7 @@ class BatchView:
         """Return the derived quantities of the environments `rows` by name, those of which scans are made too."""
         if not self._wanted:
             return {}
-        known = None if rows is None else Known(rows)
+        known = None if rows is None else CheckedEnvs(rows)
         return {
             name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._wanted, known).items()
         }
@@ -110,14 +110,14 @@ class BatchView:
     ) -> TaskState:
         """Return a state of what `_found` returned, whose pictures and distances along rays are computed when read."""
         solver, cameras, scanners, nq = self._solver, self._cameras, self._scanners, self._nq
-        known = None if rows is None else Known(rows)
+        known = None if rows is None else CheckedEnvs(rows)
         if fields is None:
             fields = {name: found[name] for name in self._reads}
         images = LazyArrays(solver, cameras, lambda name: self._picture(name, known)) if cameras else _NONE
         rays = LazyArrays(solver, scanners, lambda name: scanners[name].distances(found, known)) if scanners else _NONE
         return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, rays)
 
-    def _picture(self, name: str, known: Known | None) -> Array:
+    def _picture(self, name: str, known: CheckedEnvs | None) -> Array:
         """Return what a camera of the task sees, (k, height, width, 3) uint8."""
         if name not in self._renderers:
             from ..physics.rendering import BatchRenderer
@@ -130,9 +130,9 @@ class BatchView:
         """Set the controls (num_envs, nu)."""
         self._solver.ctrl = controls
 
-    def differ(self, parameters: Mapping[str, Any], rows: Array) -> None:
+    def set_env_parameters(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
-        self._solver.update_parameters(parameters, Known(rows))
+        self._solver.update_parameters(parameters, CheckedEnvs(rows))
 
     def push(self, result: StepResult, state: TaskState) -> Array | None:
         """Let environments go on with the velocities of a step's result, where they are not those of its state.
@@ -145,12 +145,12 @@ class BatchView:
         rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
         if not len(rows):
             return None
-        self._solver.set_state(qvel=result.qvel[rows], envs_idx=Known(rows))
+        self._solver.set_state(qvel=result.qvel[rows], envs_idx=CheckedEnvs(rows))
         return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
-        self._solver.set_inputs(None if rows is None else Known(rows), **inputs)
+        self._solver.set_inputs(None if rows is None else CheckedEnvs(rows), **inputs)
 
     def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
         """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state.
@@ -158,7 +158,7 @@ class BatchView:
         Memory and inputs are those of `start`.
         """
         nq = self._nq
-        self._solver.reset(Known(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def faults(self) -> Array | None:

@@ -11,7 +11,7 @@ import torch
 from .arguments import as_environments, as_numbers, require_finite, require_start
 
 
-class Known(NamedTuple):
+class CheckedEnvs(NamedTuple):
     """Environments (k,) int64, an array or a tensor on the solver's device, that are known to exist."""
 
     index: Any
@@ -60,7 +60,7 @@ class HostNumbers:
 
     def environments(self, envs_idx: Any, num_envs: int) -> Any:
         """Environment indices (k,); None for all; errors are those of `as_environments`."""
-        if type(envs_idx) is Known:
+        if type(envs_idx) is CheckedEnvs:
             return envs_idx.index if isinstance(envs_idx.index, np.ndarray) else envs_idx.index.numpy()
         return as_environments(envs_idx, num_envs)
 
@@ -108,7 +108,7 @@ class DeviceNumbers(HostNumbers):
         Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one
         would end the process.
         """
-        if type(envs_idx) is Known:
+        if type(envs_idx) is CheckedEnvs:
             return torch.as_tensor(envs_idx.index, device=self._device)
         if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == self._device:
             index = envs_idx.reshape(-1)

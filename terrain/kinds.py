@@ -99,8 +99,8 @@ class SubTerrain:
                     raise ValueError(f"{self.name} has no parameter {given!r}: {hint}")
 
     def __repr__(self) -> str:
-        told = [f"proportion={self.proportion:g}", *(f"{name}={value}" for name, value in self.parameters.items())]
-        return f"SubTerrain({self.name}, {', '.join(told)})"
+        arguments = [f"proportion={self.proportion:g}", *(f"{name}={value}" for name, value in self.parameters.items())]
+        return f"SubTerrain({self.name}, {', '.join(arguments)})"
 
     def heights(self, size: Any, horizontal_scale: float, rng: Any, difficulty: float = 0.5) -> np.ndarray:
         """Return the heights of one such ground, (nrow, ncol), metres.

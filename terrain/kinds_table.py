@@ -18,8 +18,8 @@ BEGIN, END = "<!-- kinds: made by tumble.terrain.kinds_table -->", "<!-- end of 
 
 def parameters_of(kind: Generator) -> dict[str, tuple[str, str]]:
     """Return the kind's own parameters: by name, the default as it is written and what the docstring says."""
-    told = (inspect.getdoc(kind) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    words = {name: " ".join(text.split()) for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", told, re.M)}
+    doc = (inspect.getdoc(kind) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    words = {name: " ".join(text.split()) for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", doc, re.M)}
     return {
         name: ("" if parameter.default is parameter.empty else repr(parameter.default), words.get(name, ""))
         for name, parameter in [*inspect.signature(kind).parameters.items()][3:]

@@ -30,7 +30,7 @@ class SeenParts:
     critic: tuple[str, ...]
 
     @property
-    def differ(self) -> bool:
+    def are_different(self) -> bool:
         """True if the two networks see different parts, and so need a policy class of this module."""
         return set(self.actor) != set(self.critic)
 

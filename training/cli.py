@@ -15,7 +15,7 @@ from ..physics.process.waiting import importing, show_what_is_waited_for
 from .check_command import check
 from .errors import TumbleUserError, explain
 from .export_command import export
-from .places import require_place
+from .output_paths import require_output_path
 from .printing import print_outcome, print_scores, print_table
 from .render_command import Columns, Overlays, Slow, render
 from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
@@ -293,9 +293,9 @@ def evaluate(
     from .runs import Run
 
     if video is not None:
-        require_place(video, ".mp4", ".gif")
+        require_output_path(video, ".mp4", ".gif")
     if replay is not None:
-        require_place(replay, ".html")
+        require_output_path(replay, ".html")
     if num_envs > 1 and video is None and replay is None and not viewed:
         raise TumbleUserError(
             "--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view"

@@ -1,4 +1,4 @@
-"""Episodes that a policy played: returns, lengths, and what the task told of them in `info`."""
+"""Episodes that a policy played: returns, lengths, and numbers of `info`."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

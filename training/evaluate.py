@@ -195,7 +195,7 @@ def with_options(config: RunConfig, options: dict[str, Any] | None) -> RunConfig
     """Return a run's configuration with other options of the task.
 
     Raises:
-        EvaluationError: One of them names the simulator, which an evaluation is told in another way.
+        EvaluationError: One of them names the simulator, which an evaluation has an argument for.
     """
     if "simulator" in (options or {}):
         raise EvaluationError(f"simulator is no option of an evaluation: choose by --in ({', '.join(SIMULATORS)})")
@@ -290,10 +290,10 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> str:
     Returns:
         A line that says where the scores are.
     """
-    told = "" if evaluation.deterministic else "-stochastic"
-    told += "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
-    told = re.sub(r"[^-=.,\w]+", "_", told)
-    path = run.folder / f"evaluation-{evaluation.simulator}{told}.json"
+    suffix = "" if evaluation.deterministic else "-stochastic"
+    suffix += "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
+    suffix = re.sub(r"[^-=.,\w]+", "_", suffix)
+    path = run.folder / f"evaluation-{evaluation.simulator}{suffix}.json"
     kept, step = _episodes_and_step(path)
     if kept > len(evaluation.returns) and step >= evaluation.step:
         return f"{path} keeps its {kept} episodes of step {step:,}: evaluate as many to replace them"

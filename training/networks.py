@@ -78,7 +78,7 @@ def policy_class(config: RunConfig, space: gym.Space[Any], seen: SeenParts) -> t
     options = policy_options(config.policy, on_policy=config.algo not in OFF_POLICY)
     if config.algo == RECURRENT:
         return _recurrent_policy(config, space, seen, options)
-    if seen.differ:
+    if seen.are_different:
         return ASYMMETRIC[config.algo], options | {"actor_parts": seen.actor, "critic_parts": seen.critic}
     return ALGORITHMS[config.algo].policy_aliases[policy_name(space)], options
 
@@ -90,7 +90,7 @@ def _recurrent_policy(
     aliases, lstm = algorithm_class(RECURRENT).policy_aliases, config.recurrent_ppo
     options |= {"lstm_hidden_size": lstm.lstm_hidden_size, "n_lstm_layers": lstm.n_lstm_layers}
     options["enable_critic_lstm"] = lstm.critic_lstm
-    if seen.differ:
+    if seen.are_different:
         from .recurrent import AsymmetricRecurrentPolicy
 
         return AsymmetricRecurrentPolicy, options | {"actor_parts": seen.actor, "critic_parts": seen.critic}

@@ -36,8 +36,8 @@ def print_scores(scores: "list[Evaluation]") -> None:
     from rich.table import Table
 
     title = f"{scores[0].task} after {scores[0].step:,} steps"
-    told = any(score.successes for score in scores)
-    headings = ("in", "episodes", "mean return", "standard error", "mean length", *(["success"] if told else []))
+    has_success = any(score.successes for score in scores)
+    headings = ("in", "episodes", "mean return", "standard error", "mean length", *(["success"] if has_success else []))
     table = Table(*headings, box=None, title=title)
     for score in scores:
         row = score.summary()

@@ -7,7 +7,7 @@ import typer
 
 from ..physics.process.waiting import Waiting, importing
 from .errors import TumbleUserError
-from .places import require_place
+from .output_paths import require_output_path
 
 Overlays = Annotated[
     list[str] | None,
@@ -55,7 +55,7 @@ def render(
     from .arguments import check_options, parse_options
     from .tasks import find_task
 
-    require_place(out, ".png", *_FILMS, ".html")
+    require_output_path(out, ".png", *_FILMS, ".html")
     model = Path(what) if what.endswith(".xml") else None
     if model is not None and not model.exists():
         raise TumbleUserError(f"{model}: no such model file")

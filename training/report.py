@@ -188,8 +188,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
     known = [score for score in scores if score is not None]
     success = " / ".join(f"{100 * s['success_rate']:.0f} %" for s in known if s["success_rate"] is not None)
     first = known[0]["infos"] or {} if known else {}
-    told = ", ".join(f"{name} {_told(name, *value)}" for name, value in first.items() if _is_worth_a_word(name))
-    return [row["task"], row["algo"], str(row["seed"]), f"{row['steps']:,}", minutes, *texts, apart, success, told]
+    infos = ", ".join(f"{name} {_info_text(name, *value)}" for name, value in first.items() if _is_worth_a_word(name))
+    return [row["task"], row["algo"], str(row["seed"]), f"{row['steps']:,}", minutes, *texts, apart, success, infos]
 
 
 def _is_worth_a_word(name: str) -> bool:
@@ -197,7 +197,7 @@ def _is_worth_a_word(name: str) -> bool:
     return not name.startswith("reward_") and name not in ("success", "is_success")
 
 
-def _told(name: str, mean: float, end: float) -> str:
+def _info_text(name: str, mean: float, end: float) -> str:
     """Return the number as text: errors in the mean over all steps, others in the mean at the ends of episodes."""
     return f"{mean if name.endswith('_error') else end:.3g}"
 

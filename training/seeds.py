@@ -168,11 +168,11 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
     running: list[_Child] = []
     failures: list[str] = []
     with StopRequest().listening() as request:
-        told = False
+        stopping = False
         try:
             while running or (waiting and not request.wanted):
-                if request.wanted and not told:
-                    told = True
+                if request.wanted and not stopping:
+                    stopping = True
                     for child in running:
                         child.interrupt()
                 if waiting and not request.wanted and len(running) < jobs:
@@ -181,7 +181,9 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
                 time.sleep(0.05)
                 ended = [child for child in running if child.has_ended()]
                 running = [child for child in running if child not in ended]
-                failures += [child.failure for child in ended if child.failure and not (told and child.was_interrupted)]
+                failures += [
+                    child.failure for child in ended if child.failure and not (stopping and child.was_interrupted)
+                ]
         finally:
             for child in running:  # where something went wrong here, or Ctrl-C was pressed twice
                 child.stop_at_once()

@@ -50,8 +50,8 @@ class Floor:
             self._handles.append([scene.add_glb(f"/floor/{number}/painted", painted_glb(painted), **pose)])
 
     def _mesh(self, name: str, vertices: np.ndarray, faces: np.ndarray, color: np.ndarray, pose: dict) -> Any:
-        told = tuple(int(255 * part) for part in color)
-        return self._server.scene.add_mesh_simple(name, vertices, faces, color=told, side="double", **pose)
+        rgb = tuple(int(255 * part) for part in color)
+        return self._server.scene.add_mesh_simple(name, vertices, faces, color=rgb, side="double", **pose)
 
     def move(self, pos: np.ndarray, shift: np.ndarray) -> None:
         """Put the floors of one environment, at poses (ngeom, 3), where it is shifted to, but for whole fields."""

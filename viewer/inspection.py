@@ -28,10 +28,10 @@ def tree(mj: mujoco.MjModel) -> str:
         depth[b] = depth[mj.body_parentid[b]] + 1
         joints = range(mj.body_jntadr[b], mj.body_jntadr[b] + mj.body_jntnum[b]) if mj.body_jntnum[b] else ()
         kinds = [f"{escaped(mj.joint(j).name or str(j))} ({_kind(mj, j)})" for j in joints]
-        told = [f"{mj.body_mass[b]:.3g} kg"]
-        told += [", ".join(kinds)] if kinds else []
-        told += [f"{mj.body_geomnum[b]} geoms"] if mj.body_geomnum[b] else []
-        lines.append(f"{'  ' * (depth[b] - 1)}- **{escaped(mj.body(b).name or f'body {b}')}**: {'; '.join(told)}")
+        facts = [f"{mj.body_mass[b]:.3g} kg"]
+        facts += [", ".join(kinds)] if kinds else []
+        facts += [f"{mj.body_geomnum[b]} geoms"] if mj.body_geomnum[b] else []
+        lines.append(f"{'  ' * (depth[b] - 1)}- **{escaped(mj.body(b).name or f'body {b}')}**: {'; '.join(facts)}")
     left = len(lines) - MOST_LINES
     return "\n".join(lines[:MOST_LINES] + ([f"- and {left} more"] if left > 0 else []))
 

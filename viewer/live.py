@@ -228,7 +228,7 @@ class Viewer:
         """
         if self._ended.is_set():
             return
-        self.session.tell({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
+        self.session.record_info({**({"reward": rewards} if rewards is not None else {}), **(infos or {})})
         self._note()
         panel, now = self.panel, time.perf_counter()
         begun = self._clock if self._synced else now
@@ -286,7 +286,7 @@ class Viewer:
     def _note(self) -> None:
         session, env = self.session, self.panel.env
         with self._going_on():
-            self._plots.note(float(session.solver.time[env]), session.told, env)
+            self._plots.note(float(session.solver.time[env]), session.info, env)
 
     def _poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of all geoms, (num_envs, ngeom, ...); environments that are not shown have zeros."""
@@ -316,7 +316,7 @@ class Viewer:
 
     def _read(self) -> None:
         session, env = self.session, self.panel.env
-        reward = session.told.get("reward")
+        reward = session.info.get("reward")
         words = f"time {float(session.solver.time[env]):.2f} s"
         words += f", reward {reward[env]:.3f}" if reward is not None else ""
         self.panel.status.content = words

@@ -51,7 +51,7 @@ class Mover:
         raise NotImplementedError
 
     def step(self, way: str, wanted: np.ndarray) -> dict[str, Any]:
-        """Take a frame with the values of the sliders (num_envs, k); return what is told of it by name."""
+        """Take a frame with the values of the sliders (num_envs, k); return its numbers by name."""
         raise NotImplementedError
 
     def write(self, env: int, index: int, value: float) -> None:
@@ -172,7 +172,7 @@ class EnvsMover(Mover):
         self._observations, _ = self._envs.reset(seed=self._seed)
 
     def step(self, way: str, wanted: np.ndarray) -> dict[str, Any]:
-        """Take a step; the reward and the infos are told."""
+        """Take a step; return the reward and the infos by name."""
         self._observations, rewards, _, _, infos = self._envs.step(self._actions(way, wanted))
         return {"reward": rewards, **infos}
 

@@ -20,17 +20,17 @@ class Plots:
         self._rows: deque[tuple[float, list[float]]] = deque(maxlen=KEPT)
         self._chart: Any = None
 
-    def note(self, time: float, told: dict[str, np.ndarray], env: int) -> None:
+    def note(self, time: float, info: dict[str, np.ndarray], env: int) -> None:
         """Add the numbers of a step."""
-        if not told:
+        if not info:
             return
         if not self._names:
-            rewards = [name for name in told if "reward" in name]
-            self._names = (rewards or list(told))[:MOST_CURVES]
+            rewards = [name for name in info if "reward" in name]
+            self._names = (rewards or list(info))[:MOST_CURVES]
         if self._rows and time <= self._rows[-1][0]:
             self._rows.clear()  # it began anew
         before = self._rows[-1][1] if self._rows else [0.0] * len(self._names)
-        now = [float(told[name][env]) if name in told else np.nan for name in self._names]
+        now = [float(info[name][env]) if name in info else np.nan for name in self._names]
         kept = [new if np.isfinite(new) else old for new, old in zip(now, before, strict=True)]  # gaps break the chart
         self._rows.append((time, kept))
 

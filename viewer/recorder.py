@@ -1,4 +1,4 @@
-"""Recording: the geoms' poses of chosen environments, frame by frame, with rewards and what else is told of a step."""
+"""Recording: the geoms' poses of chosen environments, frame by frame, with rewards and infos."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -68,8 +68,8 @@ class Recorder:
             self._camera = start_camera(self._mj, pos[0])
         times = self._solver.time.double().cpu().numpy()[self.envs] if time is None else np.full(len(self.envs), time)
         self._frames.append((times, pos, quat))
-        told = {"reward": reward} if reward is not None else {}
-        numbers = numbers_of({**told, **(infos or {})}, int(self._solver.num_envs))
+        own = {"reward": reward} if reward is not None else {}
+        numbers = numbers_of({**own, **(infos or {})}, int(self._solver.num_envs))
         self._curves.append({name: values[self.envs] for name, values in numbers.items()})
 
     def replay(self) -> Replay:
@@ -81,9 +81,9 @@ class Recorder:
         if not self._frames or self._camera is None:
             raise ViewerError("nothing was recorded: call add() after each step")
         time, pos, quat = (np.stack(parts) for parts in zip(*self._frames, strict=True))
-        names = list(dict.fromkeys(name for told in self._curves for name in told))
+        names = list(dict.fromkeys(name for info in self._curves for name in info))
         unknown = np.full(len(self.envs), np.nan)
-        curves = {name: np.stack([told.get(name, unknown) for told in self._curves]) for name in names}
+        curves = {name: np.stack([info.get(name, unknown) for info in self._curves]) for name in names}
         return Replay(self._mj, self._drawn, self._camera, self.envs, time, pos, quat, curves, self.title)
 
 

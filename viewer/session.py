@@ -26,7 +26,7 @@ class Session:
         ways: names of what moves the batch, such as "random"; `way` is the chosen one.
         controls: names, lower and upper bounds of what the sliders set.
         wanted: (num_envs, controls) values of the sliders.
-        told: numbers of the last step by name, (num_envs,) each; the reward is among them.
+        info: numbers of the last step by name, (num_envs,) each; the reward is among them.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Session:
         self.dt, self.controls = mover.dt, mover.controls
         self.ways = [] if driven else mover.ways
         self.way = "policy" if act is not None else mover.ways[0]
-        self.told: dict[str, np.ndarray] = {}
+        self.info: dict[str, np.ndarray] = {}
         self.wanted = mover.start()
         self._lags = driven or is_scene(source)
         if not driven:
@@ -47,16 +47,16 @@ class Session:
 
     def reset(self) -> None:
         """Begin anew in all environments."""
-        self.told = {}
+        self.info = {}
         self._mover.reset()
 
     def advance(self) -> None:
         """Take one frame."""
-        self.tell(self._mover.step(self.way, self.wanted))
+        self.record_info(self._mover.step(self.way, self.wanted))
 
-    def tell(self, told: Mapping[str, Any]) -> None:
+    def record_info(self, info: Mapping[str, Any]) -> None:
         """Take note of the numbers of a step that every environment has one of."""
-        self.told = numbers_of(told, self.num_envs)
+        self.info = numbers_of(info, self.num_envs)
 
     def refresh(self) -> None:
         """Bring poses to the present state, in a scene and where a program may have written since."""

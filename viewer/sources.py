@@ -28,10 +28,10 @@ def solver_of(source: Any) -> Any:
     raise TypeError(f"{type(source).__name__} has no solver: give environments of Tumble, a Scene or a RigidSolver")
 
 
-def numbers_of(told: Mapping[str, Any], count: int) -> dict[str, np.ndarray]:
-    """Return what is told of a step, by name, that each of `count` environments has one number of, (count,)."""
+def numbers_of(info: Mapping[str, Any], count: int) -> dict[str, np.ndarray]:
+    """Return the numbers of an info of which each of `count` environments has one, by name, (count,)."""
     found = {}
-    for name, value in told.items():
+    for name, value in info.items():
         array = np.asarray(value.cpu() if hasattr(value, "cpu") else value)
         if not name.startswith("_") and array.shape == (count,) and array.dtype.kind in "biuf":
             found[name] = array.astype(float)
@@ -62,8 +62,8 @@ class _OneAsMany:
         observation, reward, terminated, truncated, info = self._env.step(actions[0])
         if terminated or truncated:
             observation, _ = self._env.reset()
-        told = {name: np.array([value]) for name, value in info.items() if np.ndim(value) == 0}
-        return observation, np.array([reward]), np.array([terminated]), np.array([truncated]), told
+        numbers = {name: np.array([value]) for name, value in info.items() if np.ndim(value) == 0}
+        return observation, np.array([reward]), np.array([terminated]), np.array([truncated]), numbers
 
 
 def as_vector(envs: Any, act: Callable[[Any], Any] | None) -> tuple[Any, Callable[[Any], Any] | None]:

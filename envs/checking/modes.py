@@ -283,7 +283,7 @@ def modes_agree(subject: Subject) -> str:
         going = np.ones(subject.envs.num_envs, bool)
         for number, (mine, theirs) in enumerate(zip(one.steps, other.steps, strict=True)):
             for env in np.flatnonzero(going).tolist():
-                if wrong := difference(_told(mine, env, one.mode), _told(theirs, env, other.mode)):
+                if wrong := difference(_results_of(mine, env, one.mode), _results_of(theirs, env, other.mode)):
                     raise Failed(
                         f"step {number} of environment {env} differs under {first} and {name}: {wrong}",
                         "end the episode with the same observation, reward and flags, and reset after that",
@@ -292,7 +292,7 @@ def modes_agree(subject: Subject) -> str:
     return " and ".join(found)
 
 
-def _told(step: Step, env: int, mode: AutoresetMode | None) -> Any:
+def _results_of(step: Step, env: int, mode: AutoresetMode | None) -> Any:
     """Return what a step says of an environment, with the last observation where its episode ended."""
     observation = row(step.observation, env)
     if step.done[env] and mode is AutoresetMode.SAME_STEP and "final_obs" in step.info:

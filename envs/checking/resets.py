@@ -52,7 +52,7 @@ def partial_reset(subject: Subject) -> str:
     for number in range(at, steps):
         for env in np.flatnonzero(~mask).tolist():
             mine, theirs = plain.steps[number], other.steps[number]
-            if found := difference(_told(mine, env), _told(theirs, env)):
+            if found := difference(_results_of(mine, env), _results_of(theirs, env)):
                 raise Failed(
                     f"environment {env}, which the mask leaves, goes on otherwise in step {number}: {found}", _DO
                 )
@@ -96,7 +96,7 @@ def _has_disabled(subject: Subject) -> bool:
         return False
 
 
-def _told(step: Any, env: int) -> Any:
+def _results_of(step: Any, env: int) -> Any:
     observation = row(step.observation, env)
     observation = dict(enumerate(observation)) if isinstance(observation, tuple) else observation
     return {"observation": observation, "reward": row(step.reward, env), "flags": [row(step.done, env)]}
@@ -121,7 +121,7 @@ def own_actions(subject: Subject) -> str:
             for number, (one, other) in enumerate(zip(plain.steps, again.steps, strict=True)):
                 ended = one.done | other.done  # a reset may draw from a generator that all share
                 for env in np.flatnonzero(~ended).tolist():
-                    found = difference(_told(one, env), _told(other, env))
+                    found = difference(_results_of(one, env), _results_of(other, env))
                     if found and not changed[env]:
                         raise Failed(
                             f"other actions of {environments(changed)} change environment {env} in step {number}: "

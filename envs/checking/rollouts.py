@@ -76,8 +76,8 @@ class Rollout:
     @property
     def changes(self) -> bool:
         """True if an observation of an environment ever changes: where none does, a reset cannot be seen."""
-        told = self.observations
-        return any(difference({"": told[0]}, {"": other}) is not None for other in told[1:])
+        observations = self.observations
+        return any(difference({"": observations[0]}, {"": other}) is not None for other in observations[1:])
 
 
 class Misreturned(Exception):

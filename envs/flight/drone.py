@@ -105,8 +105,8 @@ class DroneTask(Task):
         velocity = quat_rotate_inverse(quat, state.qvel[:, :3])
         return velocity, state.qvel[:, 3:6], projected_gravity(quat)
 
-    def way(self, state: TaskState, goal: Array) -> Array:
-        """Return the way to a goal in the body's frame, (n, 3) m."""
+    def offset_to_goal(self, state: TaskState, goal: Array) -> Array:
+        """Return the offset to a goal in the body's frame, (n, 3) m."""
         return quat_rotate_inverse(state.qpos[:, 3:7], goal - state.qpos[:, :3])
 
     def nearness(self, distance: Array) -> Array:

@@ -29,7 +29,7 @@ class DroneHover(DroneTask):
     | 0-2 | velocity | m/s | of the center, in the frame of the body |
     | 3-5 | rates | rad/s | angular velocity in the frame of the body |
     | 6-8 | gravity | 1 | the direction downwards, in the frame of the body |
-    | 9-11 | goal | m | the way to the goal, in the frame of the body |
+    | 9-11 | goal | m | the offset to the goal, in the frame of the body |
 
     Reward, a second's weights times the step's 0.02 s, as in IsaacLab's Quadcopter:
 
@@ -63,8 +63,8 @@ class DroneHover(DroneTask):
         return Start(qpos, qvel, memory, inputs={"mocap_pos": goal[:, None, :]})
 
     def observation(self, state: TaskState) -> Array:
-        """Return velocities, the direction of gravity and the way to the goal, (n, 12)."""
-        return self.xp.concat((*self.motion(state), self.way(state, state.memory["goal"])), axis=1)
+        """Return velocities, the direction of gravity and the offset to the goal, (n, 12)."""
+        return self.xp.concat((*self.motion(state), self.offset_to_goal(state, state.memory["goal"])), axis=1)
 
     @property
     def observation_structure(self) -> dict[str, int]:
@@ -74,8 +74,8 @@ class DroneHover(DroneTask):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for being near the goal, charge for moving and turning."""
         velocity, rates, gravity = self.motion(state)
-        way = self.way(state, state.memory["goal"])
-        distance = row_norm(way)
+        offset = self.offset_to_goal(state, state.memory["goal"])
+        distance = row_norm(offset)
         terms = {
             "reward_goal": self.goal_weight * self.dt * self.nearness(distance),
             "reward_velocity": -(self.velocity_weight * self.dt) * row_sum(velocity * velocity),
@@ -85,7 +85,7 @@ class DroneHover(DroneTask):
         info = {"distance": distance, "success": held >= self.hold_steps}
         inputs = {"xfrc_applied": self.drag_force(state, action, velocity)} if self.rotor_drag else {}
         return StepResult(
-            self.xp.concat((velocity, rates, gravity, way), axis=1),
+            self.xp.concat((velocity, rates, gravity, offset), axis=1),
             terms,
             self.crashed(state),
             info,

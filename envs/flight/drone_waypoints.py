@@ -31,7 +31,7 @@ class DroneWaypoints(DroneTask):
     | 0-2 | velocity | m/s | of the center, in the frame of the body |
     | 3-5 | rates | rad/s | angular velocity in the frame of the body |
     | 6-8 | gravity | 1 | the direction downwards, in the frame of the body |
-    | 9-11 | waypoint | m | the way to the next waypoint, in the frame of the body |
+    | 9-11 | waypoint | m | the offset to the next waypoint, in the frame of the body |
     | 12-14 | following | m | from the drone to the waypoint after it; to the last one where there is none |
 
     A waypoint is passed where the drone is nearer than `pass_distance` m.
@@ -108,9 +108,9 @@ class DroneWaypoints(DroneTask):
         return {"mocap_pos": xp.stack((self.chosen(waypoints, passed), following), axis=1)}
 
     def observation(self, state: TaskState) -> Array:
-        """Return velocities, the direction of gravity and the ways to two waypoints, (n, 15)."""
-        ways = [self.way(state, self.waypoint(state, later)) for later in (0, 1)]
-        return self.xp.concat((*self.motion(state), *ways), axis=1)
+        """Return velocities, the direction of gravity and the offsets to two waypoints, (n, 15)."""
+        offsets = [self.offset_to_goal(state, self.waypoint(state, later)) for later in (0, 1)]
+        return self.xp.concat((*self.motion(state), *offsets), axis=1)
 
     @property
     def observation_structure(self) -> dict[str, int]:

@@ -93,6 +93,6 @@ class States:
                 if world.names:
                     world.share()
                 if parts["own"][row]:
-                    world.differ({name: part[row] for name, part in numbers.items()}, self._solver.fresh)
+                    world.set_env_parameters({name: part[row] for name, part in numbers.items()}, self._solver.fresh)
                 world.go_on(parts["states"][row], parts["evaluated"][row], bool(parts["moved"][row]))
                 world.faults = int(parts["faults"][row])

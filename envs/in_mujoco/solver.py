@@ -193,7 +193,7 @@ class MujocoSolver:
         given = {name: checked(self.model.mj, name, v, index) for name, v in as_double(parameters).items()}
         with heard():
             for k, world in enumerate(worlds):
-                world.differ({name: value[k] for name, value in given.items()}, self.fresh)
+                world.set_env_parameters({name: value[k] for name, value in given.items()}, self.fresh)
 
     def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape)."""

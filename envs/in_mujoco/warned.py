@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import mujoco
 
-_TOLD_BY_FAULTS = ("Nan, Inf or huge value", "Too many contacts", "arena memory")
+_FAULTS = ("Nan, Inf or huge value", "Too many contacts", "arena memory")
 """Parts of the messages of what `World.faults` marks."""
-_told: set[str] = set()
+_shown: set[str] = set()
 
 
 @contextmanager
@@ -22,6 +22,6 @@ def heard() -> Iterator[None]:
     finally:
         mujoco.set_mju_user_warning(before)
     for message in messages:
-        if message not in _told and not any(part in message for part in _TOLD_BY_FAULTS):
-            _told.add(message)
+        if message not in _shown and not any(part in message for part in _FAULTS):
+            _shown.add(message)
             warnings.warn(f"MuJoCo: {message}", RuntimeWarning, stacklevel=4)

@@ -27,7 +27,7 @@ class World:
     After a step the derived quantities in `data` are those of its last evaluation, as MuJoCo leaves them.
 
     Attributes:
-        model: its `MjModel`, shared with other environments until `differ` gives it numbers of its own.
+        model: its `MjModel`, shared with other environments until `set_env_parameters` gives it numbers of its own.
         data: its `MjData`.
         names: of the numbers that it has of its own; then the model is this environment's alone.
         faults: bits of what went wrong since the reset, as `RigidSolver.faults` has them.
@@ -176,7 +176,7 @@ class World:
 
     # -- numbers of its own -------------------------------------------------------------------------------------------
 
-    def differ(self, numbers: Mapping[str, np.ndarray], fresh: Callable[[], mujoco.MjModel]) -> None:
+    def set_env_parameters(self, numbers: Mapping[str, np.ndarray], fresh: Callable[[], mujoco.MjModel]) -> None:
         """Give the model numbers by MuJoCo's names; what follows from them follows as `mj_setConst` has it.
 
         State and time go on, and the derived quantities are those of the last evaluation with the new numbers.

@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..arrays import Array, sin_cos, some
+from ..arrays import Array, any_true, sin_cos
 from ..noise import Noise
 from ..task import Task, TaskState
 from .frames import quat_rotate_inverse
@@ -172,7 +172,7 @@ class BoundWrench:
         wrench = xp.where(lasts, memory[self._name], 0 * memory[self._name])
         kept = {self._name: wrench, self._steps: steps, self._left: xp.where(left > 0, left, 0 * left)}
         state = state.remember(**self._renewal(state.noise, steps <= 0, kept))
-        return state, not isinstance(turned, np.ndarray) or some(turned)
+        return state, not isinstance(turned, np.ndarray) or any_true(turned)
 
     def spread(self, state: TaskState) -> Array:
         """Return the present wrenches among those of all bodies, (n, nbody, 6)."""

@@ -91,12 +91,12 @@ class ArmPegInHole(ArmTask):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for the tip being over the hole, and for its depth in it."""
-        xp, way = self.xp, state.memory["mouth"] - self.tip(state)
-        aside, depth = row_norm(way[:, :2]), way[:, 2]
+        xp, offset = self.xp, state.memory["mouth"] - self.tip(state)
+        aside, depth = row_norm(offset[:, :2]), offset[:, 2]
         inside = (aside < ASIDE) & (depth > 0)
         success = inside & (depth >= DEPTH)
         terms = {
-            "reward_approach": xp.where(inside, 1 + 0 * aside, nearness(row_norm(way), 0.2)),
+            "reward_approach": xp.where(inside, 1 + 0 * aside, nearness(row_norm(offset), 0.2)),
             "reward_align": nearness(aside, 0.02),
             "reward_insert": xp.where(inside, 3 * clip(depth / DEPTH, 0.0, 1.0), 0 * depth),
             "reward_success": self.array(success),

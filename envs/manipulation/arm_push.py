@@ -94,9 +94,9 @@ class ArmPush(ArmTask):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for being behind the cube, and for the cube being at the goal."""
         xp, cube = self.xp, self.cube_pos(state)
-        way = state.memory["goal"] - cube[:, :2]
-        distance = row_norm(way)
-        back = cube[:, :2] - BEHIND * way / (distance[:, None] + 1e-6)
+        offset = state.memory["goal"] - cube[:, :2]
+        distance = row_norm(offset)
+        back = cube[:, :2] - BEHIND * offset / (distance[:, None] + 1e-6)
         reach = row_norm(xp.concat((back, 0 * back[:, :1] + HALF), axis=1) - self.grip(state))
         success = distance < self.threshold
         done = xp.astype(success, distance.dtype)

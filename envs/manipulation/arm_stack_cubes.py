@@ -113,15 +113,15 @@ class ArmStackCubes(ArmTask):
         first = 9 + 6 * k
         return row_norm(state.qvel[:, first : first + 3]), row_norm(state.qvel[:, first + 3 : first + 6])
 
-    def way(self, state: TaskState, k: int) -> Array:
-        """Return the way from cube k to its place on the one before, (n, 3) m."""
-        way = self.cube_pos(state, k - 1) - self.cube_pos(state, k)
-        return self.xp.concat((way[:, :2], way[:, 2:] + 2 * HALF), axis=1)
+    def offset_to_goal(self, state: TaskState, k: int) -> Array:
+        """Return the offset from cube k to its place on the one before, (n, 3) m."""
+        offset = self.cube_pos(state, k - 1) - self.cube_pos(state, k)
+        return self.xp.concat((offset[:, :2], offset[:, 2:] + 2 * HALF), axis=1)
 
     def in_place(self, state: TaskState, k: int) -> Array:
         """Return True where cube k is where it should be, (n,) bool."""
-        way = self.way(state, k)
-        return (row_norm(way[:, :2]) <= ASIDE) & (way[:, 2] <= ALOFT) & (way[:, 2] >= -ALOFT)
+        offset = self.offset_to_goal(state, k)
+        return (row_norm(offset[:, :2]) <= ASIDE) & (offset[:, 2] <= ALOFT) & (offset[:, 2] >= -ALOFT)
 
     def stacked(self, state: TaskState) -> Array:
         """Return how many cubes are stacked, (n,)."""
@@ -135,7 +135,7 @@ class ArmStackCubes(ArmTask):
         return count
 
     def next_cube(self, state: TaskState, stacked: Array) -> tuple[Array, ...]:
-        """Return of the first cube that is not stacked, or the last: place, way, held, in place, both its speeds."""
+        """Return of the first cube that is not stacked, or the last: place, offset, held, in place, both its speeds."""
         found = self._about(state, 1)
         for k in range(2, self.num_cubes):
             chosen = stacked >= k - 1
@@ -149,7 +149,7 @@ class ArmStackCubes(ArmTask):
         """Return what `next_cube` does, of cube k."""
         pos = self.cube_pos(state, k)
         held, there = self.array(self.is_holding(state, pos)), self.in_place(state, k)
-        return [pos, self.way(state, k), held, there, *self.velocities(state, k)]
+        return [pos, self.offset_to_goal(state, k), held, there, *self.velocities(state, k)]
 
     def observation(self, state: TaskState) -> Array:
         """Return arm, cubes, and what is next, (n, 27 + 7 num_cubes)."""
@@ -159,16 +159,16 @@ class ArmStackCubes(ArmTask):
             for part in (self.cube_pos(state, k), state.qpos[:, 12 + 7 * k : 16 + 7 * k])
         ]
         stacked = self.stacked(state)
-        pos, way, held, *_ = self.next_cube(state, stacked)
-        ahead = (pos - self.grip(state), way, held[:, None], stacked[:, None])
+        pos, offset, held, *_ = self.next_cube(state, stacked)
+        ahead = (pos - self.grip(state), offset, held[:, None], stacked[:, None])
         return self.xp.concat((*self.arm_seen(state), *cubes, *ahead), axis=1)
 
     def stage(self, state: TaskState, stacked: Array, action: Array) -> Array:
         """Return how far the next cube has come, (n,) in [0, 8)."""
         xp = self.xp
-        pos, way, held, there, linear, angular = self.next_cube(state, stacked)
-        lift = CLEARANCE * clip(row_norm(way[:, :2]) / BESIDE, 0.0, 1.0)
-        over = xp.concat((way[:, :2], way[:, 2:] + lift[:, None]), axis=1)
+        pos, offset, held, there, linear, angular = self.next_cube(state, stacked)
+        lift = CLEARANCE * clip(row_norm(offset[:, :2]) / BESIDE, 0.0, 1.0)
+        over = xp.concat((offset[:, :2], offset[:, 2:] + lift[:, None]), axis=1)
         reach, left = nearness(row_norm(pos - self.grip(state)), 0.2), row_norm(over)
         place = (nearness(left, 0.2) + nearness(left, 0.03)) / 2
         release = xp.where(held > 0, (1 + clip(action[:, 3], -1.0, 1.0)) / 2, 1 + 0 * held)
@@ -186,9 +186,9 @@ class ArmStackCubes(ArmTask):
             "reward_next": self.stage(state, stacked, action) / most,
             "reward_effort": -control_cost(action, self.effort_weight),
         }
-        _, way, held, *_ = self.next_cube(state, stacked)
+        _, offset, held, *_ = self.next_cube(state, stacked)
         info = {
-            "distance": row_norm(way),
+            "distance": row_norm(offset),
             "holding": held,
             "stacked": stacked,
             "success": stacked >= self.num_cubes - 1,

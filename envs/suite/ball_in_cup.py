@@ -57,11 +57,11 @@ class BallInCup(Task):
         xp = self.xp
         x, z = noise.uniform(-0.2, 0.2, TRIES), noise.uniform(0.2, 0.5, TRIES)
         tries = [xp.concat((x[:, k : k + 1], z[:, k : k + 1]), axis=1) for k in range(TRIES)]
-        ball = first_that_fits(tries, [self.apart(self.array(place)) for place in tries])
+        ball = first_that_fits(tries, [self.separated(self.array(place)) for place in tries])
         qpos = xp.concat((0 * ball, ball), axis=1)
         return Start(qpos, 0 * qpos)
 
-    def apart(self, ball: Array) -> Array:
+    def separated(self, ball: Array) -> Array:
         """Return True where the ball, at coordinates (n, 2), does not touch the cup in its middle, (n,) bool."""
         return row_all(segment_distance((ball + self.offset)[:, None, :], *self.walls) > self.touch)
 

@@ -58,10 +58,10 @@ class FingerSpin(Task):
     def reset(self, noise: Noise) -> Start:
         """Draw all angles, but none with which the fingertip touches the spinner."""
         tries = [self.ranges.draw(noise) for _ in range(TRIES)]
-        qpos = first_that_fits(tries, [self.apart(self.array(qpos)) for qpos in tries])
+        qpos = first_that_fits(tries, [self.separated(self.array(qpos)) for qpos in tries])
         return Start(qpos, 0 * qpos)
 
-    def apart(self, qpos: Array) -> Array:
+    def separated(self, qpos: Array) -> Array:
         """Return True where the fingertip does not touch the spinner, (n,) bool."""
         proximal = self.reference - qpos[:, :1]
         knuckle = _turned(self.knuckle, proximal) + self.between

@@ -67,8 +67,8 @@ class FishSwim(Task):
 
     def to_target(self, state: TaskState) -> Array:
         """Return the way from the mouth to the target, in the mouth's frame, (n, 3) m."""
-        way = state.memory["target"] - state.qpos[:, :3]
-        local = _turned_back(way, state.qpos[:, 3:7]) - self.mouth
+        offset = state.memory["target"] - state.qpos[:, :3]
+        local = _turned_back(offset, state.qpos[:, 3:7]) - self.mouth
         return row_sum(local[:, None, :] * self.axes)
 
     def observation(self, state: TaskState) -> Array:

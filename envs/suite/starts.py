@@ -55,7 +55,7 @@ def capsule_ends(model: mujoco.MjModel, name: str) -> np.ndarray:
 
 def segment_distance(point: Array, start: Array, end: Array) -> Array:
     """Distance from points (..., 2) to segments between ends (..., 2) each, (...)."""
-    along, way = end - start, point - start
-    share = clip(row_sum(way * along) / row_sum(along * along), 0.0, 1.0)
-    rest = way - share[..., None] * along
+    along, offset = end - start, point - start
+    share = clip(row_sum(offset * along) / row_sum(along * along), 0.0, 1.0)
+    rest = offset - share[..., None] * along
     return namespace(rest).sqrt(row_sum(rest * rest))

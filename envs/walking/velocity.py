@@ -165,13 +165,13 @@ class VelocityTask(Task):
         """Return the observation of a motion, with the command and the action that `state` remembers."""
         xp, memory = self.xp, state.memory
         measured = (now.ang_vel, -now.up, now.offset, now.joint_vel)
-        told = (memory["command"], memory["action"], *self.clock(state), *self.seen(now, state))
+        exact = (memory["command"], memory["action"], *self.clock(state), *self.seen(now, state))
         if not self.asymmetric:
-            return xp.concat((now.body_vel, *measured, *told), axis=1)
+            return xp.concat((now.body_vel, *measured, *exact), axis=1)
         feet = now.feet
         known = (now.body_vel, feet.air_time, feet.height, xp.astype(feet.contact, now.up.dtype), now.torque)
-        exact = xp.concat((*measured, *told), axis=1)
-        return {"policy": self.noisy(exact, state.noise), "critic": xp.concat((exact, *known), axis=1)}
+        both = xp.concat((*measured, *exact), axis=1)
+        return {"policy": self.noisy(both, state.noise), "critic": xp.concat((both, *known), axis=1)}
 
     def noisy(self, exact: Array, noise: Noise) -> Array:
         """Return measurements with noise."""

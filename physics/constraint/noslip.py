@@ -119,7 +119,7 @@ def _label(model, work):
     # Every tree is an island; then merge by block.
     for t in range(model.ntree):
         alone = work.real(t)
-        if model.some(work.lanes, model.solver_scale[0] > 0.0):
+        if model.any_true(work.lanes, model.solver_scale[0] > 0.0):
             alone = work.real(0.0)
         first = model.tree_dofadr[t]
         work.slip_trace[t] = trace_of_mass(work, first, first + model.tree_dofnum[t])

@@ -47,7 +47,7 @@ def trace_of_mass(work, first: ti.i32, end: ti.i32):
 def scale_of(model, work, trace):
     """Return the scale of an island's gradient and improvement: 1 / `trace`, or a constant without islands."""
     scale = 1.0 / trace
-    if model.some(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
+    if model.any_true(work.lanes, model.solver_scale[0] > 0.0):  # in all environments or in none
         scale = work.real(model.solver_scale[0])
     return scale
 

@@ -98,19 +98,19 @@ class Driver:
     # numbers of the model
 
     @normal_mode
-    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+    def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
         """Give environments own numbers for exactly these fields of the model, (num_envs, numbers) each.
 
         `features` is the optional code that the model then needs.
         """
-        self._launches.differ(numbers, features)
+        self._launches.set_env_parameters(numbers, features)
         self._batch = self._launches.batch
         self._outputs.lay_out(self._room.offsets)
         self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
         self._changed(None)
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
-        """Set numbers of environments, (k, numbers) for each field; before `differ`, row 0 is that of all."""
+        """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
         self._launches.write(numbers, index)
         self._changed(index)
 

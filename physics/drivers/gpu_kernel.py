@@ -58,7 +58,7 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
                 work = ColumnWorkspace(lanes, ints, (numbers, indices, doubles, convex), env, features)
                 arrays = Arguments(memory, counts, own, own_rows, call, rows, out, dump, controls, track, left)
                 if ti.static(features.parameters):
-                    model.differ(work)
+                    model.set_env_parameters(work)
                 spread_parameters(model, work, reals, precise)
                 lay_out_dofs(model, work)
                 take_turn(model, work, ColumnView(lanes, arrays, env))

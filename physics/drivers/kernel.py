@@ -92,7 +92,7 @@ def prepare_or_take(model, work, arrays, k: ti.i32):
 def work_through(model, work, arrays):
     """Prepare the worker's scratch, then take tiles from the common counter through their turns."""
     if ti.static(model.has.parameters):
-        model.differ(work)
+        model.set_env_parameters(work)
     prepare(model, work, arrays)
     # the counter has the number of the next tile
     k = ti.atomic_add(arrays.call[Setting.NEXT], 1)

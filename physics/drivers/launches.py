@@ -66,7 +66,7 @@ class Launches:
         return has(differing) and not has(Features.of(self._model, self._runtime.precision == "32"))
 
     def write(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
-        """Set numbers of environments, (k, numbers) for each field; before `differ`, row 0 is that of all."""
+        """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
         if self.own.count:
             self.own.write(numbers, index)
         else:
@@ -81,7 +81,7 @@ class Launches:
             for reals in (self._reals, self._precise):
                 reals[offsets[name] : offsets[name] + len(row)] = torch.from_numpy(row)
 
-    def differ(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+    def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
         """Give environments own numbers for these fields of the model; launches must be bound anew."""
         self.room.make_differ()  # first, as there may be no memory for it
         self.own.lay_out(self._model, set(numbers))

@@ -90,7 +90,7 @@ def _body_of(name: str) -> Callable[..., None]:
 
     def run(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
         if "parameters" in vars(model.has) and model.has.parameters:
-            model.differ(work)
+            model.set_env_parameters(work)
         if name == TURN:
             prepare_or_take(model, work, arrays, tile)
         else:

@@ -177,7 +177,7 @@ def _plain_force(model, work, u: ti.i32, length, velocity):
 @func
 def has_slope(model, work, u: ti.i32):
     """Return True if the force of output u may depend on its velocity in some lane."""
-    found = model.some(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
+    found = model.any_true(work.lanes, (model.actuator_gain.at(u, 2) != 0.0) | (model.actuator_bias.at(u, 2) != 0.0))
     for _, slopes in ti.static(ADDED_FORCES.of(model.has)):
         found = found or slopes(model, work, u)
     for code, _ in ti.static(SHAFT_FORCES.of(model.has)):

@@ -25,7 +25,7 @@ def nearest(model, work, u: ti.i32, setpoint, place):
     """Return the setpoint; if output u is periodic, shifted by whole periods to be nearest to the length `place`."""
     found = setpoint
     period = model.actuator_period[u]
-    if model.some(work.lanes, period > 0.0):
+    if model.any_true(work.lanes, period > 0.0):
         within = found - ti.round((found - place) * (1.0 / period)) * period
         if ti.static(model.has.parameters):
             within = ti.select(period > 0.0, within, found)

@@ -9,7 +9,7 @@ from ..math import func
 @func
 def has_spring(model, work, j: ti.i32):
     """Return True if joint j has a spring in any lane."""
-    found = model.some(work.lanes, model.jnt_stiffness[j] != 0.0)
+    found = model.any_true(work.lanes, model.jnt_stiffness[j] != 0.0)
     for other in ti.static(HAS_SPRING.of(model.has)):
         found = found or other(model, j)
     return found

@@ -52,7 +52,7 @@ def entry_of(work, i: ti.i32, j: ti.i32):
 def add_inertial_forces(model, work, qacc):
     """Add J' armature (J qacc + dJ/dt qvel) of tendons to qfrc_inverse, restricted to the entries of M."""
     for t in range(model.ntendon):
-        if model.some(work.lanes, model.tendon_armature[t] != 0.0):
+        if model.any_true(work.lanes, model.tendon_armature[t] != 0.0):
             first, end = model.tendon_dofadr[t], model.tendon_dofadr[t] + model.tendon_dofnum[t]
             for e in range(first, end):
                 i = model.tendon_dof[e]
@@ -81,7 +81,7 @@ def tendon_rates(model, work):
     if ti.static(model.has.spatial_tendons):
         velocity_accelerations(model, work)
         for t in range(model.ntendon):
-            if model.some(work.lanes, model.tendon_armature[t] != 0.0):
+            if model.any_true(work.lanes, model.tendon_armature[t] != 0.0):
                 _add_rates(model, work, t)
 
 

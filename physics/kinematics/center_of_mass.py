@@ -51,7 +51,7 @@ def mass_centers(model, work):
         work.subtree_com.put(b, work.lanes.cast(work.xpos[model.body_rootid[b]]) + work.com_offset[b])
         world = world + work.xipos[b] * model.body_mass[b]
     total = model.body_subtreemass[0]
-    if model.some(work.lanes, total > MASSLESS):
+    if model.any_true(work.lanes, total > MASSLESS):
         world = world * (1.0 / total)
     work.subtree_com.put(0, world)
 

@@ -185,7 +185,7 @@ def _end_step(model, work, a: ti.i32, rate):
     act = next_activation(model, a, work.start_act[a], rate)
     u = model.act_outid[a]
     period = model.actuator_period[u]
-    if model.actuator_dyntype[u] == INTEGRATOR and model.some(work.lanes, period > 0.0):
+    if model.actuator_dyntype[u] == INTEGRATOR and model.any_true(work.lanes, period > 0.0):
         turns = ti.round((act - work.act_length[a]) / ti.max(period, SHORTEST))
         act = ti.select(work.lanes.mask(period > 0.0) > 0.5, act - turns * period, act)
     for end in ti.static(ACTIVATION_END.of(model.has)):

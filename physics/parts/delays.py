@@ -30,7 +30,7 @@ from .part import Memory, Part, Refusal
 def late_controls(model, work):
     """Set acting_ctrl of actuators with a delay to their past controls."""
     for g in range(model.nlag):
-        if model.some(work.lanes, model.lag_delay[g] != 0.0):
+        if model.any_true(work.lanes, model.lag_delay[g] != 0.0):
             delay = work.real(0.0) + model.lag_delay[g]
             for j in range(model.lag_ctrlnum[g]):
                 c = model.lag_ctrladr[g] + j

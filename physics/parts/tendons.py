@@ -45,7 +45,7 @@ def add_springs(model, work):
     """
     for t in range(model.ntendon):
         work.ten_passive[t] = work.real(0.0)
-        if model.some(work.lanes, _acts(model, t)):
+        if model.any_true(work.lanes, _acts(model, t)):
             length = work.ten_length[t]
             x = ti.max(length - _rest(model, work, t, 1), 0.0)
             x += ti.min(length - _rest(model, work, t, 0), 0.0)

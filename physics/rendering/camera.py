@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ..arguments import as_real, real_array
-from ..batch_numbers import Known
+from ..batch_numbers import CheckedEnvs
 from ..scalars import as_count, as_whole
 from .frustum import Frustum, Intrinsics, fovy_frustum, model_frustum
 from .mounted import MountedCamera, MountedView, check_mounted
@@ -30,7 +30,7 @@ class PoseSource(Protocol):
     dtype: torch.dtype
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """State fields by MuJoCo's names, (n, ...) of the environments `envs_idx`: None for all, or `Known`."""
+        """State fields by MuJoCo's names, (n, ...) of the environments `envs_idx`: None for all, or `CheckedEnvs`."""
         ...
 
 
@@ -176,7 +176,7 @@ class View:
         return ("subtree_com",) if self._body >= 0 else ()
 
     def poses(
-        self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int, envs: Known | None = None
+        self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int, envs: CheckedEnvs | None = None
     ) -> tuple[torch.Tensor, ...]:
         """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
         if self._posed is not None:

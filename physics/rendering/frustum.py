@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..arguments import real_array
-from ..batch_numbers import Known
+from ..batch_numbers import CheckedEnvs
 from ..scalars import as_count
 
 
@@ -30,7 +30,7 @@ class Frustum(NamedTuple):
         """True if all environments have the same."""
         return not isinstance(self.left, torch.Tensor)
 
-    def of(self, envs: Known | None, num_envs: int, device: torch.device) -> "Frustum":
+    def of(self, envs: CheckedEnvs | None, num_envs: int, device: torch.device) -> "Frustum":
         """Return the frusta of environments of a solver, on its device.
 
         Raises:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ..arguments import real_array
-from ..batch_numbers import Known
+from ..batch_numbers import CheckedEnvs
 from ..scalars import as_whole
 from .frustum import Frustum, Intrinsics, fovy_frustum
 from .names import nearest
@@ -128,7 +128,9 @@ class MountedView:
             names.append("subtree_com")
         return tuple(dict.fromkeys(names))
 
-    def poses(self, fields: Mapping[str, torch.Tensor], solver: Any, count: int, envs: Known | None = None) -> Any:
+    def poses(
+        self, fields: Mapping[str, torch.Tensor], solver: Any, count: int, envs: CheckedEnvs | None = None
+    ) -> Any:
         """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
         camera, mode = self._camera, self._camera.mode
 

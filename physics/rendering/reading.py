@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..batch_numbers import Known
+from ..batch_numbers import CheckedEnvs
 from .camera import PoseSource
 from .overlays import CONTACTS
 
@@ -27,7 +27,7 @@ def entity_ids(mj: mujoco.MjModel, given: Any) -> np.ndarray:
     return ids
 
 
-def contacts_of(solver: Any, envs: Known | None) -> Any:
+def contacts_of(solver: Any, envs: CheckedEnvs | None) -> Any:
     """The contacts of some environments of a solver."""
     if not hasattr(solver, CONTACTS):
         raise TypeError(f"solver: contacts are those of a RigidSolver, not of a {type(solver).__name__}")
@@ -35,9 +35,9 @@ def contacts_of(solver: Any, envs: Known | None) -> Any:
     return found if envs is None else SimpleNamespace(**{n: getattr(found, n)[envs.index] for n in _CONTACT_FIELDS})
 
 
-def environments(envs_idx: Any, solver: PoseSource) -> Known | None:
+def environments(envs_idx: Any, solver: PoseSource) -> CheckedEnvs | None:
     """Environments from a number, a sequence, or a mask of all, asked where it lies whether they exist; None: all."""
-    if envs_idx is None or isinstance(envs_idx, Known):
+    if envs_idx is None or isinstance(envs_idx, CheckedEnvs):
         return envs_idx
     try:
         chosen = torch.as_tensor(envs_idx)
@@ -48,22 +48,22 @@ def environments(envs_idx: Any, solver: PoseSource) -> Known | None:
     if chosen.dtype == torch.bool:
         if chosen.shape != (solver.num_envs,):
             raise ValueError(f"envs_idx: a mask must have shape ({solver.num_envs},), not {tuple(chosen.shape)}")
-        return Known(chosen.nonzero()[:, 0].to(solver.device))
+        return CheckedEnvs(chosen.nonzero()[:, 0].to(solver.device))
     if chosen.numel() and (chosen.is_floating_point() or chosen.is_complex()):
         raise TypeError(f"envs_idx: environment numbers must be integers, not {chosen.dtype}")
     chosen = chosen.reshape(-1).long()
     outside = chosen[(chosen < 0) | (chosen >= solver.num_envs)]
     if len(outside):
         raise IndexError(f"envs_idx: environment {int(outside[0])} is not in 0 to {solver.num_envs - 1}")
-    return Known(chosen.to(solver.device))
+    return CheckedEnvs(chosen.to(solver.device))
 
 
-def count_of(envs: Known | None, solver: PoseSource) -> int:
+def count_of(envs: CheckedEnvs | None, solver: PoseSource) -> int:
     """Return the number of environments in what `environments` returned."""
     return solver.num_envs if envs is None else len(envs.index)
 
 
-def read(solver: PoseSource, names: Sequence[str], envs: Known | None) -> dict[str, torch.Tensor]:
+def read(solver: PoseSource, names: Sequence[str], envs: CheckedEnvs | None) -> dict[str, torch.Tensor]:
     """Fields of a solver, all from one evaluation."""
     return solver.get_many(names, envs) if names else {}
 
@@ -75,7 +75,7 @@ def enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tenso
     return torch.cat([middle, reach[:, None]], dim=-1).contiguous()
 
 
-def own_numbers(solver: Any, names: Sequence[str], envs: Known | None) -> dict[str, torch.Tensor]:
+def own_numbers(solver: Any, names: Sequence[str], envs: CheckedEnvs | None) -> dict[str, torch.Tensor]:
     """Return those of some numbers of the model (n, ...), in the processor's memory, that environments have own."""
     parameters: Any = getattr(solver, "parameters", None)
     own = getattr(parameters, "own", ())

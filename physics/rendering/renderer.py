@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..batch_numbers import Known
+from ..batch_numbers import CheckedEnvs
 from ..process.runtime import ensure_runtime
 from ..process.waiting import Waiting
 from ..scalars import as_count
@@ -293,7 +293,7 @@ class BatchRenderer:
         flags = bool(dress.trees.meshes), bool(dress.fields.fields), bool(dress.images.ids), self.look.lights == "file"
         return Has(*flags)
 
-    def _poses(self, solver: PoseSource, envs: Known | None) -> tuple[Poses, Tables]:
+    def _poses(self, solver: PoseSource, envs: CheckedEnvs | None) -> tuple[Poses, Tables]:
         """Find all that is drawn, and what differs between environments beside: sizes of overlays, lights."""
         self._require_poses(solver)
         count, overlays, mj = count_of(envs, solver), self._drawn.overlays, self.model.mj

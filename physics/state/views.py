@@ -178,7 +178,7 @@ class ModelView(_View):
             vars(self).update(vars(self.precise))
 
     @traced
-    def differ(self, work: "Workspace") -> None:
+    def set_env_parameters(self, work: "Workspace") -> None:
         """Read the numbers that environments may override from `work.parameters` from now on, as lane numbers."""
         for view, own in ((self, work.parameters), (self.precise, work.precise_parameters)):
             for field in PARAMETER_FIELDS:
@@ -187,7 +187,7 @@ class ModelView(_View):
         self._put_precise()
 
     @traced
-    def some(self, lanes: Lanes, condition: Any) -> Any:
+    def any_true(self, lanes: Lanes, condition: Any) -> Any:
         """Return a comparison of such numbers as a condition for `if`: if they are lane numbers, true in any lane."""
         return lanes.any(lanes.mask(condition)) if self.has.parameters else condition
 

@@ -89,7 +89,7 @@ class Environments:
             raise TypeError(f"parameters: expected numbers by name, as in a dict, not {type(parameters).__name__}")
         return self.overrides.checked(parameters, on_host(index))
 
-    def differ(self, given: Mapping[str, np.ndarray], index: Any) -> None:
+    def set_env_parameters(self, given: Mapping[str, np.ndarray], index: Any) -> None:
         """Give the environments `index` numbers that `checked_parameters` returned."""
         self.put(*self.overrides.set(given, on_host(index)), index)
 
@@ -98,7 +98,7 @@ class Environments:
         if self._share(index):
             self.share = True
         elif anew or not self.differing:
-            self.driver.differ(self.overrides.fields(), self.overrides.features())
+            self.driver.set_env_parameters(self.overrides.fields(), self.overrides.features())
             self.differing = True
             return
         self.driver.write_own(fields, index)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..arguments import as_real
-from ..batch_numbers import Known, on_host
+from ..batch_numbers import CheckedEnvs, on_host
 from ..geometry.names import geom_ids, label
 from ..geometry.store import MESH_TYPES
 from ..queries.distances import OWN, SOURCES, Distances, geom_pairs
@@ -80,7 +80,7 @@ class Queries:
         rays = as_rays(pnt, vec, count, envs.dtype, envs.device)
         poses, sizes = caster.rest, None
         if not chosen.still or self._moved():
-            found = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else Known(index))
+            found = self._quantities.get_many(("geom_xpos", "geom_xmat"), None if index is None else CheckedEnvs(index))
             poses = found["geom_xpos"], found["geom_xmat"]
         if "geom_size" in envs.overrides:
             sizes = caster.sized(envs.overrides.get("geom_size", on_host(index)))

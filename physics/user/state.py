@@ -218,7 +218,7 @@ class SolverState:
             given = envs.checked_parameters(parameters, index)
             if qpos is None and "qpos0" in given:
                 self._start(count, given["qpos0"], qvel)
-            envs.differ(given, index)
+            envs.set_env_parameters(given, index)
         if qpos is None and "qpos0" in envs.overrides:
             start = self._start(count, envs.overrides.get("qpos0", on_host(index)), qvel)
         if envs.lasting:

@@ -75,7 +75,7 @@ def life(name, mode):
     for _ in range(2):
         envs.load_state_dict(saved)
         with pytest.warns(RuntimeWarning, match=f"environment {BROKEN}, step .* stopped being finite"):
-            envs.episodes.reporter._told.clear()
+            envs.episodes.reporter._reported.clear()
             found += steps(envs, actions[8:].to(envs.device))
     assert all(array.device == envs.device == envs.solver.device for array in flat(found))
     envs.close()

@@ -118,10 +118,10 @@ def test_what_was_changed_since_they_were_made(copied):
     envs.render_envs = [2, 0]
     go_on(envs, 3)
     envs.solver.set_state(qpos=envs.solver.qpos + 0.1)
-    envs.episodes.reporter._told.add(1)
+    envs.episodes.reporter._reported.add(1)
     twin = copied(envs)
     assert (twin.task.forward_reward_weight, twin.task.healthy_reward) == (3.0, 2.0)
-    assert twin.render_envs.tolist() == [2, 0] and twin.episodes.reporter._told == {1}
+    assert twin.render_envs.tolist() == [2, 0] and twin.episodes.reporter._reported == {1}
     np.testing.assert_array_equal(twin.solver.get_parameters("body_mass"), envs.solver.get_parameters("body_mass"))
     expected = go_on(envs, 10)
     assert_same(go_on(twin, 10), expected)

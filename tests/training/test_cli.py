@@ -170,7 +170,7 @@ def test_a_policy_is_viewed(run_folder, monkeypatch, command):
         viewer = Viewer(source, act, **{**options, "play": False})
         for _ in range(3):
             viewer._advance()
-        seen.append((viewer.session.way, viewer.session.told["reward"].tolist(), viewer._stage.shown))
+        seen.append((viewer.session.way, viewer.session.info["reward"].tolist(), viewer._stage.shown))
         viewer.close()
 
     monkeypatch.setattr(live, "view", look)

@@ -159,7 +159,7 @@ def test_a_program_that_moves_the_batch_is_shown_paced_and_paused(stage):
             stage.step(4)
             viewer.sync(torch.tensor([1.0, 2.0]), {"height": np.array([number, 0.0]), "other": np.zeros(3)})
         assert time.perf_counter() - start >= 6 * viewer.session.dt  # not faster than the clock
-        assert viewer._plots._names == ["reward"] and viewer.session.told["height"].tolist() == [5, 0]
+        assert viewer._plots._names == ["reward"] and viewer.session.info["height"].tolist() == [5, 0]
         assert viewer.frames > 0
         viewer.panel.play(False)
         waiting = threading.Thread(target=viewer.sync)

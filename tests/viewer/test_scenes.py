@@ -229,7 +229,7 @@ def test_a_single_environment_is_viewed_and_recorded():
     viewer = Viewer(env, play=False)
     try:
         viewer._advance()
-        assert viewer.session.told["reward"].shape == (1,) and viewer.session.ways[0] == "random"
+        assert viewer.session.info["reward"].shape == (1,) and viewer.session.ways[0] == "random"
         press(viewer, "actions", "zero")
         viewer._advance()
     finally:
