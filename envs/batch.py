@@ -6,7 +6,7 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from ..physics.batch_numbers import CheckedEnvs
+from ..physics.arguments import CheckedEnvs
 from ..physics.mjmodel.outputs import control_names
 from ..physics.process.normal_mode import in_normal_mode
 from .arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data, row_all

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import torch
 
-from ..physics.batch_numbers import CheckedEnvs
+from ..physics.arguments import CheckedEnvs, as_environments
 from ..physics.process.normal_mode import in_normal_mode
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arguments import whole
@@ -75,7 +75,7 @@ class Pictures:
         """Picture environments, where the solver's numbers are.
 
         Args:
-            envs: k of them, as `known` returns them; None: all.
+            envs: k of them, as `checked` returns them; None: all.
             mode: "depth_array" for metres along the optical axis, (k, height, width) float32, inf for the sky;
                 anything else for uint8 RGB, (k, height, width, 3).
         """
@@ -108,29 +108,12 @@ class Pictures:
         places = solver.get_many(("xpos",), envs)["xpos"][:, 1:]
         return self.renderer.pixels(solver, places, envs), [mj.body(i).name for i in range(1, mj.nbody)]
 
-    def known(self, envs: Sequence[int] | torch.Tensor | None) -> CheckedEnvs:
-        """The environments to picture, once it is known that they exist; None: the first 16 at most.
-
-        Indices that lie on a device are asked there, and waited for.
-
-        Raises:
-            TypeError, IndexError: an index that is no whole number, or an environment that does not exist.
-        """
+    def checked(self, envs: Any, name: str = "envs_idx") -> CheckedEnvs:
+        """Return environments by what `as_environments` takes, with its errors; None: the first 16 at most."""
         count, device = self._batch.num_envs, self._batch.solver.device
         if envs is None:
             return CheckedEnvs(torch.arange(min(MOST_PICTURES, count), device=device))
-        try:
-            given = torch.as_tensor(envs).reshape(-1)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(f"environments to picture must be whole numbers, got {envs!r}") from error
-        whole_type = not (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool)
-        if given.is_meta or (len(given) and not whole_type):
-            raise TypeError(f"environments to picture must be whole numbers, got {given.dtype} on {given.device}")
-        rows = given.to(torch.int64)
-        wrong = rows[(rows < 0) | (rows >= count)]
-        if len(wrong):
-            raise IndexError(f"there is no environment {int(wrong[0])} to picture; they are 0 to {count - 1}")
-        return CheckedEnvs(rows.to(device, copy=True))
+        return CheckedEnvs(as_environments(envs, count, device, name))
 
 
 @in_normal_mode
@@ -150,7 +133,7 @@ class VectorPictures:
         render_envs: Sequence[int] | torch.Tensor | None,
         metadata: Mapping[str, Any],
     ) -> None:
-        """Choose environments, those that `Pictures.known` takes; `metadata` has the pace of a window, "render_fps"."""
+        """Choose environments by what `Pictures.checked` takes; `metadata` has the pace of a window, "render_fps"."""
         self._pictures, self.render_mode, self._metadata = pictures, render_mode, metadata
         self._window = Window() if render_mode == "human" else None
         self.render_envs = render_envs
@@ -230,11 +213,11 @@ class VectorPictures:
 
     @render_envs.setter
     def render_envs(self, envs: Sequence[int] | torch.Tensor | None) -> None:
-        self._shown = self._pictures.known(envs)
+        self._shown = CheckedEnvs(self._pictures.checked(envs, "render_envs").index.clone())
 
     def _chosen(self, envs_idx: Sequence[int] | torch.Tensor | None) -> CheckedEnvs:
         """Return the environments of a call; None: `render_envs`."""
-        return self._shown if envs_idx is None else self._pictures.known(envs_idx)
+        return self._shown if envs_idx is None else self._pictures.checked(envs_idx)
 
 
 def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MODES) -> None:

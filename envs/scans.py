@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import Array, ArrayKind
 
 if TYPE_CHECKING:
-    from ..physics.batch_numbers import CheckedEnvs
+    from ..physics.arguments import CheckedEnvs
     from .simulators import Solver
 
 ALIGNMENTS = ("yaw", "frame", "world")

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from ..physics import RigidSolver
-from ..physics.batch_numbers import CheckedEnvs
+from ..physics.arguments import CheckedEnvs
 from ..physics.drivers.interface import View
 from ..physics.rendering.camera import check_camera, require_pixels
 from .arrays import Array, ArrayKind, indices, row_all

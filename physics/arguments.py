@@ -93,8 +93,33 @@ def require_finite(name: str, rows: np.ndarray) -> None:
         raise ValueError(f"{name}{at} is {rows[place]}: it must be finite")
 
 
-def as_environments(envs_idx: Any, num_envs: int) -> np.ndarray | None:
-    """Environment indices (k,) from indices or a bool mask (num_envs,); None for all.
+class CheckedEnvs:
+    """Environments that exist, which are not checked again.
+
+    Attributes:
+        index: their numbers (k,) int64, an array or a tensor.
+    """
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+def as_environments(envs_idx: Any, num_envs: int, device: torch.device | None = None, name: str = "envs_idx") -> Any:
+    """Return environment indices (k,) int64: an array, or a tensor on the device; None for all.
+
+    Whether indices that lie on the device exist is asked there, and the answer waited for: on a GPU a wrong one would
+    end the process.
+
+    Args:
+        envs_idx: None; a number, a slice, or numbers in any form; a bool mask (num_envs,); or `CheckedEnvs`.
+        num_envs: how many environments there are.
+        device: of the tensor; None for an array.
+        name: the user's argument, for errors.
 
     Raises:
         ValueError: for a mask of another shape, and for what are no whole numbers.
@@ -102,20 +127,38 @@ def as_environments(envs_idx: Any, num_envs: int) -> np.ndarray | None:
     """
     if envs_idx is None:
         return None
+    if type(envs_idx) is CheckedEnvs:
+        return on_host(envs_idx.index) if device is None else torch.as_tensor(envs_idx.index, device=device)
+    if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == device:
+        index: Any = envs_idx.reshape(-1)
+        if bool(((index >= 0) & (index < num_envs)).all()):
+            return index
+    index = _index_of(envs_idx, num_envs, name)
+    wrong = index.view(np.uint64) >= num_envs  # negative ones too
+    if np.count_nonzero(wrong):
+        bad = int(index[wrong][0])
+        raise IndexError(f"{name}: there is no environment {bad}; they are numbered 0 to {num_envs - 1}")
+    return index if device is None else torch.as_tensor(index, device=device)
+
+
+def _index_of(envs_idx: Any, num_envs: int, name: str) -> np.ndarray:
+    """Return the numbers (k,) int64 of environments, which may not exist; errors are those of `as_environments`."""
+    if isinstance(envs_idx, slice):
+        return np.arange(num_envs)[envs_idx]
     try:
-        index = np.asarray(_on_host("envs_idx", envs_idx) if isinstance(envs_idx, torch.Tensor) else envs_idx)
+        index = np.asarray(_on_host(name, envs_idx) if isinstance(envs_idx, torch.Tensor) else envs_idx)
     except (TypeError, ValueError, RuntimeError):
         index = np.asarray(None)
     if index.dtype == np.bool_:
         if index.shape != (num_envs,):
-            raise ValueError(f"envs_idx: a mask must have shape ({num_envs},), not {index.shape}")
-        index = np.flatnonzero(index)
-    elif index.dtype.kind not in "iu" and index.size:
+            raise ValueError(f"{name}: a mask must have shape ({num_envs},), not {index.shape}")
+        return np.flatnonzero(index)
+    if index.dtype.kind not in "iu" and index.size:
         said = reprlib.repr(envs_idx)
-        raise ValueError(f"envs_idx={said}: expected whole numbers, as integers, or a mask of bools")
-    index = index.astype(np.int64, copy=False).reshape(-1)
-    wrong = index.view(np.uint64) >= num_envs  # negative ones too
-    if np.count_nonzero(wrong):
-        bad = int(index[wrong][0])
-        raise IndexError(f"envs_idx: there is no environment {bad}; they are numbered 0 to {num_envs - 1}")
-    return index
+        raise ValueError(f"{name}={said}: expected whole numbers, as integers, or a mask of bools")
+    return index.astype(np.int64, copy=False).reshape(-1)
+
+
+def on_host(index: Any) -> np.ndarray | None:
+    """Return environment indices as numpy's; None for all."""
+    return index.cpu().numpy() if isinstance(index, torch.Tensor) else index

@@ -3,18 +3,13 @@
 Tensors that are on the device already stay there.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
+from .arguments import CheckedEnvs as Known  # noqa: F401  # the name by which scene has it
 from .arguments import as_environments, as_numbers, require_finite, require_start
-
-
-class CheckedEnvs(NamedTuple):
-    """Environments (k,) int64, an array or a tensor on the solver's device, that are known to exist."""
-
-    index: Any
 
 
 class HostNumbers:
@@ -23,6 +18,8 @@ class HostNumbers:
     Args:
         dtype: the solver's precision.
     """
+
+    _device: torch.device | None = None
 
     def __init__(self, dtype: torch.dtype) -> None:
         self._dtype = np.dtype(np.float32 if dtype == torch.float32 else np.float64)
@@ -59,10 +56,8 @@ class HostNumbers:
         require_finite(name, rows)
 
     def environments(self, envs_idx: Any, num_envs: int) -> Any:
-        """Environment indices (k,); None for all; errors are those of `as_environments`."""
-        if type(envs_idx) is CheckedEnvs:
-            return envs_idx.index if isinstance(envs_idx.index, np.ndarray) else envs_idx.index.numpy()
-        return as_environments(envs_idx, num_envs)
+        """Environment indices (k,) on the driver's side; None for all; errors are those of `as_environments`."""
+        return as_environments(envs_idx, num_envs, self._device)
 
 
 class DeviceNumbers(HostNumbers):
@@ -101,27 +96,6 @@ class DeviceNumbers(HostNumbers):
         """Refuse numbers that are not finite; this waits for the device."""
         if not bool(rows.isfinite().all()):
             require_finite(name, rows.cpu().numpy())
-
-    def environments(self, envs_idx: Any, num_envs: int) -> torch.Tensor | None:
-        """Environment indices (k,); None for all; errors are those of `as_environments`.
-
-        Whether indices that are on the device exist is asked there, and the answer waited for: on a GPU a wrong one
-        would end the process.
-        """
-        if type(envs_idx) is CheckedEnvs:
-            return torch.as_tensor(envs_idx.index, device=self._device)
-        if isinstance(envs_idx, torch.Tensor) and envs_idx.dtype == torch.int64 and envs_idx.device == self._device:
-            index = envs_idx.reshape(-1)
-            if not bool(((index >= 0) & (index < num_envs)).all()):
-                as_environments(index, num_envs)
-            return index
-        index = super().environments(envs_idx, num_envs)
-        return None if index is None else torch.as_tensor(index, device=self._device)
-
-
-def on_host(index: Any) -> np.ndarray | None:
-    """Environment indices as numpy's; None for all."""
-    return index.cpu().numpy() if isinstance(index, torch.Tensor) else index
 
 
 def numbers_for(device: torch.device, dtype: torch.dtype, columns: bool) -> HostNumbers:

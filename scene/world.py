@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..physics.arguments import real_array
-from ..physics.batch_numbers import CheckedEnvs, numbers_for
+from ..physics.batch_numbers import Known, numbers_for
 from ..physics.drivers.interface import STATE
 from ..physics.model.model import Model
 from ..physics.user.columns import as_entries
@@ -100,7 +100,7 @@ class World:
             return None
         if self.n_envs == 0:
             raise ValueError("envs_idx: this scene was built without a batch (n_envs=0); leave it out")
-        return CheckedEnvs(self._numbers.environments(environments(envs_idx, self.count), self.count))
+        return Known(self._numbers.environments(environments(envs_idx, self.count), self.count))
 
     def how_many(self, envs: Any) -> int:
         """Return the number of environments in what `envs` returned."""

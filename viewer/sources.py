@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from gymnasium.vector.utils import batch_space
 
+from ..physics.arguments import as_environments
 from .errors import ViewerError
 
 MOST_SHOWN = 16
@@ -92,19 +93,14 @@ def environments(envs: Sequence[int] | int | None, count: int) -> list[int]:
     """Return the numbers of the environments to show: those asked for, or the first `MOST_SHOWN`.
 
     Raises:
-        TypeError, IndexError: an index that is no whole number, or an environment that does not exist.
+        ValueError, IndexError: no whole numbers, no environment at all, or an environment that does not exist.
     """
     if envs is None:
         return list(range(min(count, MOST_SHOWN)))
-    chosen = [envs] if isinstance(envs, int | np.integer) else list(envs)
-    for env in chosen:
-        if isinstance(env, bool) or not isinstance(env, int | np.integer):
-            raise TypeError(f"envs: environments are whole numbers, not {env!r}")
-        if not 0 <= env < count:
-            raise IndexError(f"envs: there is no environment {env}; they are 0 to {count - 1}")
+    chosen: list[int] = as_environments(envs, count, name="envs").tolist()
     if not chosen:
         raise ValueError("envs: no environment was given")
-    return [int(env) for env in chosen]
+    return chosen
 
 
 def geom_poses(solver: Any, envs: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

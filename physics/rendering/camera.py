@@ -14,8 +14,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import as_real, real_array
-from ..batch_numbers import CheckedEnvs
+from ..arguments import CheckedEnvs, as_real, real_array
 from ..scalars import as_count, as_whole
 from .frustum import Frustum, Intrinsics, fovy_frustum, model_frustum
 from .mounted import MountedCamera, MountedView, check_mounted

@@ -8,8 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import real_array
-from ..batch_numbers import CheckedEnvs
+from ..arguments import CheckedEnvs, real_array
 from ..scalars import as_count
 
 

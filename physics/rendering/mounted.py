@@ -11,8 +11,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import real_array
-from ..batch_numbers import CheckedEnvs
+from ..arguments import CheckedEnvs, real_array
 from ..scalars import as_whole
 from .frustum import Frustum, Intrinsics, fovy_frustum
 from .names import nearest

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..batch_numbers import CheckedEnvs
+from ..arguments import CheckedEnvs, as_environments
 from .camera import PoseSource
 from .overlays import CONTACTS
 
@@ -36,31 +36,15 @@ def contacts_of(solver: Any, envs: CheckedEnvs | None) -> Any:
 
 
 def environments(envs_idx: Any, solver: PoseSource) -> CheckedEnvs | None:
-    """Environments from a number, a sequence, or a mask of all, asked where it lies whether they exist; None: all."""
+    """Return environments of a solver by what `as_environments` takes, with its errors; None: all."""
     if envs_idx is None or isinstance(envs_idx, CheckedEnvs):
         return envs_idx
-    try:
-        chosen = torch.as_tensor(envs_idx)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"envs_idx={envs_idx!r}: environment numbers must be integers") from error
-    if chosen.is_meta:
-        raise ValueError("envs_idx: a tensor on the device 'meta' has no numbers")
-    if chosen.dtype == torch.bool:
-        if chosen.shape != (solver.num_envs,):
-            raise ValueError(f"envs_idx: a mask must have shape ({solver.num_envs},), not {tuple(chosen.shape)}")
-        return CheckedEnvs(chosen.nonzero()[:, 0].to(solver.device))
-    if chosen.numel() and (chosen.is_floating_point() or chosen.is_complex()):
-        raise TypeError(f"envs_idx: environment numbers must be integers, not {chosen.dtype}")
-    chosen = chosen.reshape(-1).long()
-    outside = chosen[(chosen < 0) | (chosen >= solver.num_envs)]
-    if len(outside):
-        raise IndexError(f"envs_idx: environment {int(outside[0])} is not in 0 to {solver.num_envs - 1}")
-    return CheckedEnvs(chosen.to(solver.device))
+    return CheckedEnvs(as_environments(envs_idx, solver.num_envs, solver.device))
 
 
 def count_of(envs: CheckedEnvs | None, solver: PoseSource) -> int:
     """Return the number of environments in what `environments` returned."""
-    return solver.num_envs if envs is None else len(envs.index)
+    return solver.num_envs if envs is None else len(envs)
 
 
 def read(solver: PoseSource, names: Sequence[str], envs: CheckedEnvs | None) -> dict[str, torch.Tensor]:

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..batch_numbers import CheckedEnvs
+from ..arguments import CheckedEnvs
 from ..process.runtime import ensure_runtime
 from ..process.waiting import Waiting
 from ..scalars import as_count

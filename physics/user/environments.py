@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..batch_numbers import HostNumbers, on_host
+from ..arguments import on_host
+from ..batch_numbers import HostNumbers
 from ..drivers.driver import Driver
 from ..model.model import Model
 from ..process.runtime import Runtime

@@ -8,8 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import real_array
-from ..batch_numbers import on_host
+from ..arguments import on_host, real_array
 from ..drivers.settings import Count
 from ..mjmodel.history import History
 from ..mjmodel.samples import Samples, put_samples, shifted, taken_samples

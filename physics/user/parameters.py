@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..arguments import real_array
-from ..batch_numbers import on_host
+from ..arguments import on_host, real_array
 from ..model.parameters import require_known
 from .columns import as_columns
 from .environments import Environments

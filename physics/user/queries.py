@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..arguments import as_real
-from ..batch_numbers import CheckedEnvs, on_host
+from ..arguments import CheckedEnvs, as_real, on_host
 from ..geometry.names import geom_ids, label
 from ..geometry.store import MESH_TYPES
 from ..queries.distances import OWN, SOURCES, Distances, geom_pairs

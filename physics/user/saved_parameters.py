@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ..batch_numbers import on_host
+from ..arguments import on_host
 from ..drivers.interface import require_same
 from .environments import Environments
 

@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import torch
 
-from ..batch_numbers import on_host
+from ..arguments import on_host
 from ..drivers.interface import is_of_one
 from ..drivers.settings import Count
 from ..scalars import as_whole

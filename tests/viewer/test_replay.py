@@ -77,7 +77,7 @@ def test_a_solver_is_recorded_at_the_rate_that_is_asked_for(slider):
 def test_mistakes_are_explained(slider, tmp_path):
     with pytest.raises(TypeError, match="str has no solver"):
         Recorder("Ant")
-    with pytest.raises(IndexError, match="no environment 2; they are 0 to 1"):
+    with pytest.raises(IndexError, match="no environment 2; they are numbered 0 to 1"):
         Recorder(slider, envs=[2])
     with pytest.raises(ViewerError, match=r"call add\(\)"):
         Recorder(slider).replay()
