@@ -166,7 +166,7 @@ class _Measure:
         for sizes in LEARNING if device == "cuda" else ({"num_envs": 4, "n_steps": 8, "batch_size": 16},):
             for where in dict.fromkeys(("cpu", device)):
                 job = {"task": task, "device": device, "learner_device": where, "rounds": 2, **sizes}
-                found, error = self._child("tumble.benchmarks.stretch", job, LONGEST_LEARNING)
+                found, error = self._child("tumble.benchmarks.throughput", job, LONGEST_LEARNING)
                 head = {"task": task, "environments": sizes["num_envs"], "learner on": where}
                 yield [{**head, **({"error": error} if error else {}), **sizes, **(found[0] if found else {})}]
 

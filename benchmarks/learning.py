@@ -90,7 +90,7 @@ def _train(task: str, side: Side, threads: int) -> float:
         "vector_env": side.vector_env,
         "threads": threads,
     }
-    command = module_command("tumble.benchmarks.stretch", json.dumps(job))
+    command = module_command("tumble.benchmarks.throughput", json.dumps(job))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{task}, {side.environments}: {done.stderr.strip()[-2000:]}")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.benchmarks import columns, gpu, gpu_parts, stretch
+from tumble.benchmarks import columns, gpu, gpu_parts, throughput
 from tumble.benchmarks.gpu_job import Job, row_of
 from tumble.benchmarks.main import GPU_PARTS, main
 from tumble.physics.process import runtime as settings
@@ -34,8 +34,8 @@ def one_process(monkeypatch):
     def child(measure, module, job, most):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            if module == stretch.__name__:
-                print(json.dumps(stretch.measure(stretch.Stretch(**job))))
+            if module == throughput.__name__:
+                print(json.dumps(throughput.measure(throughput.ThroughputJob(**job))))
             else:
                 gpu_parts.main(Job(**job))
         return [json.loads(line) for line in printed.getvalue().splitlines()], ""

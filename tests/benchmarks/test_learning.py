@@ -2,7 +2,7 @@
 
 import pytest
 
-from tumble.benchmarks import learning, stretch
+from tumble.benchmarks import learning, throughput
 
 
 @pytest.fixture
@@ -12,8 +12,8 @@ def one_process(monkeypatch):
     def train(task, side, threads):
         job = {"device": "host", "learner_device": "cpu", "n_steps": 4, "batch_size": 8, "rounds": 1}
         kind = {"subproc": "dummy"}.get(side.vector_env, side.vector_env)
-        what = stretch.Stretch(task, **job, num_envs=2, learner=side.learner, vector_env=kind, threads=threads)
-        return stretch.measure(what)["steps/s"]
+        what = throughput.ThroughputJob(task, **job, num_envs=2, learner=side.learner, vector_env=kind, threads=threads)
+        return throughput.measure(what)["steps/s"]
 
     monkeypatch.setattr(learning, "_train", train)
 

@@ -1,6 +1,6 @@
 """Environment steps a second of training, the learner included: the packaged PPO for a few iterations.
 
-    python -m tumble.benchmarks.stretch '{"task": "Ant", "num_envs": 4096, "learner_device": "cuda", ...}'
+    python -m tumble.benchmarks.throughput '{"task": "Ant", "num_envs": 4096, "learner_device": "cuda", ...}'
 
 A program of its own, for `tumble bench gpu` and `tumble bench learn`: prints a line of JSON.
 """
@@ -19,8 +19,8 @@ from ..training.learner import Learner, make_model, make_normalizer
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """The stretch to time.
+class ThroughputJob:
+    """The training to time.
 
     Attributes:
         task: such as "Ant"; its packaged PPO is taken.
@@ -48,24 +48,22 @@ class Stretch:
     threads: int = 1
 
 
-def measure(what: Stretch) -> dict[str, Any]:
-    """The rate of training, and what it was."""
-    config = RunConfig.packaged(f"tumble/{what.task}-v0", "ppo").replace(
-        num_envs=what.num_envs, device=what.learner_device, threads=what.threads
+def measure(job: ThroughputJob) -> dict[str, Any]:
+    """Return the median, lowest and highest rate of training, environment steps a second."""
+    config = RunConfig.packaged(f"tumble/{job.task}-v0", "ppo").replace(
+        num_envs=job.num_envs, device=job.learner_device, threads=job.threads
     )
-    config = config.change(
-        {"ppo.n_steps": what.n_steps, "ppo.batch_size": what.batch_size, "ppo.learner": what.learner}
-    )
-    if what.vector_env == "tumble":
-        _place(what)
+    config = config.change({"ppo.n_steps": job.n_steps, "ppo.batch_size": job.batch_size, "ppo.learner": job.learner})
+    if job.vector_env == "tumble":
+        _init_runtime(job)
         learner = Learner(config)
         envs, model = learner.normalizer, learner.model
     else:
-        torch.set_num_threads(what.threads)
-        envs = make_normalizer(_gymnasiums(what), config.normalize, config.ppo.gamma)
+        torch.set_num_threads(job.threads)
+        envs = make_normalizer(_gymnasiums(job), config.normalize, config.ppo.gamma)
         model = make_model(config, envs)
-    count, seconds = what.num_envs * what.n_steps, []
-    for number in range(1 + what.rounds):
+    count, seconds = job.num_envs * job.n_steps, []
+    for number in range(1 + job.rounds):
         begun = time.perf_counter()
         model.learn(count, reset_num_timesteps=number == 0)
         if torch.cuda.is_available():
@@ -76,27 +74,27 @@ def measure(what: Stretch) -> dict[str, Any]:
     return {"steps/s": count / median(counted), "low": count / max(counted), "high": count / min(counted)}
 
 
-def _place(what: Stretch) -> None:
-    """Start Taichi where the solver is to be."""
+def _init_runtime(job: ThroughputJob) -> None:
+    """Start Taichi on the solver's device."""
     from ..physics.process.runtime import init, init_columns
 
-    if what.device == "cuda":
+    if job.device == "cuda":
         init("cuda", precision="32")
-    elif what.device == "host":
-        init(precision="32", threads=what.threads)
+    elif job.device == "host":
+        init(precision="32", threads=job.threads)
     else:
-        init_columns(arch=what.device, device=what.device, precision="32")
+        init_columns(arch=job.device, device=job.device, precision="32")
 
 
-def _gymnasiums(what: Stretch) -> Any:
+def _gymnasiums(job: ThroughputJob) -> Any:
     """Stable-Baselines3's own vector environment of Gymnasium's task."""
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
 
-    kind: Any = {"dummy": DummyVecEnv, "subproc": SubprocVecEnv}[what.vector_env]
-    return make_vec_env(f"{what.task}-v5", what.num_envs, vec_env_cls=kind)
+    kind: Any = {"dummy": DummyVecEnv, "subproc": SubprocVecEnv}[job.vector_env]
+    return make_vec_env(f"{job.task}-v5", job.num_envs, vec_env_cls=kind)
 
 
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
-    print(json.dumps(measure(Stretch(**wanted))), flush=True)
+    print(json.dumps(measure(ThroughputJob(**wanted))), flush=True)
