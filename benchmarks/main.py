@@ -235,9 +235,11 @@ def main(args: list[str]) -> int:
         parser.print_help()
         return 0
     options = vars(parser.parse_args(args))
-    name, path = options.pop("name"), options.pop("json")
+    name, path = options.pop("name"), options.pop("json", None)
     if name == "all":
         return run_all(path, options["only"], options["rounds"])
+    if name == "history":
+        return show_history(**options)
     with importing(f"what {name} measures"):
         load_taichi()
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
@@ -256,7 +258,8 @@ def main(args: list[str]) -> int:
         return 2
     print(result.text(), flush=True)
     if path is not None:
-        history.add(path.parent, record)
+        for warning in history.add(path.parent, record):
+            print(warning, flush=True)
     return 0
 
 
@@ -285,7 +288,21 @@ def make_parser() -> argparse.ArgumentParser:
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)
+    past = commands.add_parser("history", help="the last change of each recorded quantity; a picture of them all")
+    past.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; default: all")
+    past.add_argument("--file", type=Path, default=history.RESULTS / history.FILE, help="the history")
+    past.add_argument("--plot", type=Path, metavar="FILE.png", help="also draw it")
     return parser
+
+
+def show_history(names: list[str], file: Path, plot: Path | None) -> int:
+    """Print the last change of each quantity in a history of benchmarks, and warnings; draw it if `plot` is given."""
+    try:
+        print(history.compare(names, file, plot).text())
+    except Unavailable as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def run_all(path: Path | None, names: list[str], rounds: int | None) -> int:

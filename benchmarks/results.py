@@ -10,7 +10,7 @@ from typing import Any
 
 from ..physics.process.cores import usable_cores
 from ..physics.process.disk import replacing
-from ..physics.process.machine import installed_versions, processor_name
+from ..physics.process.machine import commit, installed_versions, processor_name
 
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
 
@@ -92,10 +92,11 @@ class Result:
 
 
 def conditions(command: Sequence[str]) -> dict[str, Any]:
-    """Command, date, machine and versions; no names and no paths of the machine."""
+    """Command, date, commit, machine and versions; no names and no paths of the machine."""
     return {
         "command": " ".join(["tumble", "bench", *command]),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
         "machine": {"processor": processor_name(), "cores": usable_cores(), "busy before": busy_share()},
         "versions": installed_versions(_PACKAGES),
     }

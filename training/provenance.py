@@ -2,19 +2,16 @@
 
 import datetime
 import json
-import os
 import platform
 import shlex
-import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..physics.process.cores import usable_cores
 from ..physics.process.disk import read_regular
-from ..physics.process.machine import installed_versions, processor_name
+from ..physics.process.machine import commit, installed_versions, processor_name
 from .checkpoint import write_text_atomically
 from .learner import Learner
 from .runs import Run
@@ -58,22 +55,6 @@ def command_line() -> str:
     elif program in ("", "-c"):
         program = "python"
     return shlex.join([program, *arguments])
-
-
-@cache
-def commit() -> str | None:
-    """Return the commit of Tumble's sources, with "-dirty" if files were changed; None if they are no clone."""
-    if not (ROOT / ".git").exists():
-        return None
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    variables = {
-        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
-    }  # of a hook, elsewhere
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True, env=variables)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
 
 
 def write_record(run: Run, learner: Learner, resumed_at: int | None) -> None:

@@ -1,16 +1,20 @@
-"""The lanes and threads that suit this machine: defaults, and what may be asked for."""
+"""The lanes and threads that suit this machine: defaults, and what may be asked for; processor, versions, commit."""
 
 import contextlib
 import importlib.metadata
 import os
 import platform
+import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..scalars import as_count, as_whole
 from .cores import usable_cores
 
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder of the package."""
 WIDTHS = (1, 4, 8, 16)
 """Environments in a SIMD register for which there are kernels."""
 _THREADS_PER_CORE, _FEW_THREADS = 4, 64
@@ -88,3 +92,19 @@ def installed_versions(packages: Iterable[str]) -> dict[str, str]:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
     return versions
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of Tumble's sources, with "-dirty" if files were changed; None if they are no clone."""
+    if not (ROOT / ".git").exists():
+        return None
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    }  # of a hook, elsewhere
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True, env=variables)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,11 +1,10 @@
 """Tables, verdicts and records."""
 
-import csv
 import json
 from pathlib import Path
 
 from tumble.benchmarks import history
-from tumble.benchmarks.main import args_without_path
+from tumble.benchmarks.main import args_without_path, main
 from tumble.benchmarks.results import Result, Table, Verdict, conditions, save
 
 
@@ -46,32 +45,63 @@ def test_the_path_is_dropped_in_both_spellings():
     assert args_without_path(["all", "--json=x", "--rounds", "1"]) == ["all", "--rounds", "1"]
 
 
-def test_a_record_leaves_one_line_in_the_history_of_its_folder(tmp_path):
-    first, second = (
-        {**conditions(["envs"]), **result.record()}
-        for result in (
-            Result([], [Verdict("Ant: times envpool's steps, a second", 12.3456, 3.0), Verdict("threads", 2.0, 1.8)]),
-            Result([Table("t", {}, [{"stage": "load", "Ant": 0.51239, "all": [1.0]}, {"stage": "step", "Ant": 2.0}])]),
-        )
-    )
-    history.add(tmp_path, first)
+def record(value, command="tumble bench envs --rounds 3"):
+    """A record of one figure, on a machine that stays the same."""
+    machine = {"processor": "AMD", "cores": 2, "busy before": 0.0}
+    head = {"command": command, "date": "2026-11-28", "commit": "0123456789abcdef-dirty", "machine": machine}
+    return head | Result([], [Verdict("Ant: times envpool's steps, a second", value, 3.0)]).record()
+
+
+def test_a_record_leaves_a_row_of_each_figure_in_the_history_of_its_folder(tmp_path):
+    assert history.add(tmp_path, record(12.3456)) == []
     assert not list(tmp_path.iterdir())  # where there is no history, none is begun
     (tmp_path / history.FILE).write_text(",".join(history.COLUMNS) + "\n", encoding="utf-8")
-    history.add(tmp_path, first)
-    history.add(tmp_path, second)
-    with (tmp_path / history.FILE).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["command"] for row in rows] == ["tumble bench envs"] * 2
-    assert rows[0]["figures"] == "Ant: times envpool's steps, a second 12.35; threads 2"
-    assert rows[1]["figures"] == "load: Ant 0.5124; step: Ant 2"
+    history.add(tmp_path, record(12.3456))
+    table = Table("t", {}, [{"stage": "load", "Ant": 0.51239, "all": [1.0]}, {"stage": "step", "Ant": 2.0, "n": 3}])
+    history.add(tmp_path, {**record(0, "tumble bench profile"), **Result([table]).record()})
+    first, *others = history.read(tmp_path / history.FILE)
+    assert first == {
+        "date": "2026-11-28",
+        "commit": "0123456789-dirty",
+        "machine": "AMD, 2 cores",
+        "busy": "0.0",
+        "benchmark": "envs",
+        "options": "--rounds 3",
+        "case": "Ant",
+        "quantity": "times envpool's steps, a second",
+        "value": "12.35",
+        "unit": "x",
+    }
+    assert [(row["case"], row["quantity"], row["value"], row["unit"]) for row in others] == [
+        ("load", "Ant", "0.5124", "us"),
+        ("step", "Ant", "2", "us"),
+    ]
+
+
+def test_entries_that_are_worse_than_the_last_of_their_kind_are_warned_of(tmp_path, capsys):
+    path = tmp_path / history.FILE
+    path.write_text(",".join(history.COLUMNS) + "\n", encoding="utf-8")
+    assert history.add(tmp_path, record(10.0)) == []
+    assert history.add(tmp_path, record(9.6, "tumble bench envs --models Ant Humanoid --rounds 5")) == []
+    (warning,) = history.add(tmp_path, record(9.0))
+    assert "envs, Ant: times envpool's steps, a second 9 x, 6% worse than 9.6 of 2026-11-28" in warning
+    assert history.add(tmp_path, record(5.0, "tumble bench envs --num-envs 16")) == [], "not comparable"
+    slower = [{**history.rows(record(1))[0], "quantity": "seconds", "value": value} for value in "12"]
+    assert [change.better for change in history.changes(slower)] == [-0.5]
+    assert main(["history", "envs", "--file", str(path), "--plot", str(tmp_path / "a.png")]) == 0
+    printed = capsys.readouterr().out
+    assert "| -6.2%  |" in printed and warning in printed
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["history", "--file", str(tmp_path / "none.csv")]) == 2
 
 
 def test_the_repository_keeps_one_record_of_a_kind():
-    """And every record that is kept has its line, the last of its command's."""
-    folder = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "results"
-    with (folder / history.FILE).open(encoding="utf-8", newline="") as file:
-        lines = {tuple(row) for row in csv.reader(file)}
-    records = sorted(folder.glob("*.json"))
+    """And every record that is kept has its rows in the history, with the units that they would get today."""
+    entries = history.read(history.RESULTS / history.FILE)
+    assert all(row["unit"] == history.kind(*(row[n] for n in ("benchmark", "case", "quantity")))[0] for row in entries)
+    kept = {tuple(row[name] for name in history.COLUMNS if name != "commit") for row in entries}
+    records = sorted(history.RESULTS.glob("*.json"))
     assert records and not [path.name for path in records if any(letter.isdigit() for letter in path.stem)]
     for path in records:
-        assert tuple(history.line(json.loads(path.read_text(encoding="utf-8")))) in lines, path.name
+        for row in history.rows(json.loads(path.read_text(encoding="utf-8"))):
+            assert tuple(row[name] for name in history.COLUMNS if name != "commit") in kept, path.name

@@ -13,6 +13,7 @@ import taichi
 import torch
 
 import tumble.__main__
+from tumble.physics.process import machine
 from tumble.training import provenance
 from tumble.training.config import RunConfig
 from tumble.training.learner import Learner
@@ -70,8 +71,8 @@ def test_the_commit_is_gits(tmp_path, monkeypatch):
         )
         return done.stdout.strip()
 
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    ask = provenance.commit.__wrapped__
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    ask = machine.commit.__wrapped__
     assert ask() is None, "no clone"
     git("init")
     (tmp_path / "file").write_text("1")
