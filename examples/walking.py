@@ -31,7 +31,7 @@ def build(n_envs):
 
 
 def observe(robot, commands, actions):
-    """Return what the policy has learned from, (n, 48): `docs/tasks/walking.md`."""
+    """Return what the policy has learned from, (n, 48), as the docstring of `QuadrupedFlat` lists it."""
     quat = robot.get_quat()
     inward = gs.inv_transform_by_quat
     down = torch.tensor([0.0, 0.0, -1.0]).to(quat)

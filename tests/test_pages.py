@@ -131,7 +131,7 @@ def test_table_of_gymnasiums_tasks_is_the_catalog():
 
 def test_table_of_the_control_suite_is_the_catalog():
     """Sizes of observations and actions, and the time of a step."""
-    text = (ROOT / "docs" / "tasks" / "suite.md").read_text("utf-8")
+    text = (ROOT / "docs" / "environments.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| .*? \| (\d+|\(.*?\)) ?\w* \| (\d+) \| ([\d.]+) s \|", text, flags=re.MULTILINE)
     assert [row[0] for row in rows] == list(SUITE)
     for name, observation, actions, seconds in rows:

@@ -26,7 +26,7 @@ that end with `info["success"]`, in Tumble and in MuJoCo, of the worst seed; som
 """
 END = """
 A return of the control suite counts the steps of the task, some of which are two or four of the suite's
-([how they compare](../tasks/suite.md)). On another processor, or with other versions of torch, the
+([how they compare](../environments.md#the-control-suite)). On another processor, or with other versions of torch, the
 rounding differs, and with it the score of a seed.
 """
 
