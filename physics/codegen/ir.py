@@ -7,9 +7,6 @@ functions instead: `emit_call` lets a kernel call one of them with its own conte
 """
 
 import re
-from typing import Any
-
-from .elf import load_object
 
 ENTRY = "tumble_entry"
 """Name of the function that `stand_alone` makes of a kernel."""
@@ -64,19 +61,3 @@ def _through_table(text: str, context: str) -> str:
         )
 
     return re.sub(r"(?:tail )?call void inttoptr \(i64 (\d+) to ptr\)\([^)]*\)(?: #\d+)?", through_table, text)
-
-
-def machine_code(text: str) -> bytes:
-    """Compile a module's text for this processor; return the object file."""
-    from .llvm import llvm, target_machine
-
-    module = llvm().parse_assembly(text)
-    module.verify()
-    code: Any = target_machine().emit_object(module)
-    return bytes(code)
-
-
-def load(code: bytes, *more: str) -> list[int]:
-    """Load an object file of `machine_code` and never unload it; return the addresses of ENTRY and of the others."""
-    functions = load_object(code)
-    return [functions[name] for name in (ENTRY, *more)]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .ir import ENTRY
+from .llvm import llvm, target_machine
 
 BEFORE = "tumble_before"
 """Name of the function that is called once, before the threads call ENTRY."""
@@ -71,8 +72,6 @@ def _function(name: str, calls: list[str]) -> str:
 
 def _check_runtime(text: str) -> None:
     """Raise ValueError unless the two pointers of LLVMRuntime lie at the expected offsets."""
-    from .llvm import llvm, target_machine
-
     types = "\n".join(re.findall(r"^%struct\.\S+ = type .*$", text, re.MULTILINE))
     module = llvm().parse_assembly(f"{types}\n@runtime = external global %struct.LLVMRuntime")
     runtime, data = module.get_global_variable("runtime").global_value_type, target_machine().target_data

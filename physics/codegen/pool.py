@@ -19,7 +19,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ..process.forking import on_fork
-from .llvm import keep_for_ever, llvm, target_machine
+from .llvm import keep_for_ever, load, machine_code
 from .pool_ir import source
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # calls release the GIL
@@ -181,15 +181,8 @@ class _Code(NamedTuple):
 @cache
 def _code() -> _Code:
     """Compile the pool's code, for this process and its forks."""
-    binding = llvm()
-    for name in ("PyThread_acquire_lock", "PyThread_release_lock"):
-        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-        binding.add_symbol(name, address)
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(source()), target_machine())
-    keep_for_ever(engine)
-    engine.finalize_object()
-    find = engine.get_function_address
-    return _Code(_FUNCTION(find("launch")), _FUNCTION(find("stop")), find("helper"))
+    launch, stop, helper = load(machine_code(source()), "launch", "stop", "helper")
+    return _Code(_FUNCTION(launch), _FUNCTION(stop), helper)
 
 
 def _held_lock() -> int:

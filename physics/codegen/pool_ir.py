@@ -14,10 +14,10 @@ If another thread's launch is running, or the pool has no helpers (after a fork,
 runs all tasks alone.
 """
 
-import platform
+from .llvm import architecture
 
-_PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "amd64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
-_PAUSE["arm64"] = _PAUSE["aarch64"]
+_PAUSE = {"x86_64": "@llvm.x86.sse2.pause()", "aarch64": "@llvm.aarch64.hint(i32 1)"}
+"""The instruction that lets a core rest while its thread waits, by architecture."""
 _LOOKS = 200
 """Checks for the end of the last tasks before a caller sleeps: 3 to 10 microseconds, as a pause takes 40 to 140 cycles.
 Threads mostly finish at about the same time, and sleeping and waking takes longer."""
@@ -285,7 +285,7 @@ define void @stop(ptr %pool) {
 
 def source() -> str:
     """Return the pool's code as LLVM IR: the functions `launch`, `helper` and `stop`."""
-    pause = _PAUSE.get(platform.machine().lower())
+    pause = _PAUSE.get(architecture())
     declared = "" if pause is None else f"declare void {pause.replace('i32 1', 'i32')}\n"
     waiting = _WORK.replace("PAUSE", "" if pause is None else f"call void {pause}").replace("LOOKS", str(_LOOKS))
     return _TYPES + declared + _SLEEP + waiting + _LAUNCH + _HELPER

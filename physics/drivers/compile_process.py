@@ -15,8 +15,9 @@ from typing import Any, BinaryIO
 import taichi as ti
 
 from ..codegen.addresses import tell_addresses
-from ..codegen.ir import machine_code, stand_alone
+from ..codegen.ir import stand_alone
 from ..codegen.keys import key_of
+from ..codegen.llvm import machine_code
 from ..codegen.vectors import SETTINGS, use_vectors
 from ..codegen.worker import of_workers
 from ..math import Lanes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.ir import machine_code
+from ..codegen.llvm import machine_code
 from ..codegen.loops import arguments_type, loop_stands_alone
 from ..codegen.vectors import OPAQUE_POINTERS
 from ..process.compiler import ask

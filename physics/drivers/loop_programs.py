@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..codegen.ir import load
+from ..codegen.ir import ENTRY
 from ..codegen.keys import hash_of, key_of
+from ..codegen.llvm import load
 from ..codegen.loops import BEFORE, COUNTER_OFFSET, RUNTIME_BYTES, TEMPORARIES_BYTES, TEMPORARIES_OFFSET
 from ..codegen.pool import shared_pool
 from ..codegen.store import shared_store
@@ -139,7 +140,7 @@ class _Group:
         """Load all kernels, if necessary; return the addresses of the functions ENTRY and BEFORE of one."""
         missing = [name for name in self.kernels if name not in _loaded]
         for name, code in self._machine_code(missing).items():
-            _loaded[name] = load(code, BEFORE)
+            _loaded[name] = load(code, ENTRY, BEFORE)
         return _loaded[key]
 
     def _machine_code(self, keys: list[str]) -> dict[str, bytes]:

@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from ..codegen.ir import ENTRY
+from ..codegen.llvm import llvm, load
 from ..codegen.pool import shared_pool
 from ..model.features import Features
 from ..process.runtime import Runtime
@@ -143,17 +145,14 @@ _addresses: dict[str, int] = {}
 
 def _loaded(key: str, code: bytes) -> int:
     """Load machine code, unless it is loaded, until the process ends; return the address of its entry."""
-    from ..codegen.ir import load
-
     if key not in _addresses:
-        (_addresses[key],) = load(code)
+        (_addresses[key],) = load(code, ENTRY)
     return _addresses[key]
 
 
 @cache
 def can_compile_apart() -> bool:
     """Return True if units can be compiled here: with llvmlite, and LLVM's settings known and wanted."""
-    from ..codegen.llvm import llvm
     from ..process.children import can_start_python
     from ..process.compiler import SWITCH, address_of
 

@@ -6,11 +6,18 @@ does not have. So the child leaves the copy where it is, and lets Taichi forget 
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable
 from functools import cache
 
 _COUNT = "_ZN6taichi4lang7Program14num_instances_E"
 """Taichi's number of programs, an int; it starts none where there is one (program.cpp)."""
+
+
+def forks_wait_for(lock: threading.Lock) -> None:
+    """Have every fork of this process wait until a lock is free: no thread of the child would release it."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 @cache

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tumble.physics.codegen import ir
+from tumble.physics.codegen.llvm import load, machine_code
 from tumble.physics.drivers import host_scratch, programs
 from tumble.physics.drivers.host_scratch import HostScratch
 from tumble.physics.drivers.programs import Context, _pack
@@ -38,7 +39,7 @@ def test_two_tasks():
 def test_calls_go_through_the_table():
     """Two functions are called, with the caller's context, in their order."""
     body = "".join(CALL.format(ir._MARK + number) for number in (2, 0)) + RETURN
-    (entry,) = ir.load(ir.machine_code(ir.stand_alone(ENTRY_OF.format(body) + ATTRIBUTES)))
+    (entry,) = load(machine_code(ir.stand_alone(ENTRY_OF.format(body) + ATTRIBUTES)), ir.ENTRY)
     function, called = ctypes.CFUNCTYPE(None, ctypes.c_void_p), []
     functions = [function(lambda context, number=number: called.append((number, context))) for number in range(3)]
     table = (ctypes.c_void_p * 3)(*(ctypes.cast(f, ctypes.c_void_p).value for f in functions))

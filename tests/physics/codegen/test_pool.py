@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tumble.physics.codegen import pool as module
-from tumble.physics.codegen.llvm import keep_for_ever, llvm, target_machine
+from tumble.physics.codegen.llvm import llvm, load, machine_code, target_machine
 from tumble.physics.codegen.pool import Pool, shared_pool
 from tumble.physics.codegen.pool_ir import source
 
@@ -96,12 +96,7 @@ def test_every_release_of_a_lock_is_acquired(steps):
 @cache
 def visible_code(name):
     """A function of the pool that has no name outside."""
-    module._code()  # it tells LLVM where Python's locks are
-    code = llvm().parse_assembly(source().replace("define internal", "define"))
-    engine = llvm().create_mcjit_compiler(code, target_machine())
-    keep_for_ever(engine)
-    engine.finalize_object()
-    return module._FUNCTION(engine.get_function_address(name))
+    return module._FUNCTION(*load(machine_code(source().replace("define internal", "define")), name))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

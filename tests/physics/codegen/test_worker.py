@@ -5,7 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 
-from tumble.physics.codegen.ir import ENTRY, load, machine_code
+from tumble.physics.codegen import worker as module
+from tumble.physics.codegen.ir import ENTRY
+from tumble.physics.codegen.llvm import llvm, load, machine_code
 from tumble.physics.codegen.pool import Pool
 from tumble.physics.codegen.worker import BEFORE, COUNT, ITEM, TAKEN, of_workers
 
@@ -34,7 +36,7 @@ define void @{ENTRY}(ptr %context) {{
 
 @pytest.fixture(scope="module")
 def entry():
-    (address,) = load(machine_code(of_workers(ON_ITEM)))
+    (address,) = load(machine_code(of_workers(ON_ITEM)), ENTRY)
     return address
 
 
@@ -66,3 +68,13 @@ def test_denormal_results_are_zero_while_it_works_and_not_after(entry):
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(entry)(context.ctypes.data)
     assert tiny[1] == 0.0
     assert tiny[0] * np.float32(0.5) > 0.0
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
+def test_it_compiles_for_every_architecture(architecture, monkeypatch):
+    monkeypatch.setattr(module, "architecture", lambda: architecture)
+    binding = llvm()
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    target = binding.Target.from_triple(f"{architecture}-unknown-unknown").create_target_machine()
+    assert ENTRY.encode() in target.emit_object(binding.parse_assembly(of_workers(ON_ITEM)))

@@ -7,7 +7,7 @@ import threading
 import time
 from functools import cache
 
-from tumble.physics.codegen.llvm import keep_for_ever, llvm, target_machine
+from tumble.physics.codegen.llvm import load, machine_code
 from tumble.physics.codegen.pool import Pool, shared_pool
 
 SOURCE = """
@@ -86,11 +86,7 @@ class Context(ctypes.Structure):
 @cache
 def address(name):
     """Address of a function of `SOURCE`."""
-    binding = llvm()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(SOURCE), target_machine())
-    keep_for_ever(engine)
-    engine.finalize_object()
-    return engine.get_function_address(name)
+    return load(machine_code(SOURCE), name)[0]
 
 
 @cache
