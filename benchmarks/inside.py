@@ -43,8 +43,10 @@ def use_workers(solver: RigidSolver, workers: int) -> None:
     turns in one process.
     """
     driver = _driver_of(solver)
-    for bound in (driver._step, *driver._outputs.launches()):  # the latter bring outputs up to date after resets
-        bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
+    results = driver._results
+    for bound in (driver._step, results._whole, results._beside and results._beside[2]):  # steps, and after resets
+        if bound is not None:
+            bound.call[Setting.WORKERS] = min(workers, solver.runtime.threads)
 
 
 def _driver_of(solver: RigidSolver) -> Driver:

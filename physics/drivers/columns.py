@@ -88,6 +88,13 @@ class Columns:
             mask[:, self._on_device(index)] = True
         return mask
 
+    def marks(self) -> torch.Tensor:
+        """Return a mark for every environment, all 1; launches read them, and clear those of the threads that run."""
+        return torch.ones(self.num_envs, dtype=torch.int32, device=self.device)
+
+    def marked(self, _: torch.Tensor, __: Any) -> None:
+        """Return None, all environments, as only the device knows the marks; a launch skips the others."""
+
     def in_place(self, columns: torch.Tensor) -> torch.Tensor:
         """Return a view (environments, numbers) of a tensor."""
         return columns.T

@@ -11,8 +11,7 @@ An arrangement has what differs between the two:
 | stale outputs | marked on the host, and evaluated as copies | marked on the device, and evaluated in place |
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +26,9 @@ from ..state.memory import NOT_INTEGRATED
 from ..state.reference import reference_memory
 from ..state.snapshot import LARGEST
 from .behind import UP_TO_DATE, Behind, forward_some
-from .evaluations import Evaluations
 from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, is_of_one, require_same
 from .launches import Arrangement, Launches
+from .results import Results
 from .settings import NON_FINITE, Count, Setting
 
 
@@ -54,15 +53,13 @@ class Driver:
     @normal_mode
     def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
         self._runtime, self._arrangement, self.num_envs = runtime, arrangement, arrangement.num_envs
-        self._evaluations, self._beginnings = Evaluations(arrangement.pick), Evaluations(arrangement.pick)
-        self._forget = _forget_both(self._evaluations, self._beginnings)
-        self._launches = Launches(runtime, model, arrangement, self._forget)
+        self._launches = Launches(runtime, model, arrangement)
         self._room, self._batch, self.prefers = self._launches.room, self._launches.batch, self._launches.prefers
         self._numbers, self._integers = arrangement.array(self._batch.memory), arrangement.array(self._batch.counters)
         self._fresh = arrangement.array(self._reference(model))
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
-        self._outputs = self._launches.outputs(outputs)
-        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
+        self._results = Results(self._launches, arrangement, outputs)
+        self._step, self._substeps = self._results.bind(replay=False), 0
         self._behind = Behind(self.num_envs)
         self.reset(None, None)
 
@@ -105,14 +102,18 @@ class Driver:
         """
         self._launches.set_env_parameters(numbers, features)
         self._batch = self._launches.batch
-        self._outputs.lay_out(self._room.offsets)
-        self._step, self._substeps = self._launches.bind(self._outputs, replay=False), 0
-        self._changed(None)
+        self._bind_again()
+        self._results.changed(None)
+
+    def _bind_again(self) -> None:
+        """Bind launches again, because the scratch, the kernel or the settings were replaced."""
+        self._results.bind_again()
+        self._step, self._substeps = self._results.bind(replay=False), 0
 
     def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
         """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
         self._launches.write(numbers, index)
-        self._changed(index)
+        self._results.changed(index)
 
     # motion
 
@@ -121,9 +122,9 @@ class Driver:
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
         self._behind.add(None)
-        self._forget()  # before the launch, as an interrupt may come right after it
+        self._results.forget()  # before the launch, as an interrupt may come right after it
         self._step()
-        self._outputs.mark_current()
+        self._results.stepped()
 
     @normal_mode
     def rollout(self, controls: Any) -> torch.Tensor:
@@ -133,14 +134,14 @@ class Driver:
         """
         given = self._arrangement.given(controls)
         track = given.new_empty((*given.shape[:2], self._coordinates))
-        launch = self._launches.rollout(self._outputs, self._step.call, given, track)
+        launch = self._results.bind_rollout(self._step.call, given, track)
         launch.prepare()
         with interrupts_wait():
             self._behind.add(None)
-            self._forget()
+            self._results.forget()
             launch()
             self.write("ctrl", controls[:, -1], None)
-            self._outputs.mark_current()
+            self._results.stepped()
         return track
 
     def forward(self, index: Index) -> None:
@@ -148,7 +149,7 @@ class Driver:
         if index is not None:
             places = self._launches.groups, self._place("eval_qacc"), self._place("eval_rest")
             forward_some(self._arrangement, self._numbers, self._integers, places, index)
-            self._changed(index)
+            self._results.changed(index)
             return
         self._behind.clear()
         groups = self._launches.groups
@@ -163,18 +164,13 @@ class Driver:
         self._rows(self._place("eval_rest")).masked_fill_(chosen, 0.0)
         before = self._counter(Count.EVALUATED)
         before.copy_(torch.where(chosen, self._counter(Count.STEPS), before))
-        self._changed(index)
+        self._results.changed(index)
 
     def forward_behind(self) -> None:
         """Do what `forward` does for the environments whose state or inputs changed since their last evaluation."""
         behind = self._behind.take()
         if behind is not UP_TO_DATE:
             self.forward(behind)
-
-    def _changed(self, index: Index) -> None:
-        """Note that the last evaluation of environments is at another state now."""
-        self._outputs.mark(index)
-        self._forget()
 
     # state
 
@@ -224,9 +220,8 @@ class Driver:
     @normal_mode
     def _apply_forces(self, which: int) -> None:
         """Make launches read applied forces, or controls of dofs, from now on."""
-        self._launches.apply(which)
-        for launch in (self._step, *self._outputs.launches()):
-            launch.call[Setting.APPLIED] = self._launches.applied
+        self._launches.applied |= which
+        self._bind_again()
 
     def reset(self, index: Index, coordinates: Any) -> None:
         """Reset environments to qpos and qvel (k, nq + nv), and everything else to the reference state.
@@ -243,7 +238,7 @@ class Driver:
         self._arrangement.write(self._integers, 0, self._no_counts, len(Count), index)
         if index is None:
             self._rest_spare_lanes()
-        self._changed(index)
+        self._results.changed(index)
 
     def count(self, row: Count) -> torch.Tensor:
         """Return one of the integers of every environment, (num_envs,) int32."""
@@ -295,7 +290,7 @@ class Driver:
             if which & ~self._launches.applied and state["memory"][:, self._place(name)].any():
                 self._apply_forces(which)
         self._behind.add(index)
-        self._changed(index)
+        self._results.changed(index)
 
     def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
         """Return those of some fields that are not as in the reference state in all environments of a `state_dict`."""
@@ -318,9 +313,9 @@ class Driver:
             return View(counters, slice(Count.FAULT, Count.FAULT + 1))
         if name in STATE:
             return View(memory, self._place(name))
-        if name not in self._outputs.places:
+        if name not in self._results.places:
             return None
-        return View(self._outputs.values[: self.num_envs], self._outputs.places[name])
+        return View(self._results.values[: self.num_envs], self._results.places[name])
 
     def close(self) -> None:
         """Free all memory. A thread that is using it raises ClosedSolverError, or has just finished."""
@@ -332,27 +327,27 @@ class Driver:
 
     def delivers(self, names: Sequence[str]) -> bool:
         """Return True if every step delivers these fields; any other costs an evaluation."""
-        return all(name in self._outputs.places for name in names)
+        return all(name in self._results.places for name in names)
 
     @normal_mode
     def refresh(self, index: Index) -> None:
         """Bring the outputs of these environments up to date with their last evaluation."""
-        if not self._outputs.current:
+        if not self._results.current:
             self._runtime.require()
-            self._outputs.refresh(index, self._batch, self._launches.bind)
+            self._results.refresh(index)
 
     @normal_mode
     def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
         """Return fields of environments at their last evaluation, (k, numbers) each."""
         if not self.delivers(names):
-            fields = self._evaluations.fields(names, index, self._launches.evaluate)
+            fields = self._results.fields(names, index)
             return {name: self._room.padded(name, values) for name, values in fields.items()}
         self.refresh(index)
-        return self._delivered(names, self._arrangement.pick(self._outputs.values, index))
+        return self._delivered(names, self._arrangement.pick(self._results.values, index))
 
     def _delivered(self, names: Sequence[str], block: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the columns of fields in rows of the outputs."""
-        return {name: block[:, self._outputs.places[name]] for name in names}
+        return {name: block[:, self._results.places[name]] for name in names}
 
     @normal_mode
     def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
@@ -362,16 +357,16 @@ class Driver:
         are returned without a copy.
         """
         if self.sizes["nqbegin"]:
-            return self._beginnings.fields(names, index, partial(self._launches.evaluate, beginning=True))
+            return self._results.fields(names, index, beginning=True)
         if index is None and self.delivers(names):
             self.refresh(None)
-            return self._delivered(names, self._outputs.values[: self.num_envs])
+            return self._delivered(names, self._results.values[: self.num_envs])
         return self.evaluate(names, index)
 
     @normal_mode
     def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
         """Return fields of environments, and the integers of the same evaluation."""
-        return self._evaluations.together(names, index, self._launches.evaluate)
+        return self._results.together(names, index)
 
     @normal_mode
     def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
@@ -380,17 +375,7 @@ class Driver:
         kept = rows.clone()
         try:
             rows.fill_(number)
-            block = self._launches.evaluate(names, None, True)
+            block = self._results.evaluate(names, None, True)
         finally:
             rows.copy_(kept)
         return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
-
-
-def _forget_both(one: Evaluations, other: Evaluations) -> Callable[[], None]:
-    """Return a function that makes both forget their results; it holds no reference to the driver."""
-
-    def forget() -> None:
-        one.forget()
-        other.forget()
-
-    return forget

@@ -5,8 +5,7 @@ device. The launch that renews them covers the whole batch, too, and the threads
 So the host need not know which are stale, and never waits for the device.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
 import torch
 
@@ -19,8 +18,6 @@ from ..state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_row
 from .columns import Columns
 from .gpu_launch import ColumnKernel, shared_column_kernel
 from .growing import ScratchRows
-from .outputs import Outputs, Selection
-from .settings import Setting
 
 MOST_NUMBERS = (1 << 31) - 1
 """The most numbers of an array of all environments together: indices in kernels have 32 bits."""
@@ -38,9 +35,9 @@ class GpuArrangement(Columns):
     def __init__(self, runtime: Runtime, num_envs: int, outputs: Collection[str] = ()) -> None:
         super().__init__(num_envs, runtime.torch_device)
         self._outputs = outputs
-        self._runtime, self._dtype = runtime, runtime.torch_dtype
+        self._runtime = runtime
 
-    def room(self, model: Model, _: Callable[[], None]) -> "FullRoom":
+    def room(self, model: Model) -> "FullRoom":
         """Return the scratch for a model, which never grows.
 
         Raises:
@@ -55,10 +52,6 @@ class GpuArrangement(Columns):
     def has_kernel(self, _: Features) -> bool:
         """Return False: what Taichi has compiled for a GPU is not looked up."""
         return False
-
-    def outputs(self, selection: Selection) -> "ColumnOutputs":
-        """Return storage for the fields that every step delivers."""
-        return ColumnOutputs(self, selection, self.rows(self.num_envs, selection.width, self._dtype))
 
     def bind(
         self, kernel: ColumnKernel, arguments: tuple, _: ScratchRows, call: torch.Tensor, __: torch.Tensor
@@ -141,28 +134,3 @@ class BoundColumns:
     def prepare(self) -> None:
         """Compile and load the kernel, if that has not been done."""
         self._kernel.prepare(self._arguments)
-
-
-class ColumnOutputs(Outputs):
-    """Outputs of a batch in columns: stale environments are marked in `left`, which launches of the batch clear."""
-
-    left: torch.Tensor
-
-    def __init__(self, columns: Columns, selection: Selection, values: torch.Tensor) -> None:
-        super().__init__(selection, values)
-        self._columns = columns
-        self.left = torch.ones(columns.num_envs, dtype=torch.int32, device=columns.device)
-
-    def _mark(self, index: Any) -> None:
-        self.left.masked_fill_(self._columns.mask(index)[0], 1)
-
-    def _clear(self) -> None:
-        """Do nothing, as the threads of the step have cleared the marks."""
-
-    def refresh(self, index: Any, batch: Sequence[torch.Tensor], bind: Callable[..., Any]) -> None:
-        """Evaluate all stale environments again, at the state of their last evaluation."""
-        if self._whole is None:
-            self._whole = bind(self)
-            self._whole.call[Setting.AGAIN] = 1
-        self._whole()
-        self.current = True

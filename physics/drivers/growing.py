@@ -5,8 +5,6 @@ compilation: the header is rewritten in place, and every bound launch is bound a
 next use.
 """
 
-from collections.abc import Callable
-
 import torch
 
 from ..fields import layout
@@ -27,7 +25,7 @@ class ScratchRows:
         widths: number of rows of every field of lane numbers.
         arrays: scratch that launches take as arguments.
         ints: the model's flat integers, header first.
-        grown: number of times that the scratch has grown.
+        grown: number of times that the scratch has grown; then integers that are handed out have another layout.
     """
 
     sizes: dict[str, int]
@@ -64,7 +62,6 @@ class GrowingRoom(ScratchRows):
         model: the model of all environments.
         width: lanes of a tile.
         runtime: the runtime, with its threads and precision.
-        moved: called when the scratch has grown: integers that were handed out before have another layout.
 
     Attributes:
         workers: how many may work at once.
@@ -74,8 +71,8 @@ class GrowingRoom(ScratchRows):
         ValueError, MemoryError: even the first capacities are too large (`scratch.workers_for`).
     """
 
-    def __init__(self, model: Model, width: int, runtime: Runtime, moved: Callable[[], None]) -> None:
-        self._model, self._width, self._runtime, self._moved = model, width, runtime, moved
+    def __init__(self, model: Model, width: int, runtime: Runtime) -> None:
+        self._model, self._width, self._runtime = model, width, runtime
         self._room, self._most, self._parameters = first_room(model), most_room(model), False
         self._most_sizes = all_sizes(model, self._most)
         self._lay_out(self._room)
@@ -115,7 +112,6 @@ class GrowingRoom(ScratchRows):
             raise type(error)(f"{error}; {tiles}") from None
         self._write_header()
         self.grown += 1
-        self._moved()
 
     def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
         """Return numbers of a field (k, n), padded with zeros to its largest capacity, so that shapes stay constant."""

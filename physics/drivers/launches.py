@@ -1,7 +1,7 @@
-"""The launches of a batch: their settings and arguments, and evaluations of copies of some environments."""
+"""The settings and arguments that the launches of a batch share, and per-environment numbers of the model."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,18 +10,74 @@ from ..fields import layout
 from ..model.features import Features
 from ..model.model import Model
 from ..process.runtime import Runtime
-from ..state.fields import INSPECTED, ROOMY
 from ..state.sizes import PARAMETER_FIELDS, flat_reals, memory_groups
+from .columns import Columns
 from .cpu import CpuArrangement
-from .evaluations import Block
 from .gpu import GpuArrangement
 from .interface import Batch, Index
-from .outputs import Outputs, Selection, select
-from .own_numbers import OwnNumbers
 from .plan import ask_for
 from .settings import CALL_LENGTH, Count, Setting
+from .tiles import Tiles
 
 Arrangement = CpuArrangement | GpuArrangement
+
+
+class Selection(NamedTuple):
+    """Fields that a launch hands out as columns of one array.
+
+    Attributes:
+        places: columns of every field.
+        width: number of columns.
+        rows: rows of the scratch that go to the columns, (width,) int32; one unused row if there are none.
+    """
+
+    places: dict[str, slice]
+    width: int
+    rows: torch.Tensor
+
+
+def select(
+    names: Sequence[str], offsets: Mapping[str, int], widths: Mapping[str, int], device: torch.device
+) -> Selection:
+    """Return the selection of fields, of which each has `widths` rows from `offsets` on."""
+    places, rows = {}, list[int]()
+    for name in names:
+        places[name] = slice(len(rows), len(rows) + widths[name])
+        rows += range(offsets[name], offsets[name] + widths[name])
+    return Selection(places, len(rows), torch.tensor(rows or [0], dtype=torch.int32, device=device))
+
+
+class OwnNumbers:
+    """Fields of the model with separate values in every environment; only these fields take memory.
+
+    Attributes:
+        memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
+        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
+        count: how many numbers there are.
+    """
+
+    def __init__(self, batch: Tiles | Columns) -> None:
+        self._batch = batch
+        self._places: dict[str, slice] = {}
+        self.count = 0
+        self.memory = batch.zeros(0, torch.float64)
+        self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
+
+    def lay_out(self, model: Model, names: set[str]) -> None:
+        """Allocate memory for fields, filled with the model's values in every environment."""
+        offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
+        widths = {field.name: field.length(model.sizes) for field in PARAMETER_FIELDS}
+        own = [field.name for field in PARAMETER_FIELDS if field.name in names]
+        self._places, self.count, self.rows = select(own, offsets, widths, self._batch.device)
+        self.memory = self._batch.zeros(self.count, torch.float64)
+        self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
+
+    def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
+        """Set own numbers of environments, (k, numbers) for each field, or (1, numbers) for all of them."""
+        memory = self._batch.array(self.memory)
+        for name, rows in numbers.items():
+            place = self._places[name]
+            self._batch.write(memory, place.start, rows, place.stop - place.start, index)
 
 
 class Launches:
@@ -31,24 +87,23 @@ class Launches:
         runtime: the runtime, with its threads or device and its precision.
         model: the model of all environments.
         arrangement: the arrangement of the batch.
-        moved: called when the layout of the scratch has changed.
 
     Attributes:
         batch: the environments.
         own: their own numbers of the model.
         room: the scratch.
         groups: rows of the groups of the memory.
-        applied: sum of those of `APPLIED_FORCES` and `DOF_CONTROLS` that launches read.
+        applied: sum of those of `APPLIED_FORCES` and `DOF_CONTROLS` that launches read which are bound from now on.
 
     Raises:
         MemoryError: so many environments do not fit.
         ValueError: the model is too large.
     """
 
-    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, moved: Callable[[], None]) -> None:
+    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement) -> None:
         self._runtime, self._model, self._arrangement, self.applied = runtime, model, arrangement, 0
         dtype, device, single = runtime.torch_dtype, arrangement.device, runtime.precision == "32"
-        self.room: Any = arrangement.room(model, moved)
+        self.room: Any = arrangement.room(model)
         self.groups = memory_groups(self.room.sizes)
         memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
         self.own = OwnNumbers(arrangement)
@@ -58,7 +113,6 @@ class Launches:
         self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
         self._no_periods = torch.zeros((1, 1, 1), dtype=dtype, device=device)
         self.kernel: Any = arrangement.kernel(Features.of(model, single))
-        self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
 
     def prefers(self, differing: Features) -> bool:
         """Return True if the kernel for environments that differ, with these features, is compiled, and no other."""
@@ -82,96 +136,26 @@ class Launches:
                 reals[offsets[name] : offsets[name] + len(row)] = torch.from_numpy(row)
 
     def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
-        """Give environments own numbers for these fields of the model; launches must be bound anew."""
+        """Give environments own numbers for these fields of the model; launches must be bound again."""
         self.room.make_differ()  # first, as there may be no memory for it
         self.own.lay_out(self._model, set(numbers))
         self.own.write(numbers, None)
         self.kernel = self._arrangement.kernel(features)
         self.batch = self.batch._replace(own=self.own.memory)
-        self._requests.clear()
 
-    def apply(self, which: int) -> None:
-        """Make launches that are bound from now on read applied forces, or controls of dofs."""
-        self.applied |= which
-        self._requests.clear()
-
-    def outputs(self, names: Sequence[str]) -> Outputs:
-        """Return storage for what every step delivers: those of the fields whose size is fixed."""
-        fixed = [name for name in names if name not in ROOMY]
-        return self._arrangement.outputs(self._select(fixed))
-
-    def _select(self, names: Sequence[str]) -> Selection:
+    def select(self, names: Sequence[str]) -> Selection:
         """Return the selection of fields where the scratch has them at present."""
         return select(names, self.room.offsets, self.room.widths, self._arrangement.device)
 
-    def bind(
-        self,
-        outputs: Outputs,
-        batch: Sequence[torch.Tensor] | None = None,
-        values: torch.Tensor | None = None,
-        replay: bool = True,
-    ) -> Any:
-        """Return the launch over a batch that hands out the outputs.
+    def call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
+        """Return the settings of a launch that hands out fields and integers.
 
         Args:
-            outputs: the fields.
-            batch: the environments; None: the whole batch.
-            values: the array that receives the outputs; None: the one of `outputs`.
+            selection: the fields.
             replay: evaluate at the state of the last evaluation instead of taking steps.
-        """
-        call, values = self._call(outputs.selection, replay), outputs.values if values is None else values
-        return self._launch(batch or self.batch, call, outputs.selection.rows, values, left=outputs.left)
-
-    def rollout(self, outputs: Outputs, step: torch.Tensor, controls: torch.Tensor, track: torch.Tensor) -> Any:
-        """Return the launch that takes one step, with the settings `step`, under each of the controls.
-
-        Args:
-            outputs: the fields that are handed out at the end.
-            step: settings of the launch of a step.
-            controls: (num_envs, periods, nu).
-            track: (num_envs, periods, nq + nv), which receives qpos and qvel after each period.
-        """
-        call = step.clone()
-        call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
-        rows, values, left = outputs.selection.rows, outputs.values, outputs.left
-        return self._launch(self.batch, call, rows, values, left=left, periods=(controls, track))
-
-    def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False) -> Block:
-        """Evaluate environments alone, where the last evaluation was, or where its Runge-Kutta step began.
-
-        Args:
-            names: the fields.
-            index: the environments.
-            with_indices: hand out the integers of the scratch, too.
+            integers: number of integers of the scratch.
             beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
         """
-        arrangement, batch, at = self._arrangement, self.batch, None
-        if index is not None:
-            tensors, at = arrangement.subset(batch, index)
-            batch = Batch(*tensors)
-        groups, fits = batch.memory.shape[1 - arrangement.axis], False
-        while not fits:  # the arrays have other shapes once the scratch has grown
-            selection, integers, call = self._request(tuple(names), with_indices, beginning)
-            call = call.clone()
-            values = arrangement.rows(groups * arrangement.width, selection.width, batch.memory.dtype)
-            dump = arrangement.rows(groups, integers, torch.int32)
-            fits = not groups or self._launch(batch, call, selection.rows, values, dump).attempt()
-        return Block(at, selection.places, values, dump[:, :integers])
-
-    def _request(
-        self, names: tuple[str, ...], with_indices: bool, beginning: bool
-    ) -> tuple[Selection, int, torch.Tensor]:
-        """Return fields, number of integers and settings of an evaluation; kept, as making them waits for a GPU."""
-        key = names, with_indices, beginning, self.room.grown
-        if key not in self._requests:
-            selection = self._select(names)
-            integers = layout(INSPECTED, self.room.sizes)[1] if with_indices else 0
-            call = self._call(selection, replay=True, integers=integers, beginning=beginning)
-            self._requests[key] = selection, integers, call
-        return self._requests[key]
-
-    def _call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
-        """Return the settings of a launch that hands out fields and integers."""
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
         call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
@@ -181,23 +165,23 @@ class Launches:
         ask_for(call, selection.places, everything=integers > 0 or not replay)
         return call.to(self._arrangement.device)
 
-    def _launch(
+    def launch(
         self,
-        batch: Sequence[torch.Tensor],
         call: torch.Tensor,
-        rows: torch.Tensor,
+        selection: Selection,
         values: torch.Tensor,
+        batch: Batch | None = None,
         dump: torch.Tensor | None = None,
         left: torch.Tensor | None = None,
         periods: Sequence[torch.Tensor] | None = None,
     ) -> Any:
-        """Return the launch over a batch that hands out rows and integers of the scratch.
+        """Return the launch over a batch that hands out fields and integers of the scratch.
 
         Args:
-            batch: memory, counters and own numbers of environments.
             call: the settings.
-            rows: rows of the scratch to hand out.
+            selection: the fields to hand out.
             values: (environments, columns), which receives them.
+            batch: the environments; None: the whole batch.
             dump: (groups, integers), which receives integers of the scratch.
             left: marks of tiles, to which `call` may restrict the launch; the launch writes new ones.
             periods: controls and track of a rollout.
@@ -206,12 +190,12 @@ class Launches:
             StaleRuntimeError: Taichi was restarted.
         """
         self._runtime.require()
-        arrangement, room = self._arrangement, self.room
+        arrangement, room, batch = self._arrangement, self.room, batch or self.batch
         if left is None:
-            groups = batch[0].shape[1 - arrangement.axis]
+            groups = batch.memory.shape[1 - arrangement.axis]
             left = torch.zeros(max(1, groups), dtype=torch.int32, device=arrangement.device)
         out = (arrangement.stored(tensor) for tensor in (values, self._no_integers if dump is None else dump))
         controls, track = periods or (self._no_periods, self._no_periods)
         scratch = (room.ints, self._reals, self._precise, *room.arrays)
-        arguments = (*scratch, *batch, call, rows, *out, controls, track, self.own.rows, left)
+        arguments = (*scratch, *batch, call, selection.rows, *out, controls, track, self.own.rows, left)
         return arrangement.bind(self.kernel, arguments, room, call, left)

@@ -112,6 +112,15 @@ class Tiles:
             mask[self._tile[index], 0, self._lane[index]] = True
         return torch.from_numpy(mask)
 
+    def marks(self) -> np.ndarray:
+        """Return a mark for every environment, all True; the host reads them."""
+        return np.ones(self.num_envs, np.bool_)
+
+    def marked(self, marks: np.ndarray, index: np.ndarray | None) -> np.ndarray | None:
+        """Return those of the environments `index` (None: of all) that have a mark; None if every environment has."""
+        found = np.flatnonzero(marks) if index is None else np.unique(index[marks[index]])
+        return None if len(found) == self.num_envs else found
+
     def in_place(self, tiled: torch.Tensor) -> torch.Tensor | None:
         """Return a view (environments, numbers) of a tensor; None for several environments in lanes."""
         return tiled[:, :, 0] if self.width == 1 or self.num_envs == 1 else None

@@ -111,7 +111,7 @@ def evaluated(solver: RigidSolver, names: list[str], beginning: bool) -> dict[st
     driver = solver._driver
     if isinstance(driver._launches.kernel, Program):
         driver._launches.kernel.scratch._room[0].fill(np.nan)
-    block = driver._launches.evaluate(names, None, False, beginning=beginning)
+    block = driver._results.evaluate(names, None, False, beginning=beginning)
     values = block.values[:NUM_ENVS].numpy()
     return {name: values[:, block.places[name]].tobytes() for name in names}
 
