@@ -16,23 +16,15 @@ from tumble.training.cli import main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "managers.md").read_text(encoding="utf-8")
-ROUGH = (DOCS / "rough_ground.md").read_text(encoding="utf-8")
-
-
-def blocks(page: str, language: str) -> list[str]:
-    """The code of a language on a page, in order."""
-    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
+EXAMPLES = DOCS.parent / "examples" / "tasks"
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory) -> Iterator:
+def walk() -> Iterator:
     """The page's task as a module; what it registers is forgotten afterwards."""
-    folder, registered = tmp_path_factory.mktemp("walk"), dict(gym.registry)
-    (model,), (task,) = blocks(ROUGH, "xml"), blocks(PAGE, "python")
-    (folder / "dog.xml").write_text(model)
-    (folder / "walk.py").write_text(task)
+    registered = dict(gym.registry)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(folder), *sys.path])
+        patch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
         import walk
 
         yield walk

@@ -10,27 +10,20 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "planning.md").read_text(encoding="utf-8")
+EXAMPLES = DOCS.parent / "examples" / "tasks"
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory) -> Iterator[tuple]:
-    """The page's three files as modules; they are forgotten afterwards."""
-    folder = tmp_path_factory.mktemp("planning")
-    _, *texts = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    names = ("mppi", "swing_up", "walk")
-    for name, text in zip(names, texts, strict=True):
-        assert f"`{name}.py`" in PAGE
-        (folder / f"{name}.py").write_text(text)
-    (model,) = re.findall(r"```xml\n(.*?)```", (DOCS / "rough_ground.md").read_text("utf-8"), flags=re.DOTALL)
-    (folder / "dog.xml").write_text(model)
+def programs() -> Iterator[tuple]:
+    """The examples' three files as modules; they are forgotten afterwards."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(folder), *sys.path])
+        patch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
         import mppi
+        import planned_walk
         import swing_up
-        import walk
 
-        yield mppi, swing_up, walk
-    for name in names:
+        yield mppi, swing_up, planned_walk
+    for name in ("mppi", "planned_walk", "swing_up"):
         del sys.modules[name]
 
 
@@ -45,8 +38,7 @@ def test_the_calls_run_as_printed():
 
 def test_the_planner_is_as_short_as_promised():
     promised = int(re.search(r"a controller of (\d+) lines", PAGE).group(1))
-    planner = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[1]
-    assert len(planner.rstrip().splitlines()) <= promised
+    assert len((EXAMPLES / "mppi.py").read_text("utf-8").splitlines()) <= promised
 
 
 def test_the_pole_is_swung_up(programs):

@@ -1,6 +1,5 @@
-"""The page about robustness is true: its task differs as it says, and its program trains, plays and draws."""
+"""The example of robustness: its task differs as it says, and its program trains, plays and draws."""
 
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,25 +12,15 @@ import torch
 
 import tumble
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "robustness.md").read_text(encoding="utf-8")
-TASK, PROGRAM = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "tasks"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A folder with the page's files."""
-    folder = tmp_path_factory.mktemp("robust")
-    (folder / "robust.py").write_text(TASK)
-    (folder / "robustness.py").write_text(PROGRAM)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def robust(folder) -> Iterator:
-    """The page's task as a module; what it registers is forgotten afterwards."""
+def robust() -> Iterator:
+    """The example's task as a module; what it registers is forgotten afterwards."""
     registered = dict(gym.registry)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(folder), *sys.path])
+        patch.setattr(sys, "path", [str(EXAMPLES), *sys.path])
         import robust
 
         yield robust
@@ -52,7 +41,7 @@ def play(robust, term, strength):
         envs.close()
 
 
-def test_terms_differ_as_the_page_says(robust):
+def test_terms_differ_as_they_say(robust):
     """Each in what it names; with a strength of 0 nothing differs from the packaged task."""
     plain, mass, gains = play(robust, "", 0.0)
     envs = tumble.make_vec("tumble/QuadrupedFlat-v0", 8)
@@ -77,10 +66,11 @@ def test_terms_differ_as_the_page_says(robust):
 
 
 @pytest.mark.slow
-def test_the_program_trains_and_draws(folder):
+def test_the_program_trains_and_draws(tmp_path):
     """With one term and few steps, here."""
     arguments = ["--terms", "push", "--strengths", "0", "2", "--steps", "24576", "--episodes", "4"]
-    done = subprocess.run([sys.executable, "robustness.py", *arguments], cwd=folder, capture_output=True, text=True)
+    command = [sys.executable, str(EXAMPLES / "robustness.py"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert (folder / "robustness.png").read_bytes()[1:4] == b"PNG"
+    assert (tmp_path / "robustness.png").read_bytes()[1:4] == b"PNG"
     assert sum(line.startswith("push") for line in done.stdout.splitlines()) == 2

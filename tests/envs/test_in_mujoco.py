@@ -162,10 +162,10 @@ def page(name: str) -> str:
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
     """The tasks of the docs' pages, imported from a folder with their files; and forgotten after."""
-    crane, rough = page("your_own_task.md"), page("rough_ground.md")
+    crane, examples = page("your_own_task.md"), Path(__file__).resolve().parents[2] / "examples" / "tasks"
     windy = next(code for code in blocks(crane, "python") if "class Windy" in code)
     files = {"crane.xml": blocks(crane, "xml")[0], "crane.py": blocks(crane, "python")[0], "windy.py": windy}
-    files |= {"dog.xml": blocks(rough, "xml")[0], "rough.py": blocks(rough, "python")[0]}
+    files |= {name: (examples / name).read_text("utf-8") for name in ("dog.xml", "rough.py")}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)

@@ -16,7 +16,8 @@ import tumble
 from tumble.training import task_source
 from tumble.training.cli import main
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scene" / "task.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "scene" / "task.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:
@@ -28,8 +29,8 @@ def block(language: str) -> str:
 @contextlib.contextmanager
 def as_in_a_new_process(folder: Path) -> Iterator[pytest.MonkeyPatch]:
     """Work in a folder with the page's files, and forget afterwards what was imported and registered there."""
-    (folder / "slider.xml").write_text(block("xml"))
-    (folder / "push.py").write_text(block("python"))
+    for name in ("slider.xml", "push.py"):
+        (folder / name).write_bytes((ROOT / "examples" / "tasks" / name).read_bytes())
     registered = dict(gym.registry)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -1,4 +1,4 @@
-"""The quadruped of docs/rough_ground.md stands and trots on every kind of ground at every difficulty, without a fault.
+"""The quadruped of examples/tasks/rough.py stands and trots on every kind of ground, at every difficulty.
 
 tests/test_rough_ground_page.py walks on five of them in the default run.
 """
@@ -14,7 +14,7 @@ import torch
 from tumble.physics import Model, RigidSolver
 from tumble.terrain import ALL_TERRAINS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "rough_ground.md"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tasks"
 FIELD = ALL_TERRAINS.generate()
 EASY = FIELD.difficulties.ravel() == 0.0
 
@@ -22,16 +22,14 @@ EASY = FIELD.difficulties.ravel() == 0.0
 @pytest.fixture(scope="module")
 def solver(tmp_path_factory):
     """An environment on each of 10 x 26 sub-terrains."""
-    (xml,) = re.findall(r"```xml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    spec = mujoco.MjSpec.from_string(xml)
+    spec = mujoco.MjSpec.from_file(str(EXAMPLES / "dog.xml"))
     FIELD.add_to(spec, friction=0.8)
     yield RigidSolver(Model.from_mjspec(spec), num_envs=FIELD.kinds.size)
 
 
 def postures(time: float, speed: float) -> np.ndarray:
     """The page's trot at one moment, (12,) rad."""
-    text = PAGE.read_text("utf-8")
-    (program, *_) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    program = (EXAMPLES / "rough.py").read_text("utf-8")
     (trot,) = re.findall(r"    def trot.*?\n\n", program, re.DOTALL)
     names = {"sin_cos": lambda x: (np.sin(x), np.cos(x)), "clip": np.clip, "math": np, "self": None}
     exec(re.search(r"^LEG, .*$", program, re.MULTILINE).group(), names)
