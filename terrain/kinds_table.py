@@ -1,4 +1,4 @@
-"""The table of kinds in the docs, with their pictures: `python -m tumble.terrain.kinds_table docs/terrain.md`.
+"""The table of kinds in the docs, and pictures: `python -m tumble.terrain.kinds_table docs/reference/terrain_kinds.md`.
 
 The table is made of the kinds' signatures and docstrings; pictures lie in the folder of the page's name beside it.
 """
@@ -30,7 +30,7 @@ def table() -> str:
     """Return the tables of all kinds as Markdown."""
     lines = ["| | kind | parameters |", "|---|---|---|"]
     for name, kind in KINDS.items():
-        picture = "" if name in FROM_FILES else f"![{name}](terrain/{name}.png)"
+        picture = "" if name in FROM_FILES else f"![{name}](terrain_kinds/{name}.png)"
         listed = [
             f"`{own}{f'={default}' if default else ''}` {words}"
             for own, (default, words) in parameters_of(kind).items()

@@ -15,7 +15,7 @@ from tumble.envs.managers import randomize
 from tumble.training.cli import main
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = (DOCS / "managers.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "your_own_task.md").read_text(encoding="utf-8")
 EXAMPLES = DOCS.parent / "examples" / "tasks"
 
 

@@ -24,11 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
-    "docs/your_own_task.md",  # tests/test_docs.py
-    "docs/rough_ground.md",  # tests/test_rough_ground_page.py
-    "docs/managers.md",  # tests/test_managers_page.py
+    "docs/your_own_task.md",  # tests/test_docs.py, tests/test_managers_page.py
     "docs/viewer.md",  # tests/test_viewer_page.py
-    "docs/robustness.md",  # tests/test_robustness_page.py
     "docs/inverse_kinematics.md",  # tests/test_inverse_kinematics_page.py
     "docs/path_tracing.md",  # tests/test_path_tracing_page.py
     "docs/planning.md",  # tests/test_planning_page.py
@@ -39,7 +36,7 @@ ELSEWHERE = {
     "docs/scene/grasp.md",  # tests/scene/test_examples.py
     "docs/scene/drone.md",  # tests/scene/test_examples.py
     "docs/scene/walking.md",  # tests/scene/test_examples.py
-    "docs/policies.md",  # tests/training/test_policies_page.py
+    "docs/training.md",  # tests/training/test_policies_page.py
     "docs/choosing.md",  # test_the_figures_of_cones_and_integrators, below
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }

@@ -17,7 +17,7 @@ import tumble
 from tumble.envs.arrays import host
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "rough_ground.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "ground.md").read_text(encoding="utf-8")
 EXAMPLES = ROOT / "examples" / "tasks"
 
 
@@ -64,7 +64,7 @@ def test_the_robot_walks_and_goes_up_a_level(rough):
 
 def test_rays_see_the_ground_as_the_page_says(rough):
     names = {name: getattr(tumble.envs, name) for name in ("RayScan", "ring_points")}
-    exec(next(block for block in blocks("python") if block.startswith("rays = ")), names)
+    exec(next(block for block in blocks("py") if block.startswith("rays = ")), names)
 
     class Seeing(rough.Rough):
         rays = names["rays"]

@@ -9,12 +9,12 @@ from tumble.terrain import ALL_TERRAINS, KINDS
 from tumble.terrain.kinds_table import FROM_FILES, parameters_of, written
 from tumble.terrain.relief import relief, sample_of
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "terrain.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "terrain_kinds.md"
 
 
 def test_the_table_is_made_of_the_kinds():
     text = PAGE.read_text("utf-8")
-    assert written(text) == text, "python -m tumble.terrain.kinds_table docs/terrain.md"
+    assert written(text) == text, "python -m tumble.terrain.kinds_table docs/reference/terrain_kinds.md"
 
 
 def test_every_parameter_is_explained():

@@ -1,4 +1,4 @@
-"""The page docs/policies.md is true: its task, its commands, with less training, and its program."""
+"""The page docs/training.md is true: its task, its commands, with less training, and its program."""
 
 import importlib.util
 import re
@@ -9,7 +9,7 @@ import pytest
 
 from tumble.training.runs import Run
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
 LESS = "--steps 512 --num-envs 8 --set recurrent_ppo.n_steps=32 --set recurrent_ppo.batch_size=64 --no-progress"
 
 
