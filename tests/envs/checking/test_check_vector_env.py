@@ -330,6 +330,6 @@ def test_the_command(monkeypatch, capsys):
 
 
 def test_the_page_names_every_check():
-    page = (Path(__file__).resolve().parents[3] / "docs" / "check_vector_env.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "checks.md").read_text(encoding="utf-8")
     for check in CHECKS:
         assert f"\n| {check.name} | {check.requires} |\n" in page
