@@ -62,7 +62,7 @@ RANKS = {
     "training": 24,
     "benchmarks": 25,  # in clones only: no wheel has it, so no other room may import it
 }
-OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/count.py", ".ci/typecheck.py")
+OF_THE_REPOSITORY = ("bootstrap.py", ".ci/build_site.py", ".ci/count.py", ".ci/lowest.py", ".ci/typecheck.py")
 """Programs that are no part of the package, and start before it can be imported."""
 HEAVY = ("taichi", "torch", "mujoco", "llvmlite", "stable_baselines3", "scipy", "matplotlib")
 

@@ -42,6 +42,29 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
         assert built == {path.relative_to(ROOT) for path in (ROOT / folder).rglob(f"*.{kind}")} != set()
 
 
+def test_versions_are_the_same_everywhere():
+    """Of Tumble, and of Python: what is allowed, declared, set up and tested by the workflow."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert project["version"] == tumble.__version__ == re.search(r"^version: (.*)$", citation, re.MULTILINE)[1]
+    declared = [line.rpartition(" ")[2] for line in project["classifiers"] if ":: Python ::" in line]
+    assert project["requires-python"] == f">={declared[0]},<3.{int(declared[-1].split('.')[1]) + 1}"
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    assert re.findall(r'"(3\.\d+)"', re.search(r"matrix: \{(.*)\}", workflow)[1]) == declared
+    bounds = re.search(r"OLDEST, NEWEST = \((.*)\), \((.*)\) ", (ROOT / "bootstrap.py").read_text("utf-8"))
+    assert [bound.replace(", ", ".") for bound in bounds.groups()] == [declared[0], declared[-1]]
+
+
+def test_the_oldest_versions_can_be_read_from_the_project():
+    """Of every list, with the higher of two bounds."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    command = [sys.executable, ".ci/lowest.py", *project["optional-dependencies"]]
+    lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    lowest = dict(line.split("==") for line in lines)
+    assert lowest.keys() >= {re.split(r"[\[<>=]", name)[0] for name in project["dependencies"]}
+    assert lowest["gymnasium"] == "1.4", "the tests'; users need 1.2"
+
+
 def test_without_the_folder_of_benchmarks_their_command_says_where_it_is(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("tumble.benchmarks")]:
         monkeypatch.delitem(sys.modules, name)
