@@ -12,7 +12,7 @@ from .envs.registry import register, register_all
 if TYPE_CHECKING:
     from . import wrappers as wrappers
     from .envs.checking import check_vector_env as check_vector_env
-    from .physics.process.runtime import Runtime
+    from .physics.machine.runtime import Runtime
     from .scene import Scene as Scene
 
 __version__ = "0.1.0"
@@ -35,8 +35,8 @@ def __getattr__(name: str) -> Any:
 def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":
     """Choose device, precision, lane width and threads; the first use does it with these defaults.
 
-    See `tumble.physics.process.runtime.init` for the arguments and errors.
+    See `tumble.physics.machine.runtime.init` for the arguments and errors.
     """
-    from .physics.process.runtime import init as start
+    from .physics.machine.runtime import init as start
 
     return start(device, precision, lanes, threads)

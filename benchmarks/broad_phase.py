@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 
 from ..physics import Model, RigidSolver
-from ..physics.model.broad_phase import LIST, SWEEP
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
+from ..physics.mechanics.collision.broad.broad_phase import LIST, SWEEP
 from .physics import MujocoSide, mujoco_states
 from .results import Result, Table, Verdict
 from .timing import Sample, take_turns

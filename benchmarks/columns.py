@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..physics.process.runtime import init, init_columns
+from ..physics.machine.runtime import init, init_columns
 
 GIB = 1 << 30
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..physics.process.libraries import pip_install
-from ..physics.process.runtime import init
+from ..physics.machine.libraries import pip_install
+from ..physics.machine.runtime import init
 from .peers import Peer, envpool_peer, gymnasium_peer, has_envpool, tumble_peer
 from .results import Result, Table, Verdict
 from .timing import Sample, take_turns

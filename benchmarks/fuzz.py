@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.process.children import python_command
+from ..physics.machine.children import python_command
 from .results import Result, Table, Verdict
 
 KINDS = ("mjcf", "urdf", "mesh", "scene", "run")
@@ -235,8 +235,8 @@ class _Steps:
     """Steps models that need no other machine code than the undamaged ones, since compiling takes seconds."""
 
     def __init__(self, models: Sequence[Any]) -> None:
+        from ..physics.machine.runtime import init
         from ..physics.model.features import Features
-        from ..physics.process.runtime import init
 
         init(precision="32", threads=1)
         self._compiled = {Features.of(model, True) for model in models}

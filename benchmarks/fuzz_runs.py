@@ -11,13 +11,13 @@ from typing import Any
 
 from ..training.best import read_best
 from ..training.checkpoint import MANIFEST, _describe, load_latest
+from ..training.commands.report import write_report
 from ..training.config import RunConfig
-from ..training.curves import summarize
 from ..training.errors import TumbleUserError
-from ..training.learner import Learner
-from ..training.loggers import read_curve
+from ..training.learning.learner import Learner
+from ..training.learning.loggers import read_curve
 from ..training.policy import newest_policy, read_policy
-from ..training.report import write_report
+from ..training.results.curves import summarize
 from ..training.runs import Run, RunError
 from ..training.seeds import SeedBatch
 from ..training.tasks import make_vec

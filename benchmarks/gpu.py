@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..physics.process.children import module_command
+from ..physics.machine.children import module_command
 from .results import Result, Table, Unavailable
 from .start import start
 

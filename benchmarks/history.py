@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.process.disk import open_own, replacing
+from ..physics.machine.disk import open_own, replacing
 from .results import Result, Table, Unavailable
 
 FILE = "history.csv"

@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 import torch
 
 from ..physics import RigidSolver
-from ..physics.drivers.bound_kernel import BoundKernel, Kernel
-from ..physics.drivers.driver import Driver
-from ..physics.drivers.growing import GrowingRoom
-from ..physics.drivers.kernel import number_array
-from ..physics.drivers.scratch import Scratch, place, shared_scratch
-from ..physics.drivers.settings import Setting
-from ..physics.drivers.tile_view import Arguments, TileView
-from ..physics.drivers.turn import begin, end, load_rows
-from ..physics.math import Lanes
-from ..physics.math.lanes import traced
+from ..physics.base.math import Lanes
+from ..physics.base.math.lanes import traced
+from ..physics.machine.runtime import ensure_runtime
+from ..physics.machine.taichi_thread import in_taichis_thread
 from ..physics.model.features import Features
-from ..physics.process.runtime import ensure_runtime
-from ..physics.process.taichi_thread import in_taichis_thread
+from ..physics.run.bound_kernel import BoundKernel, Kernel
+from ..physics.run.driver import Driver
+from ..physics.run.kernel import number_array
+from ..physics.run.settings import Setting
+from ..physics.run.tiles.growing import GrowingRoom
+from ..physics.run.tiles.scratch import Scratch, place, shared_scratch
+from ..physics.run.tiles.tile_view import Arguments, TileView
+from ..physics.run.tiles.turn import begin, end, load_rows
 
 __all__ = [
     "Fields",

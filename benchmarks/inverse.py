@@ -16,7 +16,7 @@ import torch
 
 from .. import assets
 from ..physics import InverseKinematics, Model, Target
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .results import Result, Table, Verdict
 from .timing import take_turns
 

@@ -11,9 +11,9 @@ import taichi as ti
 import torch
 
 from ..physics import Model
-from ..physics.math import Lanes
-from ..physics.process.machine import default_lanes
-from ..physics.process.runtime import Runtime, init
+from ..physics.base.math import Lanes
+from ..physics.machine.machine import default_lanes
+from ..physics.machine.runtime import Runtime, init
 from .inside import make_scratch
 from .models import load
 from .operations import (

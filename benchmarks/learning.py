@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from ..physics.process.children import module_command
+from ..physics.machine.children import module_command
 from .results import Result, Table
 
 ROWS = 8192

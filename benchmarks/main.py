@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..physics.process.children import python_command
-from ..physics.process.cores import usable_cores
-from ..physics.process.libraries import let_idle_threads_sleep, load_taichi
-from ..physics.process.waiting import Waiting, importing, show_what_is_waited_for
+from ..physics.machine.children import python_command
+from ..physics.machine.cores import usable_cores
+from ..physics.machine.libraries import let_idle_threads_sleep, load_taichi
+from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_for
 from . import history
 from .results import Result, Unavailable, conditions, save
 

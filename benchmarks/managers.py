@@ -11,10 +11,10 @@ from ..envs import Difficulty, Observer, Randomization, RayScan, ResetResult, St
 from ..envs.arrays import Array
 from ..envs.making import make_vec
 from ..envs.managers import randomize as dr
-from ..envs.noise import Noise
-from ..envs.task import Last, TaskState
+from ..envs.task.noise import Noise
+from ..envs.task.task import Last, TaskState
 from ..physics import Model
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .results import Result, Table, Verdict
 from .timing import take_turns
 

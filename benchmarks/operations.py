@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import taichi as ti
 
-from ..physics.dynamics.tree_matrix import factor
-from ..physics.fields import Field, FieldView, flat_array
-from ..physics.math import func
-from ..physics.math.trigonometry import sincos
-from ..physics.state.pattern import Pattern
+from ..physics.base.fields import Field, FieldView, flat_array
+from ..physics.base.math import func
+from ..physics.base.math.trigonometry import sincos
+from ..physics.mechanics.dynamics.tree_matrix import factor
+from ..physics.model.state.pattern import Pattern
 from .inside import Fields
 
 WIDTHS_OF_OPERANDS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import mujoco
 
-from ..physics.process.children import module_command
+from ..physics.machine.children import module_command
 from .mitsuba_box import DEPTH
 from .path_box import BOX, CAMERA, PLAIN
 from .results import Result, Table, Verdict
@@ -45,7 +45,7 @@ def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Resul
         rounds: turns, of which medians are taken.
         mitsuba: a Python that has mitsuba; None: this one, if it has it.
     """
-    from ..physics.process.runtime import init
+    from ..physics.machine.runtime import init
 
     init(precision="32", threads=1)
     peer = _mitsuba_command(mitsuba)

@@ -10,7 +10,7 @@ import torch
 from mujoco.rollout import Rollout
 
 from ..physics import Model, RigidSolver
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .inside import use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table, Verdict

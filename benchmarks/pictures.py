@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
-from ..physics.process.children import python_command
-from ..physics.process.cores import usable_cores
+from ..physics.machine.children import python_command
+from ..physics.machine.cores import usable_cores
 from .results import Result, Table, Verdict
 
 SIZES = (64, 128)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import trimesh
 
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from ..physics.rendering import BatchRenderer, Camera
 from .timing import take_turns
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..physics.process.cores import usable_cores
-from ..physics.process.disk import replacing
-from ..physics.process.machine import commit, installed_versions, processor_name
+from ..physics.machine.cores import usable_cores
+from ..physics.machine.disk import replacing
+from ..physics.machine.machine import commit, installed_versions, processor_name
 
 _PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import assets
 from ..physics import Model, RigidSolver
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .ground_scenes import humanoid_on_ground, quadruped_on_ground, scatter_over_ground
 from .hull_scenes import add_hulls, arm, quadruped
 from .linked_scenes import biped, gripper_arm, hand

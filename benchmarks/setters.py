@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .. import scene as gs
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .results import Result, Table
 from .timing import clock, take_turns
 

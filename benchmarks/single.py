@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .results import Result, Table, Verdict
 from .timing import Sample, take_turns
 

@@ -14,14 +14,14 @@ import taichi as ti
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.constraint.hessian_pattern import lay_out_dofs
-from ..physics.constraint.newton import acceleration_by_newton
-from ..physics.dynamics.mass_matrix import mass_matrix
-from ..physics.dynamics.newton_euler import body_velocities
-from ..physics.dynamics.smooth import start_acceleration
-from ..physics.kinematics.center_of_mass import center_of_mass
-from ..physics.kinematics.forward import forward_kinematics
-from ..physics.state.views import ModelView, Workspace
+from ..physics.mechanics.constraint.hessian_pattern import lay_out_dofs
+from ..physics.mechanics.constraint.newton import acceleration_by_newton
+from ..physics.mechanics.dynamics.mass_matrix import mass_matrix
+from ..physics.mechanics.dynamics.newton_euler import body_velocities
+from ..physics.mechanics.dynamics.smooth import start_acceleration
+from ..physics.mechanics.kinematics.center_of_mass import center_of_mass
+from ..physics.mechanics.kinematics.forward import forward_kinematics
+from ..physics.model.state.views import ModelView, Workspace
 from .inside import Parts, kernel_of, launcher, load_rows, number_array, parts_of, tile_view
 from .timing import clock
 

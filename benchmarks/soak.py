@@ -19,7 +19,7 @@ import torch
 
 from ..envs.making import make_vec
 from ..physics import Model, RigidSolver
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .models import SETTINGS
 from .results import Result, Table, Verdict
 from .scenes import SCENES

@@ -12,8 +12,8 @@ from typing import Any
 import mujoco
 
 from ..physics import Model, RigidSolver
+from ..physics.machine.runtime import init
 from ..physics.model.solver_choice import CG, NEWTON
-from ..physics.process.runtime import init
 from .models import SETTINGS, scatter
 from .results import Result, Table
 from .scenes import BOX, SETTLING, SPHERE, chain, pile, robots, shake

@@ -13,14 +13,14 @@ import taichi as ti
 import torch
 
 from ..physics import RigidSolver
-from ..physics.constraint.hessian_pattern import lay_out_dofs
-from ..physics.integrate import advance, implicit_acceleration
-from ..physics.math import func
-from ..physics.process.runtime import init
-from ..physics.stage import Stage
-from ..physics.state.snapshot import hold_faulty, keep_evaluation, keep_start
-from ..physics.state.views import ModelView, Workspace
-from ..physics.step import PIPELINE
+from ..physics.base.math import func
+from ..physics.base.stage import Stage
+from ..physics.machine.runtime import init
+from ..physics.mechanics.constraint.hessian_pattern import lay_out_dofs
+from ..physics.model.state.snapshot import hold_faulty, keep_evaluation, keep_start
+from ..physics.model.state.views import ModelView, Workspace
+from ..physics.run.integrate import advance, implicit_acceleration
+from ..physics.run.step import PIPELINE
 from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
 from .results import Result, Table

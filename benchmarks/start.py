@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..physics.process.children import module_command
+from ..physics.machine.children import module_command
 from . import start_cpu
 from .results import Result, Table, Verdict
 

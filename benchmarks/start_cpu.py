@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..physics.process.children import python_command
+from ..physics.machine.children import python_command
 from .results import Table, Verdict
 from .start_models import start_models
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import assets
 from ..physics import Model, RigidSolver
-from ..physics.model.broad_phase import GRID, LIST
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
+from ..physics.mechanics.collision.broad.broad_phase import GRID, LIST
 from .ground_scenes import quadruped_of_primitives
 from .models import SETTINGS, random_controls
 from .physics import MujocoSide, mujoco_states, tumble_side

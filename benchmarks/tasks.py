@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..envs.making import make_vec
-from ..physics.process.runtime import init
+from ..physics.machine.runtime import init
 from .models import SETTINGS
 from .peers import Peer, tumble_peer
 from .physics import compare, new_result

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..training.config import RunConfig
-from ..training.learner import Learner, make_model, make_normalizer
+from ..training.learning.learner import Learner, make_model, make_normalizer
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def measure(job: ThroughputJob) -> dict[str, Any]:
 
 def _init_runtime(job: ThroughputJob) -> None:
     """Start Taichi on the solver's device."""
-    from ..physics.process.runtime import init, init_columns
+    from ..physics.machine.runtime import init, init_columns
 
     if job.device == "cuda":
         init("cuda", precision="32")

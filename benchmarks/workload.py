@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.mjmodel.pairs import pair_condim, pair_margin
+from ..physics.files.mjmodel.pairs import pair_condim, pair_margin
 from ..physics.model.features import has_elliptic_cones
 
 SAMPLED = 10

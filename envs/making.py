@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from ..physics.process.waiting import importing
+from ..physics.machine.waiting import importing
 from .registry import TaskLike, identity_of
 
 if TYPE_CHECKING:
-    from .vector_env import SimVectorEnv
+    from .gym.vector_env import SimVectorEnv
 
 LIBRARIES = "PyTorch and Taichi"
 
@@ -28,7 +28,7 @@ def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any
     """
     with importing(LIBRARIES):
         from .arguments import time_limit
-        from .single_env import SingleEnv
+        from .gym.single_env import SingleEnv
     if isinstance(task, str):
         env = gymnasium.make(identity_of(task), max_episode_steps=max_episode_steps, **options)
         return _ours(task, env, SingleEnv)
@@ -51,7 +51,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
     with importing(LIBRARIES):
-        from .vector_env import SimVectorEnv
+        from .gym.vector_env import SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
     return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), SimVectorEnv)

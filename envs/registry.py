@@ -13,7 +13,7 @@ import gymnasium
 from .catalog import TASKS
 
 if TYPE_CHECKING:
-    from .task import Task
+    from .task.task import Task
 
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
 """A name in `catalog.TASKS`, a task, or its class."""
@@ -98,7 +98,7 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
         ValueError: no such task; the message has the nearest names.
         TypeError: this is no task, or it has no such option; the message has the nearest ones.
     """
-    from .task import Task, options_of
+    from .task.task import Task, options_of
 
     if isinstance(task, str):
         if task not in TASKS:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.process.runtime import ensure_runtime
+from ..physics.machine.runtime import ensure_runtime
 from .arrays import ArrayKind
 from .in_mujoco.solver import MujocoSolver
 

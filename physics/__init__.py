@@ -1,29 +1,42 @@
 """The solver: models, states and the batched rigid-body step.
 
 `Model` holds what does not change, `RigidSolver` owns a batch of environments and steps them. `inverse_kinematics`
-finds coordinates that bring bodies to poses, `plan_path` ways between coordinates without collisions.
+finds coordinates that bring bodies to poses, `plan_path` paths between coordinates without collisions.
+
+Eight rooms, each of which imports from those before it only:
+
+| room | what |
+|---|---|
+| `machine` | what a process has once: Taichi, threads, memory, signals; machine code and its store |
+| `base` | arithmetic in vector lanes, kinds of geoms, declarations of fields and stages |
+| `files` | compiled models of MuJoCo, URDF, meshes |
+| `mechanics` | kernels: kinematics, dynamics, collision, constraints, sensors |
+| `model` | the numbers of a model, its mechanisms (`parts`), and the declaration of the state |
+| `run` | the step, and the driver of a batch on a CPU or a GPU |
+| `rendering` | rays, pictures, path tracing, films |
+| `solver` | the solver that users hold, its sensors, queries and plans |
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .process.libraries import load_mujoco, load_taichi, load_torch
+from .machine.libraries import load_mujoco, load_taichi, load_torch
 
 if TYPE_CHECKING:
     from .model.model import Model
-    from .planning.chain import Target
-    from .planning.inverse import InverseKinematics, inverse_kinematics
-    from .planning.paths import plan_path
-    from .solver import RigidSolver
+    from .solver.planning.chain import Target
+    from .solver.planning.inverse import InverseKinematics, inverse_kinematics
+    from .solver.planning.paths import plan_path
+    from .solver.solver import RigidSolver
 
 __all__ = ["InverseKinematics", "Model", "RigidSolver", "Target", "inverse_kinematics", "plan_path"]
 _HOMES = {
     "Model": "model.model",
-    "RigidSolver": "solver",
-    "Target": "planning.chain",
-    "InverseKinematics": "planning.inverse",
-    "inverse_kinematics": "planning.inverse",
-    "plan_path": "planning.paths",
+    "RigidSolver": "solver.solver",
+    "Target": "solver.planning.chain",
+    "InverseKinematics": "solver.planning.inverse",
+    "inverse_kinematics": "solver.planning.inverse",
+    "plan_path": "solver.planning.paths",
 }
 
 

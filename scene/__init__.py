@@ -6,7 +6,7 @@ A `Scene` is composed of entities, each with a morph (its shape), a material (ho
 
 from typing import Any
 
-from ..physics.process.libraries import load_mujoco, load_taichi, load_torch
+from ..physics.machine.libraries import load_mujoco, load_taichi, load_torch
 
 load_mujoco()
 load_torch()

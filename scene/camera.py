@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.arguments import real_array
-from ..physics.rendering.camera import PosedCamera, require_pixels
+from ..physics.base.arguments import real_array
+from ..physics.machine.scalars import as_count
+from ..physics.rendering.cameras.camera import PosedCamera, require_pixels
+from ..physics.rendering.film.video import write_video
 from ..physics.rendering.renderer import BatchRenderer
-from ..physics.rendering.video import write_video
-from ..physics.scalars import as_count
 from .camera_pose import CameraPose
 from .checks import number
 from .debug import DebugObject

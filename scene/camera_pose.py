@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.batch_numbers import Known
-from ..physics.process.normal_mode import in_normal_mode
+from ..physics.base.batch_numbers import Known
+from ..physics.machine.normal_mode import in_normal_mode
 from .checks import number, numbers
 from .errors import SceneOrderError
 from .poses import look_at, mat_of_quat, quat_of_mat

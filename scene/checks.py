@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..physics.arguments import as_real, real_array
+from ..physics.base.arguments import as_real, real_array
 
 
 def number(

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from .. import assets
-from ..physics.model.sanity import ModelLoadError
+from ..physics.model.loading.sanity import ModelLoadError
 from . import finding, materials, morphs, options, renderers, sensors, surfaces, textures
 from .sensors.patterns import RayPattern
 

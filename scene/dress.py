@@ -5,7 +5,7 @@ from typing import Any
 
 import mujoco
 
-from ..physics.geometry.visual import IOR_SUFFIX
+from ..physics.files.geometry.visual import IOR_SUFFIX
 from .surfaces import Surface
 from .textures import ImageTexture
 

@@ -6,8 +6,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..physics.model.loading import open_mjcf
-from ..physics.model.sanity import ModelLoadError
+from ..physics.model.loading.loading import open_mjcf
+from ..physics.model.loading.sanity import ModelLoadError
 from .materials import Rigid
 from .mjcf import dress_mjcf
 from .morphs import MJCF, Drone, Morph

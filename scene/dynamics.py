@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import torch
 
-from ..physics.kinematics.joints import is_free, is_scalar
-from ..physics.readout.derived import multiply, rotate
+from ..physics.base.joints import is_free, is_scalar
+from ..physics.solver.readout.derived import multiply, rotate
 from .handles import RigidLink
 from .reading import LINK_ORIGIN, Reading
 

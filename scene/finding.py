@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from .. import assets
-from ..physics.model.sanity import ModelLoadError
+from ..physics.model.loading.sanity import ModelLoadError
 
 VARIABLE = "TUMBLE_ASSETS"
 """Environment variable with folders in which files of morphs are looked for, separated as those of PATH."""

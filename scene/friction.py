@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..physics.solver import RigidSolver
+from ..physics.solver.solver import RigidSolver
 
 SLIDING, TORSIONAL, ROLLING = range(3)
 """Places in MuJoCo's geom_friction."""

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from trimesh import Trimesh
 
-from ..physics.readout.derived import multiply
-from ..physics.shapes import MESH
+from ..physics.base.shapes import MESH
+from ..physics.solver.readout.derived import multiply
 from .counts import bound, count
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .trimeshes import mesh_of

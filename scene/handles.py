@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.readout.anchors import anchor_of
+from ..physics.solver.readout.anchors import anchor_of
 from .counts import total
 from .friction import ROLLING, SLIDING, TORSIONAL
 from .geoms import RigidGeom

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..physics.process.disk import check_arrays, read_regular, replacing
-from ..physics.user.state_file import model_digest
+from ..physics.machine.disk import check_arrays, read_regular, replacing
+from ..physics.solver.user.state_file import model_digest
 from . import description, saving
 from .life import Life
 from .lights import Light

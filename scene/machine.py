@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.process import runtime
-from ..physics.scalars import as_whole
+from ..physics.machine import runtime
+from ..physics.machine.scalars import as_whole
 from .records import nearest
 
 cpu = "cpu"

@@ -12,14 +12,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..physics.geometry.assets import read_meshes
-from ..physics.geometry.compiled_mesh import points_of, triangles_of, volume_of
-from ..physics.geometry.decomposition import MeshOptions
-from ..physics.geometry.files import MeshFileError
-from ..physics.geometry.hull import hull_of
-from ..physics.model.loading import compile_spec
-from ..physics.model.sanity import ModelLoadError
-from ..physics.process.libraries import pip_install
+from ..physics.files.geometry.assets import read_meshes
+from ..physics.files.geometry.compiled_mesh import points_of, triangles_of, volume_of
+from ..physics.files.geometry.decomposition import MeshOptions
+from ..physics.files.geometry.files import MeshFileError
+from ..physics.files.geometry.hull import hull_of
+from ..physics.machine.libraries import pip_install
+from ..physics.model.loading.loading import compile_spec
+from ..physics.model.loading.sanity import ModelLoadError
 from .dress import put_look
 from .materials import Rigid
 from .morphs import FileMorph, Mesh

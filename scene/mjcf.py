@@ -4,7 +4,7 @@ from typing import Any
 
 import mujoco
 
-from ..physics.model.loading import open_mjcf
+from ..physics.model.loading.loading import open_mjcf
 from .dress import put_look
 from .materials import Rigid
 from .morphs import MJCF

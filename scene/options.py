@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..physics.scalars import as_count, as_flag
+from ..physics.machine.scalars import as_count, as_flag
 from .checks import number, numbers
 from .records import nearest, put, record
 

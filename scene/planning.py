@@ -1,13 +1,13 @@
-"""Inverse kinematics and paths of an entity: `tumble.physics.planning` with its own coordinates and links."""
+"""Inverse kinematics and paths of an entity: `tumble.physics.solver.planning` with its own coordinates and links."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from ..physics.planning.chain import Target
-from ..physics.planning.inverse import inverse_kinematics
-from ..physics.planning.paths import plan_path
+from ..physics.solver.planning.chain import Target
+from ..physics.solver.planning.inverse import inverse_kinematics
+from ..physics.solver.planning.paths import plan_path
 from .access import EntityAccess
 from .handles import RigidLink
 
@@ -178,7 +178,7 @@ class Planning(EntityAccess):
         It goes from `qpos_start` (None: the present state) to `qpos_goal`, (n, n_qs) or (n_qs,). With
         `return_valid_mask` the environments that have a path are returned, too, (n,) bool; others stay. A free entity
         `with_entity` is carried by the link `ee_link_name` (None: the last), as it is held at the start. `kwargs` may
-        have the `seed` of the random numbers; all else is as of `tumble.physics.planning.plan_path`.
+        have the `seed` of the random numbers; all else is as of `tumble.physics.solver.planning.plan_path`.
 
         Raises:
             TypeError: for an unknown argument.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.readout.derived import rotate
+from ..physics.solver.readout.derived import rotate
 from .access import EntityAccess
 
 LINK_ORIGIN, LINK_COM, ROOT_COM = REFERENCES = ("link_origin", "link_com", "root_com")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from imageio.v3 import imread
 
-from ..physics.scalars import as_count
+from ..physics.machine.scalars import as_count
 from .records import record
 from .textures import ImageTexture
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from ..physics.process.disk import replacing
-from ..physics.user.state_file import DAMAGED, model_digest, read_tensors
+from ..physics.machine.disk import replacing
+from ..physics.solver.user.state_file import DAMAGED, model_digest, read_tensors
 from .sensors.manager import SensorManager, split
 from .world import World
 

@@ -6,9 +6,9 @@ from itertools import compress
 from typing import Any
 from weakref import WeakSet
 
+from ..physics.machine.scalars import as_count, as_flag
 from ..physics.model.model import Model
 from ..physics.rendering.together import side_by_side
-from ..physics.scalars import as_count, as_flag
 from . import materials, morphs, surfaces
 from .attaching import in_order
 from .camera import Camera, require_environment

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..physics.rendering.look import Look
-from ..physics.rendering.overlays import Show
+from ..physics.rendering.shown.overlays import Show
 from .renderers import BatchRenderer, RayTracer
 from .world import World
 

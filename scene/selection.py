@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.arguments import real_array
+from ..physics.base.arguments import real_array
 
 
 def local_numbers(owner: str, what: str, chosen: Any, count: int) -> np.ndarray:

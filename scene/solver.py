@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..physics.solver import RigidSolver
+from ..physics.solver.solver import RigidSolver
 
 _NUMBERS = ("links_idx", "dofs_idx", "qs_idx")
 _CALLS = re.compile(r"(get|set)_(links_|dofs_|qpos|mass_mat|\w+_energy)|apply_links_")

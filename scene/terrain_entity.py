@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.model.height_fields import heights_of
-from ..physics.readout.derived import matrix, multiply, rotate
+from ..physics.model.tables.height_fields import heights_of
+from ..physics.solver.readout.derived import matrix, multiply, rotate
 from .entity import RigidEntity
 
 

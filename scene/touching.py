@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.readout.contacts import Contacts
-from ..physics.shapes import of_kinds
+from ..physics.base.shapes import of_kinds
+from ..physics.solver.readout.contacts import Contacts
 from .access import EntityAccess
 
 

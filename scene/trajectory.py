@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..physics.scalars import as_whole
+from ..physics.machine.scalars import as_whole
 
 
 class Trajectory:

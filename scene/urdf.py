@@ -1,10 +1,10 @@
-"""Entities from URDF files: the spec that `tumble.physics.urdf` makes, with what a material and a surface say."""
+"""Entities from URDF files: the spec that `tumble.physics.files.urdf` makes, with what a material and a surface say."""
 
 import warnings
 
 import mujoco
 
-from ..physics.urdf import urdf_spec
+from ..physics.files.urdf import urdf_spec
 from .dress import put_look
 from .materials import Rigid
 from .mjcf import settle

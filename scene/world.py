@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.arguments import real_array
-from ..physics.batch_numbers import Known, numbers_for
-from ..physics.drivers.interface import STATE
+from ..physics.base.arguments import real_array
+from ..physics.base.batch_numbers import Known, numbers_for
 from ..physics.model.model import Model
-from ..physics.user.columns import as_entries
-from ..physics.user.coordinates import DofCoordinates
+from ..physics.run.interface import STATE
+from ..physics.solver.user.columns import as_entries
+from ..physics.solver.user.coordinates import DofCoordinates
 from .friction import Friction
 from .selection import environments
 from .solver import SceneSolver

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..physics.process.libraries import load_mujoco
+from ..physics.machine.libraries import load_mujoco
 from .checks import number, pair, positive, require_room
 from .files import highest_surface, read_image, read_triangles
 from .surface import on_triangles, require_heights

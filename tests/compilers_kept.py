@@ -1,7 +1,7 @@
 """Processes that compile live on from one solver of the tests to the next: each takes a second of a core to start.
 
 A process of users compiles for one solver and ends. Here it goes on to the next one of the same lane width and
-precision, which finds Taichi started. Tests of these processes themselves start their own (`physics/codegen`).
+precision, which finds Taichi started. Tests of these processes themselves start their own (`physics/machine/codegen`).
 """
 
 import atexit
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from tumble.physics.drivers import compilers
+from tumble.physics.run.compile import compilers
 
 MOST_IDLE, MOST_JOBS = 3, 200
 """The most processes that wait, and the most jobs of one, as the code of all that it compiled stays in its memory."""

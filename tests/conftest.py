@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from tumble.physics.process import libraries, runtime
+from tumble.physics.machine import libraries, runtime
 
 from .widths import WIDTH
 
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that are marked `long` to the front and the middle, in turn; keep processes that compile."""
-    from tumble.physics import solver
+    from tumble.physics.solver import solver
 
     from .compilers_kept import keep_compilers  # here all that it imports is there
 

@@ -1,4 +1,4 @@
-"""Type stubs of the classes that have flat names (`physics/flat_names.py`): `python -m tests.flat_names` writes them.
+"""Type stubs of classes with flat names (`physics/base/flat_names.py`): `python -m tests.flat_names` writes them.
 
 A stub declares each name with the signature, or the type, of the member that it stands for.
 """
@@ -10,9 +10,9 @@ import typing
 from pathlib import Path
 from typing import Any
 
-from tumble.physics.flat_names import FlatName
+from tumble.physics.base.flat_names import FlatName
 
-CLASSES = ("tumble.physics.user.solver_names:SolverNames", "tumble.envs.vector_names:VectorNames")
+CLASSES = ("tumble.physics.solver.user.solver_names:SolverNames", "tumble.envs.gym.vector_names:VectorNames")
 
 
 def stub_of(place: str) -> tuple[Path, str]:

@@ -17,44 +17,31 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "trainin
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
     "assets": -4,
-    "physics.process.libraries": -4,  # how torch, Taichi and MuJoCo are loaded, by every door
+    "physics.machine.libraries": -4,  # how torch, Taichi and MuJoCo are loaded, by every door
     "terrain": -3,  # heights and their place in a model: of numpy and mujoco alone
-    "physics.scalars": -2,
-    "physics.flat_names": 0,
-    "physics.process": -1,
-    "physics.codegen": 0,  # machine code and threads: it knows nothing of Taichi
-    "physics.arguments": 0,
-    "physics.batch_numbers": 1,
-    "physics.math": 1,
-    "physics.fields": 2,
-    "physics.shapes": 2,  # kinds of geoms: what kernels and the host know of one geom
-    "physics.geometry": 3,  # of mujoco, numpy and trimesh: it has no kernel, and kernels know nothing of files
-    "physics.stage": 3,
-    "physics.hooks": 2,
-    "physics.mjmodel": 3,  # what a compiled MjModel says: of mujoco, numpy and the kinds of geoms
-    "physics.kinematics": 4,
-    "physics.urdf": 5,  # of mujoco, the names of joint types, and meshes: XML in, an MjSpec out
-    "physics.dynamics": 5,  # kernels know no declaration: what declares fields, sizes and features is above them
-    "physics.parts": 6,
-    "physics.model": 7,
-    "physics.state": 8,
-    "physics.collision": 9,
-    "physics.constraint": 10,
-    "physics.constraint.impedance": 4,  # what parts with constraint rows append them with
-    "physics.constraint.rows": 4,
-    "physics.sensed": 11,
-    "physics.sensed.limit_readings": 4,  # noted by the stage that makes limits
-    "physics.integrate": 11,
-    "physics.step": 12,
-    "physics.drivers": 13,
-    "physics.readout": 13,
-    "physics.rays": 14,
-    "physics.queries": 15,
-    "physics.sensors": 16,
-    "physics.user": 17,  # the objects of a solver
-    "physics.solver": 18,
-    "physics.rendering": 15,  # reads model and state; beside the solver, not above or below it
-    "physics.planning": 19,  # above the solver, of which it has one of its own for collisions
+    "physics.machine.scalars": -2,
+    "physics.machine": -1,
+    "physics.machine.codegen": 0,  # machine code and threads: it knows nothing of Taichi
+    "physics.base": 1,  # arithmetic, kinds of geoms, declarations of fields and stages
+    "physics.files": 2,  # of mujoco, numpy and trimesh: no kernel is here, and kernels know nothing of files
+    "physics.mechanics.kinematics": 3,  # kernels know no declaration of fields, sizes or features
+    "physics.mechanics.dynamics": 4,
+    "physics.mechanics.collision": 5,
+    "physics.mechanics.constraint": 6,
+    "physics.mechanics.sensor_kernels": 7,
+    "physics.model.parts": 8,
+    "physics.model": 9,
+    "physics.model.state": 10,
+    "physics.run": 11,
+    "physics.rendering.rays": 12,
+    "physics.rendering": 13,  # reads model and state; it does not know the solver
+    "physics.solver.readout": 12,
+    "physics.solver.queries": 13,
+    "physics.solver.sensors": 14,
+    "physics.solver.user": 15,  # the objects of a solver
+    "physics.solver": 16,
+    "physics.solver.planning": 17,  # above the solver, of which it has one of its own for collisions
+    "physics.urdf": 3,  # a former address of physics.files.urdf
     "physics": 20,  # the door: what users import
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
     "scene": 22,  # entities, composed into a model; it knows no task
@@ -88,7 +75,7 @@ def forget_nodes():
 
 
 def room_of(module: str) -> str:
-    """The longest ranked prefix of a dotted name, such as "physics.model" of "physics.model.loading"."""
+    """The longest ranked prefix of a dotted name, such as "physics.model" of "physics.model.loading.loading"."""
     parts = module.split(".")
     prefixes = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((prefix for prefix in prefixes if prefix in RANKS), "")
@@ -153,49 +140,70 @@ def test_parts_are_named_by_their_table_alone():
     for module, path in sources():
         for target, line in imports(path, module):
             words = target.strip(".").split(".")
-            if words[:2] != ["physics", "parts"] or len(words) < 4 or words[2] == "part":
+            if words[:3] != ["physics", "model", "parts"] or len(words) < 5 or words[3] == "part":
                 continue
-            if not (module.startswith("physics.parts.") and words[2].startswith(module.split(".")[2])):
-                wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[2]}")
+            if not (module.startswith("physics.model.parts.") and words[3].startswith(module.split(".")[3])):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: imports the part {words[3]}")
     assert not wrong, "\n".join(wrong)
 
 
 # Kinds of geoms that rooms above `shapes` may name, and where: what treats a kind unlike all others.
 KINDS_NAMED = {
     "PLANE": (  # no solid: it has no centre and no end
-        *("mjmodel/pairs.py", "model/broad_phase.py", "readout/bounds.py", "queries/kernel.py", "rays/ray_kernel.py"),
-        *("rendering/dress.py", "rendering/render_model.py", "rendering/scene.py", "rendering/surface.py"),
+        *(
+            "files/mjmodel/pairs.py",
+            "mechanics/collision/broad/broad_phase.py",
+            "solver/readout/bounds.py",
+            "solver/queries/kernel.py",
+            "rendering/rays/ray_kernel.py",
+        ),
+        *(
+            "rendering/shown/dress.py",
+            "rendering/shown/render_model.py",
+            "rendering/cast/scene.py",
+            "rendering/cast/surface.py",
+        ),
         *("rendering/path/cast.py", "rendering/path/eights.py", "rendering/path/integrator.py"),
     ),
     "BOX": ("rendering/path/cast.py", "rendering/path/eights.py"),  # it is its own bounding box
     "MESH": (  # has data of its own
-        *("geometry/decomposition.py", "geometry/store.py", "geometry/visual.py", "model/pack.py"),
-        *("model/parameters.py", "rays/query.py", "rays/ray_kernel.py"),
-        *("rendering/dress.py", "rendering/scene.py", "rendering/path/cast.py", "rendering/path/emitters.py"),
+        *(
+            "files/geometry/decomposition.py",
+            "files/geometry/store.py",
+            "files/geometry/visual.py",
+            "model/tables/pack.py",
+        ),
+        *("model/parameters.py", "rendering/rays/query.py", "rendering/rays/ray_kernel.py"),
+        *(
+            "rendering/shown/dress.py",
+            "rendering/cast/scene.py",
+            "rendering/path/cast.py",
+            "rendering/path/emitters.py",
+        ),
         "rendering/path/eights.py",
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
-        *("rendering/scene.py", "collision/convex.py", "rendering/dress.py"),
+        *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/dress.py"),
         *("rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
     "CAPSULE": (  # MuJoCo clips its edge another way; tendons are drawn as capsules
-        *("collision/manifold.py", "rendering/dress.py", "rendering/tendons.py"),
+        *("mechanics/collision/convex/manifold.py", "rendering/shown/dress.py", "rendering/shown/tendons.py"),
     ),
-    "CYLINDER": ("rendering/dress.py", "rendering/overlays.py"),  # what overlays are made of
-    "ELLIPSOID": ("rendering/dress.py", "rendering/overlays.py"),
+    "CYLINDER": ("rendering/shown/dress.py", "rendering/shown/overlays.py"),  # what overlays are made of
+    "ELLIPSOID": ("rendering/shown/dress.py", "rendering/shown/overlays.py"),
 }
 
 
 def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
-    """Another kind is a file in `physics/shapes` with its place in `SHAPES`, and rows of the table of pairs."""
-    from tumble.physics import shapes
+    """Another kind is a file in `physics/base/shapes` with its place in `SHAPES`, and rows of the table of pairs."""
+    from tumble.physics.base import shapes
 
     kinds = {name.rpartition(".")[2].upper(): kind for kind, name in shapes.of_kinds("__name__").items()}
     assert all(getattr(shapes, name) == kind for name, kind in kinds.items())
     wrong = []
     for _, path in sources():
         name = path.relative_to(ROOT / "physics").as_posix() if "physics" in path.parts else ""
-        if not name or name.startswith("shapes/") or name == "model/pair_table.py":
+        if not name or name.startswith("base/shapes/") or name == "mechanics/collision/pair_table.py":
             continue
         text = path.read_text(encoding="utf-8")
         named = {*re.findall(r"mjGEOM_(\w+)", text)}
@@ -208,7 +216,7 @@ def test_kinds_of_geoms_are_named_by_their_files_and_pairs_alone():
 
 def test_files_of_kinds_define_what_the_table_asks_for():
     """A name that is written in another way would be a function that nothing calls, without an error."""
-    from tumble.physics import shapes
+    from tumble.physics.base import shapes
 
     explained = {*re.findall(r"`(\w+)(?:\(|`)", shapes.__doc__)}
     for shape in shapes.SHAPES:
@@ -219,24 +227,27 @@ def test_files_of_kinds_define_what_the_table_asks_for():
 
 def test_every_part_is_in_the_table():
     """A part whose row is missing would be left out without an error: its fields are read by its own code alone."""
-    from tumble.physics.parts import PARTS
+    from tumble.physics.model.parts import PARTS
 
-    files = (ROOT / "physics" / "parts").glob("*.py")
+    files = (ROOT / "physics" / "model" / "parts").glob("*.py")
     assert sum("\nPART = Part(" in path.read_text(encoding="utf-8") for path in files) == len(PARTS)
 
 
 def test_one_file_knows_joint_types():
-    """Others ask `physics/kinematics/joints.py`. Zones of friction cones (`constraint/cone.py`) have a FREE too."""
+    """Others ask `physics/base/joints.py`. Zones of friction cones (`mechanics/constraint/cone.py`) have a FREE too."""
     named = re.compile(r"\b_?(FREE|BALL|SLIDE|HINGE)\b|mjtJoint|mjJNT_\w+")
     text = {module: path.read_text(encoding="utf-8") for module, path in sources() if module.startswith("physics.")}
     found = {module for module, code in text.items() if named.search(code)}
-    assert found == {"physics.kinematics.joints", "physics.constraint.cone"}
-    assert "zone == FREE" in text["physics.constraint.cone"] and "jnt_type" not in text["physics.constraint.cone"]
+    assert found == {"physics.base.joints", "physics.mechanics.constraint.cone"}
+    assert (
+        "zone == FREE" in text["physics.mechanics.constraint.cone"]
+        and "jnt_type" not in text["physics.mechanics.constraint.cone"]
+    )
     compared = re.compile(r"(jnt_type|actuator_type)\[[^=<>\n]*\] *[=<>!]=? *\d")
     assert not [module for module, code in text.items() if compared.search(code)]
 
 
-LANE_LOOPS = ("physics.math", "physics.drivers")
+LANE_LOOPS = ("physics.base.math", "physics.run")
 
 
 def loops_over_lanes(path: Path):
@@ -249,9 +260,9 @@ def loops_over_lanes(path: Path):
 
 
 def test_only_math_and_drivers_loop_over_lanes():
-    """Others hand a routine of one lane to `in_each_lane` and its neighbours in `physics/math/lanes.py`."""
+    """Others hand a routine of one lane to `in_each_lane` and its neighbours in `physics/base/math/lanes.py`."""
     found = {module: list(loops_over_lanes(path)) for module, path in sources() if module.startswith("physics.")}
-    assert found["physics.math.lanes"] and found["physics.drivers.turn"]  # the test sees what it forbids
+    assert found["physics.base.math.lanes"] and found["physics.run.tiles.turn"]  # the test sees what it forbids
     wrong = [f"{m}: line {n}" for m, lines in found.items() for n in lines if not m.startswith(LANE_LOOPS)]
     assert not wrong, "\n".join(wrong)
 
@@ -263,7 +274,7 @@ LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping
 @pytest.mark.parametrize("name", LOCAL.split())
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
-    from tumble.physics.parts import PARTS
+    from tumble.physics.model.parts import PARTS
 
     (part,) = (part for part in PARTS if part.name == name)
     fields = {field.name for field in part.all_fields()}
@@ -275,12 +286,12 @@ def test_a_mechanism_is_in_four_files_at_most(name):
 
 def test_the_core_asks_for_no_mechanism():
     """Outside of their room, kernels ask for tendons, along which others act, and for rows of equalities alone."""
-    from tumble.physics.parts import PARTS
+    from tumble.physics.model.parts import PARTS
 
     asked = {
         name
         for module, path in sources()
-        if module.startswith("physics.") and not module.startswith("physics.parts")
+        if module.startswith("physics.") and not module.startswith("physics.model.parts")
         for name in re.findall(r"\bhas\.(\w+)", path.read_text(encoding="utf-8"))
     }
     known = {"tendons", "spatial_tendons", "tendon_armature", "wrapping", "equality"}
@@ -288,7 +299,7 @@ def test_the_core_asks_for_no_mechanism():
 
 
 def test_kinds_of_actuators_differ():
-    from tumble.physics.parts import ACTUATOR_KINDS, PARTS
+    from tumble.physics.model.parts import ACTUATOR_KINDS, PARTS
 
     types = [kind.gaintype for kind in ACTUATOR_KINDS]
     assert len({*types}) == len(types) and min(types) > 0
@@ -346,8 +357,8 @@ def test_one_file_starts_python():
         if name in OF_THE_REPOSITORY:
             calls = [node for node in nodes_of(path) if isinstance(node, ast.List) and "'-m'" in ast.unparse(node)]
             assert all("'-P', '-m'" in ast.unparse(node) for node in calls), name
-        elif name != "physics/process/children.py":
-            assert lines == [], f"{name}:{lines}: start Python by python_command (physics/process/children.py)"
+        elif name != "physics/machine/children.py":
+            assert lines == [], f"{name}:{lines}: start Python by python_command (physics/machine/children.py)"
 
 
 def test_importing_tumble_is_light():
@@ -362,7 +373,8 @@ def test_the_command_line_starts_light():
 def test_importing_the_engine_starts_nothing():
     """No Taichi runtime, no kernel, no field at import; physics prints nothing either."""
     program = (
-        "import tumble.physics, tumble.envs.vector_env\nfrom taichi.lang import impl\nprint(impl.get_runtime().prog)"
+        "import tumble.physics, tumble.envs.gym.vector_env\n"
+        "from taichi.lang import impl\nprint(impl.get_runtime().prog)"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT.parent)
     lines = [line for line in run.stdout.splitlines() if not line.startswith("[Taichi] version")]
@@ -390,9 +402,9 @@ def test_files_keep_to_one_idea():
 def test_the_batch_names_no_task_field_or_library():
     """What is special to one of them has its place elsewhere: in the task, in `views`, in `arrays`."""
     from tumble.envs.catalog import TASKS
-    from tumble.physics.state.fields import QUANTITIES
+    from tumble.physics.model.state.fields import QUANTITIES
 
-    words = set(re.findall(r"\w+", (ROOT / "envs" / "batch.py").read_text(encoding="utf-8")))
+    words = set(re.findall(r"\w+", (ROOT / "envs" / "batch" / "batch.py").read_text(encoding="utf-8")))
     assert not words & {*TASKS, *(quantity.name for quantity in QUANTITIES), "numpy", "np", "torch", "in_numpy"}
 
 

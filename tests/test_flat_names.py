@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tumble.physics.flat_names import flat_names
+from tumble.physics.base.flat_names import flat_names
 
 from .flat_names import CLASSES, stub_of
 

@@ -25,7 +25,7 @@ def package_with(part: str, folder: Path) -> None:
     shutil.copytree(
         ROOT, folder / "tumble", ignore=lambda path, names: {n for n in names if Path(path) == ROOT and is_left(n)}
     )
-    parts = folder / "tumble" / "physics" / "parts"
+    parts = folder / "tumble" / "physics" / "model" / "parts"
     (parts / "friction_motor.py").write_text(part)
     table = (parts / "__init__.py").read_text()
     row, count = re.subn(r"_MODULES = \(([^)]*)\)", r"_MODULES = (\1, friction_motor)", table)
@@ -60,7 +60,7 @@ def test_the_motor_of_the_page_passes_the_test_of_the_page(tmp_path):
     package_with(part, tmp_path)
     (tmp_path / "arm.xml").write_text(model)
     (tmp_path / "test_friction_motor.py").write_text(test)
-    narrow = f"from tumble.physics.process import runtime\nruntime.default_lanes = lambda precision: {WIDTH}\n"
+    narrow = f"from tumble.physics.machine import runtime\nruntime.default_lanes = lambda precision: {WIDTH}\n"
     (tmp_path / "conftest.py").write_text(narrow)  # all stages are compiled anew, in half the time
     assert str(tmp_path) in run(["-c", "import tumble; print(tumble.__file__)"], tmp_path)
     assert "7 passed" in run(["-m", "pytest", "-q", "test_friction_motor.py"], tmp_path)

@@ -16,7 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 import tumble
-from tumble.physics.process.libraries import pip_install
+from tumble.physics.machine.libraries import pip_install
 from tumble.training import task_errors
 from tumble.training.cli import app
 from tumble.training.errors import TumbleUserError
@@ -116,7 +116,7 @@ def test_hints_name_extras_in_one_form_that_suits_wheels_and_clones():
     assert {"export", "viewer", "wandb"} <= named <= extras.keys()
     form = re.compile(r"""pip install (.* )?(-e\b|["']*(\.|tumble)\[)""")
     other = [path for path, text in sources.items() if form.search(text)]
-    assert [path.relative_to(ROOT).as_posix() for path in other] == ["physics/process/libraries.py"]
+    assert [path.relative_to(ROOT).as_posix() for path in other] == ["physics/machine/libraries.py"]
     command = [sys.executable, *shlex.split(f"-m {pip_install('viewer')} --no-index --no-deps --dry-run")]
     assert "already satisfied: tumble[viewer]" in subprocess.run(command, capture_output=True, text=True).stdout
 

@@ -17,11 +17,11 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback
 
-from ..physics.process.disk import read_regular, work_folder
+from ..physics.machine.disk import read_regular, work_folder
 from .checkpoint import CheckpointError, list_checkpoints, save_checkpoint, write_text_atomically
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
-from .learner import Learner, generator_state, load_generator_state
-from .loggers import TrainingClock, keep_rows, open_to_append, read_curve
+from .learning.learner import Learner, generator_state, load_generator_state
+from .learning.loggers import TrainingClock, keep_rows, open_to_append, read_curve
 from .policy import Policy, PolicyError
 from .runs import Run
 from .tasks import task_id

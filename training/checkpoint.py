@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from ..physics.process.disk import own_folder, read_regular, replacing, require_regular
+from ..physics.machine.disk import own_folder, read_regular, replacing, require_regular
 from .errors import TumbleUserError, explain
 
 T = TypeVar("T")

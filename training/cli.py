@@ -10,16 +10,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ..physics.process.libraries import let_idle_threads_sleep
-from ..physics.process.waiting import importing, show_what_is_waited_for
-from .check_command import check
+from ..physics.machine.libraries import let_idle_threads_sleep
+from ..physics.machine.waiting import importing, show_what_is_waited_for
+from .commands.check_command import check
+from .commands.export_command import export
+from .commands.printing import print_outcome, print_scores, print_table
+from .commands.render_command import Columns, Overlays, Slow, render
+from .commands.seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
+from .commands.view_command import view
 from .errors import TumbleUserError, explain
-from .export_command import export
 from .output_paths import require_output_path
-from .printing import print_outcome, print_scores, print_table
-from .render_command import Columns, Overlays, Slow, render
-from .seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
-from .view_command import view
 
 
 class _WithSettings(TyperCommand):
@@ -32,7 +32,7 @@ class _WithSettings(TyperCommand):
             return super().parse_args(ctx, args)
         except Exception as error:
             if hasattr(error, "option_name") and hasattr(error, "possibilities"):
-                from .arguments import options_meant
+                from .commands.arguments import options_meant
 
                 algo = words[words.index("--algo") + 1 :][:1] if "--algo" in words else ["ppo"]
                 error.possibilities = options_meant(error.option_name, error.possibilities or [], "".join(algo))
@@ -187,7 +187,7 @@ def train(
     check_seeds(seed, seeds, jobs)
     if trust:
         raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
-    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
+    from .commands.arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, config, algo)
     if config is None and not is_packaged(chosen.task, chosen.algo):
@@ -229,7 +229,7 @@ def go_on(
     jobs: int | None,
 ) -> None:
     """Resume a run, or those of several seeds; a TASK names the module or file that the run's task is in."""
-    from .arguments import require_trust
+    from .commands.arguments import require_trust
     from .runs import Run
     from .tasks import is_registered
 
@@ -259,7 +259,7 @@ def print_config(
     setting: Settings = None,
 ) -> None:
     """Print the configuration that `tumble train` would use, as TOML for its --config."""
-    from .arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
+    from .commands.arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, None, algo)
     origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
@@ -300,7 +300,7 @@ def evaluate(
         raise TumbleUserError(
             "--num-envs counts environments in pictures; give --video FILE.mp4 --replay FILE.html or --view"
         )
-    from .arguments import check_options, parse_options, require_trust
+    from .commands.arguments import check_options, parse_options, require_trust
 
     options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
@@ -321,11 +321,11 @@ def evaluate(
         what |= {"num_envs": num_envs, "options": options, "deterministic": not stochastic}
         film_episode(video, opened, what, style)
     if replay is not None:
-        from .replays import replay_policy
+        from .results.replays import replay_policy
 
         print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options, not stochastic).save(replay))
     if viewed:
-        from .view_command import view_policy
+        from .commands.view_command import view_policy
 
         view_policy(opened, found, num_envs, seed, options, not stochastic)
 
@@ -333,8 +333,8 @@ def evaluate(
 def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, Any]) -> None:
     """Film a policy, with arguments of `film_policy` and of its style."""
     from ..physics.rendering import write_video
-    from . import video as films
-    from .film_style import FilmStyle
+    from .results import video as films
+    from .results.film_style import FilmStyle
 
     film = films.film_policy(run, **what, style=FilmStyle(**style))
     print(write_video(video, film.frames, film.fps))
@@ -347,7 +347,7 @@ def report(
 ) -> None:
     """Compare runs, grouped by what differs in their configurations: tables, curves as a picture, JSON and CSV."""
     with importing(LIBRARIES):
-        from .report import write_report
+        from .commands.report import write_report
     print("\n".join(str(path) for path in write_report(runs, out)))
 
 

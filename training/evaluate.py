@@ -24,15 +24,15 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from ..envs.registry import make_task
-from ..envs.task import options_of
-from ..physics.process.disk import read_regular
-from ..physics.process.libraries import pip_install
-from ..physics.process.waiting import Waiting
+from ..envs.task.task import options_of
+from ..physics.machine.disk import read_regular
+from ..physics.machine.libraries import pip_install
+from ..physics.machine.waiting import Waiting
 from .checkpoint import write_text_atomically
 from .config import RunConfig
 from .episodes import Played, Readings, joined
 from .errors import TumbleUserError
-from .learner import place_solver
+from .learning.learner import place_solver
 from .policy import Policy, newest_policy
 from .runs import Run
 from .tasks import gymnasium_twin, load_task, make_vec, task_id

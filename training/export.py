@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from gymnasium.vector import VectorEnv
 
-from ..physics.process.disk import replacing
-from ..physics.process.libraries import pip_install
+from ..physics.machine.disk import replacing
+from ..physics.machine.libraries import pip_install
 from .actor_module import ActorModule, Positional
 from .errors import TumbleUserError
 from .evaluate import FIRST_SEED, make_envs

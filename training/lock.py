@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..physics.process.disk import open_own
-from ..physics.process.forking import on_fork
+from ..physics.machine.disk import open_own
+from ..physics.machine.forking import on_fork
 from .errors import TumbleUserError
 
 NAME = "lock"

@@ -9,13 +9,13 @@ import torch
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from ..physics.user.state_file import read_tensors
-from .asymmetric import SeenParts, seen_parts
+from ..physics.solver.user.state_file import read_tensors
 from .checkpoint import unusable
 from .config import RunConfig
 from .errors import TumbleUserError
-from .learner import MODEL_FILE, STATE_FILE, check_model
-from .networks import is_critics, policy_class
+from .learning.asymmetric import SeenParts, seen_parts
+from .learning.learner import MODEL_FILE, STATE_FILE, check_model
+from .learning.networks import is_critics, policy_class
 from .runs import Run
 from .spaces import channels_first, describe, some_parts
 

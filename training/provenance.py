@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..physics.process.cores import usable_cores
-from ..physics.process.disk import read_regular
-from ..physics.process.machine import commit, installed_versions, processor_name
+from ..physics.machine.cores import usable_cores
+from ..physics.machine.disk import read_regular
+from ..physics.machine.machine import commit, installed_versions, processor_name
 from .checkpoint import write_text_atomically
-from .learner import Learner
+from .learning.learner import Learner
 from .runs import Run
 
 RECORD = "run.json"

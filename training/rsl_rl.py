@@ -25,7 +25,7 @@ from rsl_rl.env import VecEnv
 from tensordict import TensorDict
 
 from ..envs.arguments import require_vector
-from ..envs.observations import parts_of
+from ..envs.task.observations import parts_of
 
 
 class RslRlVecEnv(VecEnv):

@@ -19,9 +19,9 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from ..envs.arguments import require_vector
-from ..envs.base_env import GOAL_METHODS
-from ..envs.observations import each, parts_of
-from ..physics.process.normal_mode import normal_mode
+from ..envs.gym.base_env import GOAL_METHODS
+from ..envs.task.observations import each, parts_of
+from ..physics.machine.normal_mode import normal_mode
 from .spaces import ACTIONS, boxes
 
 Observations = np.ndarray | dict[str, np.ndarray]

@@ -20,13 +20,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..physics.process.children import python_command
-from ..physics.process.cores import usable_cores
-from ..physics.process.disk import own_folder
-from .callbacks import StopRequest
+from ..physics.machine.children import python_command
+from ..physics.machine.cores import usable_cores
+from ..physics.machine.disk import own_folder
 from .checkpoint import CheckpointError, verify_checkpoint, write_text_atomically
 from .config import RunConfig
 from .errors import TumbleUserError
+from .learning.callbacks import StopRequest
 from .runs import Run, RunError, _unused
 from .tasks import short_name, source_name
 

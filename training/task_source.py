@@ -21,7 +21,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
 from ..envs.registry import task_ids
-from ..physics.process.waiting import Waiting
+from ..physics.machine.waiting import Waiting
 from .task_errors import TaskError, describe, is_users
 
 REMEDY = 'tumble.register("me/Name-v0", Class, max_episode_steps=...)'

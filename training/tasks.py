@@ -18,7 +18,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 from ..envs.registry import task_ids
-from ..physics.process.waiting import Waiting
+from ..physics.machine.waiting import Waiting
 from .errors import TumbleUserError
 from .task_errors import TaskError, describe, is_the_tasks
 from .task_source import REMEDY, TaskSource, can_import, import_source, source_of

@@ -8,7 +8,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from .best import EvaluationCallback
-from .learner import Learner
+from .learning.learner import Learner
 
 clock = time.perf_counter
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from ..physics.process.disk import read_regular
+from ..physics.machine.disk import read_regular
 from .errors import TumbleUserError
 
 T = TypeVar("T")

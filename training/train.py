@@ -11,21 +11,14 @@ from pathlib import Path
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 
-from ..physics.process.waiting import Waiting
+from ..physics.machine.waiting import Waiting
 from .best import EvaluationCallback
-from .callbacks import (
-    CheckpointCallback,
-    InfoCallback,
-    Progress,
-    ProgressCallback,
-    StopRequest,
-    StopTraining,
-)
 from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
-from .learner import Learner, check_device, stagger
+from .learning.callbacks import CheckpointCallback, InfoCallback, Progress, ProgressCallback, StopRequest, StopTraining
+from .learning.learner import Learner, check_device, stagger
+from .learning.loggers import make_logger, require_loggers
 from .lock import locked
-from .loggers import make_logger, require_loggers
 from .provenance import write_record
 from .runs import Run
 from .task_errors import is_the_tasks

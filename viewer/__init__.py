@@ -8,7 +8,7 @@ how a solver works. Lengths are metres, z is up, quaternions are w first.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..physics.process.libraries import load_mujoco, load_torch
+from ..physics.machine.libraries import load_mujoco, load_torch
 
 if TYPE_CHECKING:
     from .errors import ViewerError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from ..physics.geometry.visual import HIGHEST_VISIBLE_GROUP, MESH_TYPES, colour_of, flat_texture_of, pixels_of
-from ..physics.shapes import HFIELD, PLANE
+from ..physics.base.shapes import HFIELD, PLANE
+from ..physics.files.geometry.visual import HIGHEST_VISIBLE_GROUP, MESH_TYPES, colour_of, flat_texture_of, pixels_of
 from .errors import ViewerError
 from .surfaces import PRIMITIVES, ROUND, Surface, height_field, mesh
 

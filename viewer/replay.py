@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..physics.process.disk import replacing
+from ..physics.machine.disk import replacing
 from .drawn import Drawn, StartCamera, body_name, followed
 from .packing import pack, unpack
 

@@ -3,7 +3,7 @@
 import socket
 from typing import Any
 
-from ..physics.process.libraries import pip_install
+from ..physics.machine.libraries import pip_install
 from .errors import ViewerError
 
 FIRST_PORT, PORTS = 8080, 50

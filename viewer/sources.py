@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from gymnasium.vector.utils import batch_space
 
-from ..physics.arguments import as_environments
+from ..physics.base.arguments import as_environments
 from .errors import ViewerError
 
 MOST_SHOWN = 16

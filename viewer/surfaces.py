@@ -6,7 +6,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..physics.geometry.compiled_mesh import surface_of
+from ..physics.files.geometry.compiled_mesh import surface_of
 
 ROUND = 24
 """Corners of a circle, unless another number is asked for: a multiple of 4."""

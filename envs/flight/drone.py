@@ -7,8 +7,8 @@ from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, row_norm, row_sum, tanh
 from ..managers.frames import projected_gravity, quat_mul, quat_rotate, quat_rotate_inverse
-from ..noise import Noise
-from ..task import Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Task, TaskState
 
 ACTIONS = ("thrusts", "rates")
 HEIGHTS = (0.1, 2.0)  # m, of IsaacLab's Quadcopter: lower is a crash, higher is lost

@@ -1,8 +1,8 @@
 """DroneHover: fly to a point and stay there."""
 
 from ..arrays import Array, row_norm, row_sum
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
 from .drone import DroneTask
 
 

@@ -5,8 +5,8 @@ import mujoco
 from ... import assets
 from ...physics import Model
 from ..arrays import Array, row_norm, row_sum
-from ..noise import Noise
-from ..task import ResetResult, Start, StepResult, TaskState
+from ..task.noise import Noise
+from ..task.task import ResetResult, Start, StepResult, TaskState
 from .drone import DroneTask
 
 HIDDEN = -1.0  # m, the height of markers that show nothing

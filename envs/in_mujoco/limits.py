@@ -1,7 +1,7 @@
 """Mechanisms of Tumble's own, which MuJoCo does not have: a model that has one of them is refused in one sentence."""
 
 from ...physics import Model
-from ...physics.parts import PARTS
+from ...physics.model.parts import PARTS
 
 
 def require_mujocos(model: Model) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from ...physics import Model
-from ...physics.geometry.names import geom_ids
-from ...physics.rays.query import RayHits, as_rays
+from ...physics.files.geometry.names import geom_ids
+from ...physics.rendering.rays.query import RayHits, as_rays
 from .world import World
 
 

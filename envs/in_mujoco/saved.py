@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from ...physics import Model
-from ...physics.model.kernel_numbers import mujoco_numbers
 from ...physics.model.parameters import PARAMETERS
-from ...physics.user.saved_parameters import TIMESTEP, check_timestep, saved_timestep
+from ...physics.model.tables.kernel_numbers import mujoco_numbers
+from ...physics.solver.user.saved_parameters import TIMESTEP, check_timestep, saved_timestep
 from ..saved import MASK, WHOLE, require_parts, require_tensor
 from .warned import heard
 from .world import PARTS, World

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 
 from ...physics import Model
-from ...physics.batch_numbers import HostNumbers
-from ...physics.drivers.interface import CLOSED, ClosedSolverError
-from ...physics.model.kernel_numbers import mujoco_numbers
+from ...physics.base.batch_numbers import HostNumbers
+from ...physics.machine.retired import retire
+from ...physics.machine.runtime import Runtime, ensure_runtime
+from ...physics.machine.scalars import as_count
 from ...physics.model.parameters import as_double, checked, require_known
-from ...physics.process.retired import retire
-from ...physics.process.runtime import Runtime, ensure_runtime
-from ...physics.scalars import as_count
+from ...physics.model.tables.kernel_numbers import mujoco_numbers
+from ...physics.run.interface import CLOSED, ClosedSolverError
 from .limits import require_mujocos
 from .rays import Rays, for_rays
 from .readout import prepare, read

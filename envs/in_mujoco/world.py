@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ...physics.model.kernel_numbers import is_option
+from ...physics.model.tables.kernel_numbers import is_option
 from ..faults import CONTACTS_FULL, NON_FINITE
 
 PARTS = int(mujoco.mjtState.mjSTATE_INTEGRATION)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from ..arrays import Array, namespace, sin_cos
-from ..noise import Noise
-from ..task import Last, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Last, Task, TaskState
 from .curricula import Stages, StepCount
 from .frames import quat_from_euler, sqrt, wrap_to_pi, yaw_of
 from .ranges import endless, require_ranges, require_times

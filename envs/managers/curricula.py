@@ -1,6 +1,6 @@
 """Curricula: numbers that change with the steps an environment has taken, and difficulty that follows success.
 
-Levels of a terrain are `TerrainLevels` (`envs/levels.py`).
+Levels of a terrain are `TerrainLevels` (`envs/task/levels.py`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, clip, namespace
-from ..task import Last, Task, TaskState
+from ..task.task import Last, Task, TaskState
 
 
 class Stages:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..arrays import Array, namespace
-from ..noise import Noise
-from ..task import Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Task, TaskState
 
 
 class Delay:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, exp, namespace
-from ..noise import Noise
+from ..task.noise import Noise
 
 DISTRIBUTIONS = ("uniform", "log_uniform", "normal")
 _FARTHEST = 8.6  # standard deviations: a normal draw of `Noise` comes of 53 bits, sqrt(2 * 53 * log(2))

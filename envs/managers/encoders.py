@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array
-from ..noise import Noise
-from ..task import Last, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Last, Task, TaskState
 from .items import Names, rows_of
 from .ranges import require_ranges
 

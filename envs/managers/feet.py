@@ -1,7 +1,7 @@
 """Feet: how long they have been in the air and on the ground, and how high they swung."""
 
 from ..arrays import Array, namespace
-from ..task import Task, TaskState
+from ..task.task import Task, TaskState
 
 
 class FeetAirTime:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, clip
-from ..noise import Noise
-from ..task import Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Task, TaskState
 from .delays import Delay
 from .ranges import require_bounds
 

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, any_true, sin_cos
-from ..noise import Noise
-from ..task import Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Task, TaskState
 from .frames import quat_rotate_inverse
 from .items import Names, id_of, ids_of
 from .ranges import Range, require_ranges, require_times

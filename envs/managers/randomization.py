@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.model.kernel_numbers import mujoco_numbers
 from ...physics.model.parameters import checked
+from ...physics.model.tables.kernel_numbers import mujoco_numbers
 from ..arrays import Array
-from ..noise import Noise
-from ..task import Last, Start, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Last, Start, Task, TaskState
 from .pushes import BoundPush, BoundWrench, Push, Wrench
 from .randomize import BoundTerm, Randomize
 from .renewal import Renewal, whole_steps

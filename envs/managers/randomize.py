@@ -25,7 +25,7 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array
-from ..noise import Noise
+from ..task.noise import Noise
 from .distributions import draw, extremes, require_distribution
 from .items import Names
 from .ranges import require_bounds, require_ranges, require_times

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..arrays import Array, namespace
-from ..noise import Noise
+from ..task.noise import Noise
 
 
 def whole_steps(seconds: Array, dt: float) -> Array:

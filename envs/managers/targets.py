@@ -6,8 +6,8 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ...physics.model.kernel_numbers import is_option, mujoco_numbers
 from ...physics.model.parameters import require_known
+from ...physics.model.tables.kernel_numbers import is_option, mujoco_numbers
 from .inertia import NUMBERS, Inertia, mapped
 from .items import Names, rows_of
 

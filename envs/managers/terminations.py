@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, namespace, row_all, row_norm, row_sum
-from ..task import Task, TaskState
+from ..task.task import Task, TaskState
 from .frames import up_of
 from .items import Names, ids_of
 

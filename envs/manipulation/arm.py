@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, namespace, row_norm, sin_cos, tanh
-from ..noise import Noise
-from ..task import Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Task, TaskState
 from .inverse_kinematics import damped_steps, jacobian
 
 JOINTS, FINGERS = 7, 2

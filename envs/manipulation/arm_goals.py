@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays import Array, namespace, row_norm
-from ..noise import Noise
-from ..task import StepResult, TaskState
+from ..task.noise import Noise
+from ..task.task import StepResult, TaskState
 from .arm_pick_cube import HALF, ArmPickCube
 from .arm_push import ArmPush
 from .arm_reach import ArmReach

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import ArmTask, nearness, places
 
 CABINET_LOW, CABINET_HIGH = (0.77, -0.15), (0.83, 0.15)  # m, where cabinets stand

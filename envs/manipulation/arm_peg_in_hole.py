@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import JOINTS, ArmTask, nearness, places, z_axis
 
 LENGTH = 0.05  # m, half the peg's

@@ -3,9 +3,9 @@
 import math
 
 from ..arrays import Array, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import ArmTask, nearness, yaw_quat
 
 HALF = 0.02  # m, half an edge of the cube

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import ArmTask, nearness, places, yaw_quat
 
 HALF = 0.02  # m, half an edge of the cube

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import ArmTask, nearness
 
 GOAL_LOW, GOAL_HIGH = (0.35, -0.3, 0.05), (0.65, 0.3, 0.4)  # m, the box of goals

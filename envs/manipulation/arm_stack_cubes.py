@@ -5,9 +5,9 @@ from functools import reduce
 from operator import add
 
 from ..arrays import Array, clip, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost
 from .arm import ArmTask, nearness, yaw_quat
 
 HALF = 0.02  # m, half an edge of a cube

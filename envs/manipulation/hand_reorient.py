@@ -10,8 +10,8 @@ from ..arrays import Array, clip, row_norm, row_sum, sin_cos
 from ..managers import randomize as dr
 from ..managers.frames import quat_angle, quat_conj, quat_mul, quat_rotate
 from ..managers.randomization import Randomization
-from ..noise import Noise
-from ..task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
 from .orientations import quat_rows, random_quats
 
 FINGERS = 16  # hinges

@@ -1,7 +1,7 @@
 """Orientations of objects: drawn evenly from all there are, and as numbers that networks learn from."""
 
 from ..arrays import Array, namespace, row_norm
-from ..noise import Noise
+from ..task.noise import Noise
 
 
 def random_quats(noise: Noise) -> Array:

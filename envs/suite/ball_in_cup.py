@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, row_all
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .starts import TRIES, capsule_ends, first_that_fits, segment_distance
 
 CUP = ("cup_left", "cup_left_bottom", "cup_bottom", "cup_right_bottom", "cup_right")  # capsules

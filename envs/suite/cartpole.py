@@ -4,8 +4,8 @@ import math
 from typing import ClassVar
 
 from ..arrays import Array, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
 
 

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from ..arrays import Array, namespace, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .starts import TRIES, JointRanges, capsule_ends, first_that_fits, segment_distance
 
 SPIN = 15.0  # rad/s

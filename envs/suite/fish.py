@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, namespace, row_norm, row_sum
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
 
 

@@ -6,7 +6,7 @@ A single picture shows no velocities: stack a few (`tumble.wrappers.FrameStackOb
 from typing import ClassVar, TypeVar
 
 from ..arrays import Array
-from ..task import CameraView, ResetResult, StepResult, TaskState
+from ..task.task import CameraView, ResetResult, StepResult, TaskState
 from .cartpole import CartPoleSwingUp
 from .pendulum import PendulumSwingUp
 from .reacher import ReacherHard

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, namespace, row_sum, sin_cos
-from ..task import Task
+from ..task.task import Task
 
 
 class Turns(NamedTuple):

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from ..arrays import Array, row_norm, row_sum
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
 from .starts import JointRanges
 

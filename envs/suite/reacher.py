@@ -7,8 +7,8 @@ import mujoco
 
 from ... import assets
 from ..arrays import Array, row_norm, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
 from .starts import JointRanges
 

@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, clip, namespace, row_sum
-from ..noise import Noise
-from ..task import Task
+from ..task.noise import Noise
+from ..task.task import Task
 
 TRIES = 16
 """Starts of which the first that touches nothing is taken; that none of them is has a probability below 1e-12."""

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, all_finite, clip, row_sum
-from ..noise import Noise
-from ..task import ResetResult, Start, StepResult, TaskState
-from ..terms import control_cost, normal_start, without_wrenches
+from ..task.noise import Noise
+from ..task.task import ResetResult, Start, StepResult, TaskState
+from ..task.terms import control_cost, normal_start, without_wrenches
 from .locomotion import LocomotionTask
 
 

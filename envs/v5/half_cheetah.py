@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost, normal_start
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost, normal_start
 from .locomotion import LocomotionTask
 
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, clip, row_all
-from ..noise import Noise
-from ..task import Start, StepResult, TaskState
-from ..terms import control_cost, strictly_inside, uniform_start
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, TaskState
+from ..task.terms import control_cost, strictly_inside, uniform_start
 from .locomotion import LocomotionTask
 
 

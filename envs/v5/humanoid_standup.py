@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from ..arrays import Array, clip
-from ..task import ResetResult, StepResult, TaskState
-from ..terms import control_cost, squared_wrenches, without_wrenches
+from ..task.task import ResetResult, StepResult, TaskState
+from ..task.terms import control_cost, squared_wrenches, without_wrenches
 from .humanoid_task import HumanoidTask
 
 

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 
 from ..arrays import Array, row_sum
-from ..noise import Noise
-from ..task import Start, TaskState
-from ..terms import uniform_start
+from ..task.noise import Noise
+from ..task.task import Start, TaskState
+from ..task.terms import uniform_start
 from .locomotion import LocomotionTask
 
 

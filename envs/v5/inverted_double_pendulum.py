@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, clip, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
-from ..terms import normal_start
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
+from ..task.terms import normal_start
 
 
 class InvertedDoublePendulum(Task):

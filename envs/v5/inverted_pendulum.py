@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, all_finite
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
-from ..terms import uniform_start
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
+from ..task.terms import uniform_start
 
 
 class InvertedPendulum(Task):

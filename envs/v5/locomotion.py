@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from ..arrays import Array, row_norm
-from ..task import ResetResult, Task, TaskState
+from ..task.task import ResetResult, Task, TaskState
 
 
 class LocomotionTask(Task):

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ..arrays import Array, row_norm
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
+from ..task.terms import control_cost
 
 ARM = 7  # hinges
 NEAR_GOAL = 0.17  # m, starts of the cylinder that are not farther from the goal are drawn again

@@ -4,9 +4,9 @@ import math
 from typing import ClassVar
 
 from ..arrays import Array, row_norm, sin_cos
-from ..noise import Noise
-from ..task import Start, StepResult, Task, TaskState
-from ..terms import control_cost
+from ..task.noise import Noise
+from ..task.task import Start, StepResult, Task, TaskState
+from ..task.terms import control_cost
 
 REACH = 0.2  # m, the radius of the disk in which targets lie
 

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from ..arrays import Array, row_sum
-from ..task import TaskState
+from ..task.task import TaskState
 from . import terms
 from .motion import Motion
 from .velocity import VelocityTask

@@ -8,8 +8,8 @@ import numpy as np
 from ...physics import Model
 from ..arrays import Array, exp, row_sum
 from ..managers.frames import quat_rotate_inverse, up_of
-from ..noise import Noise
-from ..task import Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Observation, ResetResult, Start, StepResult, Task, TaskState
 from .robots import load_robot
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..arrays import Array, namespace, row_sum, sin_cos
 from ..managers.frames import quat_rotate_inverse, to_heading, up_of
-from ..task import Task, TaskState
+from ..task.task import Task, TaskState
 
 
 class FeetMotion(NamedTuple):

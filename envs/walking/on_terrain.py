@@ -7,11 +7,11 @@ import mujoco
 
 from ...terrain import Terrain
 from ..arrays import Array, clip
-from ..ground import Ground
-from ..levels import TerrainLevels
-from ..noise import Noise
-from ..scans import grid_points
-from ..task import Last, Start, StepResult, TaskState
+from ..task.ground import Ground
+from ..task.levels import TerrainLevels
+from ..task.noise import Noise
+from ..task.scans import grid_points
+from ..task.task import Last, Start, StepResult, TaskState
 from .motion import Motion
 from .velocity import VelocityTask
 

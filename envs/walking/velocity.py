@@ -16,8 +16,8 @@ from ..managers.commands import VelocityCommand
 from ..managers.pushes import Push
 from ..managers.randomization import Randomization, Term
 from ..managers.terminations import lowest_up
-from ..noise import Noise
-from ..task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task.noise import Noise
+from ..task.task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
 from . import terms
 from .motion import Motion, MotionReader
 from .robots import load_robot

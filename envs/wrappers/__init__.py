@@ -15,7 +15,7 @@ these from `tumble.wrappers`.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ...physics.process.libraries import load_mujoco, load_torch
+from ...physics.machine.libraries import load_mujoco, load_torch
 
 if TYPE_CHECKING:
     from .episodes import RecordEpisodeStatistics

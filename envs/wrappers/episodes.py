@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from ..arrays import Array, host, indices, namespace
-from ..task import Observation
+from ..task.task import Observation
 from .stateful import StatefulWrapper, Step, in_the_library_of
 
 

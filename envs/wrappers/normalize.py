@@ -10,8 +10,8 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ..arrays import Array, host, namespace, spread_mask
-from ..observations import parts_of
-from ..task import Observation
+from ..task.observations import parts_of
+from ..task.task import Observation
 from .moments import RunningMoments
 from .stateful import StatefulWrapper, Step, in_the_library_of
 

@@ -10,8 +10,8 @@ from gymnasium.wrappers.utils import create_zero_array
 
 from ..arguments import whole
 from ..arrays import Array, copy, host, namespace, spread_mask
-from ..observations import each, parts_of
-from ..task import Observation
+from ..task.observations import each, parts_of
+from ..task.task import Observation
 from .stateful import StatefulWrapper, Step, in_the_library_of
 
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
-from ...physics.process.normal_mode import normal_mode
+from ...physics.machine.normal_mode import normal_mode
 from ..arrays import Array, host, namespace
-from ..observations import parts_of
-from ..task import Observation
+from ..task.observations import parts_of
+from ..task.task import Observation
 
 
 class Step(NamedTuple):

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from ..kinematics.joints import QUATERNION, is_scalar, is_slide
+from ..base.joints import QUATERNION, is_scalar, is_slide
 
 _POSES = 16
 WORST = 1e8  # beyond it no digit of single precision is left

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from ..hooks import CONTACT_PULL
-from ..kinematics.joints import is_scalar, is_slide
-from ..mjmodel.pairs import repeated_by_hand
-from ..mjmodel.solver_params import has_uncommon_powers
-from ..parts import PARTS
+from ..base.hooks import CONTACT_PULL
+from ..base.joints import is_scalar, is_slide
+from ..files.mjmodel.pairs import repeated_by_hand
+from ..files.mjmodel.solver_params import has_uncommon_powers
+from ..mechanics.collision.pair_table import PAIR_TABLE
 from .condition import LOST
 from .model import Model
-from .pair_table import PAIR_TABLE
+from .parts import PARTS
 from .solver_choice import CG, MPR, MUJOCO, TILTS
 
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3

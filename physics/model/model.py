@@ -7,23 +7,32 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from ..geometry.decomposition import Decompose, Hulls, MeshOptions
-from ..geometry.store import GeometryStore
-from ..mjmodel.custom import CustomElementError
-from ..mjmodel.pairs import pair_condim, reference_overlaps
-from ..process.waiting import Waiting
-from ..scalars import as_flag
-from .broad_phase import choose_broad_phase, reference_order, split
+from ..files.geometry.decomposition import Decompose, Hulls, MeshOptions
+from ..files.geometry.store import GeometryStore
+from ..files.mjmodel.custom import CustomElementError
+from ..files.mjmodel.pairs import pair_condim, reference_overlaps
+from ..machine.scalars import as_flag
+from ..machine.waiting import Waiting
+from ..mechanics.collision.broad.broad_phase import choose_broad_phase, reference_order, split
 from .condition import LOST, closed_condition
-from .loading import MUJOCO_ERRORS, Loaded, check_supported, label_of, load_mjcf, load_mjmodel, load_mjspec, one_line
-from .pack import check_size, contact_pairs, pack, row_pairs
+from .loading.loading import (
+    MUJOCO_ERRORS,
+    Loaded,
+    check_supported,
+    label_of,
+    load_mjcf,
+    load_mjmodel,
+    load_mjspec,
+    one_line,
+)
+from .loading.sanity import ModelLoadError, reject_beyond_single
+from .loading.urdf_loading import load_urdf, take_urdf_options
+from .loading.written import write_mjcf
 from .places import Elements
 from .same_frames import share_frames
-from .sanity import ModelLoadError, reject_beyond_single
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_hardness, pair_stiffness
-from .urdf_loading import load_urdf, take_urdf_options
-from .written import write_mjcf
+from .tables.pack import check_size, contact_pairs, pack, row_pairs
 
 
 class Model:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..mjmodel.allowed import (
+from ..files.mjmodel.allowed import (
     BRAKE,
     DAMPER,
     FINITE,
@@ -34,7 +34,7 @@ from ..mjmodel.allowed import (
     Allowed,
     Row,
 )
-from ..parts import PARTS
+from .parts import PARTS
 
 
 def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import mujoco
 import numpy as np
 
-from ..scalars import as_whole
+from ..machine.scalars import as_whole
 from .number_rules import RULES
 
 _ENUMS = {

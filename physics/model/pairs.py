@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from ..mjmodel.pairs import number_by_hand, pairs_by_hand, repeated_by_hand
-from .pair_table import NO_ROW, PAIR_TABLE, rows_of
+from ..files.mjmodel.pairs import number_by_hand, pairs_by_hand, repeated_by_hand
+from ..mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 
 def has_narrow_phase(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:

@@ -7,17 +7,17 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ..arguments import real_array
-from ..geometry.visual import MESH_TYPES
-from ..mjmodel.actuators import fixed_gears
-from ..mjmodel.allowed import Allowed, Parameter
-from ..mjmodel.equalities import holds_bodies
-from ..mjmodel.sleep import sleeps
-from ..parts import NUMBERS, PARTS
-from ..shapes import HFIELD
-from .kernel_numbers import is_option, mujoco_numbers
+from ..base.arguments import real_array
+from ..base.shapes import HFIELD
+from ..files.geometry.visual import MESH_TYPES
+from ..files.mjmodel.actuators import fixed_gears
+from ..files.mjmodel.allowed import Allowed, Parameter
+from ..files.mjmodel.equalities import holds_bodies
+from ..files.mjmodel.sleep import sleeps
+from .loading.sanity import beyond_single
 from .number_rules import RULES, crossed
-from .sanity import beyond_single
+from .parts import NUMBERS, PARTS
+from .tables.kernel_numbers import is_option, mujoco_numbers
 
 _INERTIAL = ("body_invweight0", "dof_invweight0", "dof_M0", "actuator_acc0", "tendon_invweight0", "tendon_length0")
 _PLACED = (

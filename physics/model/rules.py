@@ -12,12 +12,12 @@ import mujoco
 import numpy as np
 from mujoco import MjModel
 
-from ..mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
-from ..mjmodel.pairs import possible_pairs
-from ..mjmodel.unsupported import Drop, Unsupported, clears
-from ..parts import ACTUATOR_KINDS, PARTS
-from .mujoco_fields import ENABLE_FLAGS, Flag
+from ..files.mjmodel.actuators import BIASES, DYNAMICS, GAINS, disabled_actuators, held_when_off
+from ..files.mjmodel.pairs import possible_pairs
+from ..files.mjmodel.unsupported import Drop, Unsupported, clears
 from .pairs import repeated_with_another_reach
+from .parts import ACTUATOR_KINDS, PARTS
+from .tables.mujoco_fields import ENABLE_FLAGS, Flag
 
 _D = mujoco.mjtDisableBit
 _CONTACT = int(_D.mjDSBL_CONTACT) | int(_D.mjDSBL_CONSTRAINT)

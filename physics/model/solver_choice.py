@@ -13,10 +13,10 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from ..mjmodel.pairs import collides
-from ..mjmodel.sleep import sleeps
-from ..shapes import SDF, of_kinds
-from .broad_phase import GRID, LIST, SWEEP
+from ..base.shapes import SDF, of_kinds
+from ..files.mjmodel.pairs import collides
+from ..files.mjmodel.sleep import sleeps
+from ..mechanics.collision.broad.broad_phase import GRID, LIST, SWEEP
 
 NEWTON, CG = "newton", "cg"
 GJK, MPR = "gjk", "mpr"

@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 
-from ..mjmodel.pairs import largest_by_hand, pair_condim
-from ..mjmodel.solver_params import MAXIMP, MINIMP, MINVAL, reference_params
+from ..files.mjmodel.pairs import largest_by_hand, pair_condim
+from ..files.mjmodel.solver_params import MAXIMP, MINIMP, MINVAL, reference_params
 
 MINMU = 1e-5  # mjMINMU
 

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
-from ..geometry.compiled_mesh import legacy_volume_of, triangles_of, volume_of
-from ..geometry.names import type_name
-from ..geometry.visual import MESH_TYPES
-from ..mjmodel.equalities import ROWS as EQUALITY_ROWS
-from ..mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
-from ..mjmodel.sensors import refused_sensors
-from ..mjmodel.unsupported import Unsupported
-from ..parts import PARTS
-from ..shapes import HFIELD
-from .mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
+from ..base.shapes import HFIELD
+from ..files.geometry.compiled_mesh import legacy_volume_of, triangles_of, volume_of
+from ..files.geometry.names import type_name
+from ..files.geometry.visual import MESH_TYPES
+from ..files.mjmodel.equalities import ROWS as EQUALITY_ROWS
+from ..files.mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
+from ..files.mjmodel.sensors import refused_sensors
+from ..files.mjmodel.unsupported import Unsupported
 from .pairs import has_narrow_phase
+from .parts import PARTS
 from .places import KINDS, Elements, Places, Source
 from .rules import RULES
+from .tables.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 
 _OVERWEIGHT = 0.05
 """The share by which a mesh may weigh more than it encloses without a note; meshes of scanned things have dents."""

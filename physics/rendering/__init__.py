@@ -7,21 +7,21 @@ are MuJoCo's: x right, y up, looking along -z. Lengths are metres, pictures (env
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..process.libraries import load_taichi, load_torch
+from ..machine.libraries import load_taichi, load_torch
 
 if TYPE_CHECKING:
-    from .camera import Camera
-    from .captions import caption, label
-    from .frustum import Intrinsics
+    from .cameras.camera import Camera
+    from .cameras.frustum import Intrinsics
+    from .cameras.mounted import MountedCamera
+    from .film.captions import caption, label
+    from .film.sheet import grid
+    from .film.video import save_png, write_video
     from .look import Look
-    from .mounted import MountedCamera
     from .outputs import OUTPUTS
-    from .overlays import Show
     from .path.tracer import PathTracer
     from .renderer import BatchRenderer, Images
     from .rig import CameraRig
-    from .sheet import grid
-    from .video import save_png, write_video
+    from .shown.overlays import Show
 
 __all__ = [
     "OUTPUTS",
@@ -41,11 +41,16 @@ __all__ = [
     "write_video",
 ]
 
-_HOMES = {"BatchRenderer": "renderer", "Camera": "camera", "Images": "renderer", "Look": "look"}
-_HOMES |= {"OUTPUTS": "outputs", "Show": "overlays", "Intrinsics": "frustum", "MountedCamera": "mounted"}
-_HOMES |= {"CameraRig": "rig", "PathTracer": "path.tracer", "grid": "sheet"}
-_HOMES |= {"caption": "captions", "label": "captions"}
-_HOMES |= {"save_png": "video", "write_video": "video"}
+_HOMES = {"BatchRenderer": "renderer", "Camera": "cameras.camera", "Images": "renderer", "Look": "look"}
+_HOMES |= {
+    "OUTPUTS": "outputs",
+    "Show": "shown.overlays",
+    "Intrinsics": "cameras.frustum",
+    "MountedCamera": "cameras.mounted",
+}
+_HOMES |= {"CameraRig": "rig", "PathTracer": "path.tracer", "grid": "film.sheet"}
+_HOMES |= {"caption": "film.captions", "label": "film.captions"}
+_HOMES |= {"save_png": "film.video", "write_video": "film.video"}
 
 
 def __getattr__(name: str) -> Any:

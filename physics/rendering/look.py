@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..scalars import as_count
+from ..machine.scalars import as_count
 
 # rows of `Look.table`, three columns each
 SUN_DIRECTION = 0  # unit vector towards the sun

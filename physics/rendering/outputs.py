@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from .frustum import Frustum, pixel_rays
+from .cameras.frustum import Frustum, pixel_rays
 from .names import nearest
 
 

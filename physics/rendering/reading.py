@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import CheckedEnvs, as_environments
-from .camera import PoseSource
-from .overlays import CONTACTS
+from ..base.arguments import CheckedEnvs, as_environments
+from .cameras.camera import PoseSource
+from .shown.overlays import CONTACTS
 
 _CONTACT_FIELDS = ("mask", "pos", "frame", "dist", "force", "geom")
 

@@ -9,25 +9,25 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import CheckedEnvs
-from ..process.runtime import ensure_runtime
-from ..process.waiting import Waiting
-from ..scalars import as_count
-from .camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
-from .casting import Tables, cast, model_arrays, tiles_of
-from .dress import haze_of
-from .frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
-from .light_poses import OFFSETS, placed_lights
-from .lights import lights
+from ..base.arguments import CheckedEnvs
+from ..machine.runtime import ensure_runtime
+from ..machine.scalars import as_count
+from ..machine.waiting import Waiting
+from .cameras.camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
+from .cameras.frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
+from .cameras.mounted import MountedCamera
+from .cast.casting import Tables, cast, model_arrays, tiles_of
+from .cast.raycast import Has
+from .cast.scene import OCCLUSION_REACH
 from .look import SHADOWS, Look
-from .mounted import MountedCamera
 from .outputs import Found, Poses, needs_of, outputs_named
-from .overlays import CONTACTS, Show
-from .own_shapes import own_shapes
-from .raycast import Has
 from .reading import contacts_of, count_of, entity_ids, environments, own_numbers, read
-from .render_model import BOUND, CORE, NEVER, render_model
-from .scene import OCCLUSION_REACH
+from .shown.dress import haze_of
+from .shown.light_poses import OFFSETS, placed_lights
+from .shown.lights import lights
+from .shown.overlays import CONTACTS, Show
+from .shown.own_shapes import own_shapes
+from .shown.render_model import BOUND, CORE, NEVER, render_model
 from .together import Crowd, framed, side_by_side
 
 _GEOM_POSES = ("geom_xpos", "geom_xmat")

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from .camera import PoseSource
+from .cameras.camera import PoseSource
 from .names import nearest
 from .renderer import BatchRenderer
 

@@ -2,8 +2,8 @@
 
 import taichi as ti
 
-from ..math import func
-from ..shapes.ray import unit
+from ..base.math import func
+from ..base.shapes.ray import unit
 from . import look as rows
 from .look import CURVE
 

@@ -6,11 +6,11 @@ import mujoco
 import numpy as np
 import torch
 
-from ..arguments import real_array
-from ..scalars import as_count
-from .frustum import Frustum
+from ..base.arguments import real_array
+from ..machine.scalars import as_count
+from .cameras.frustum import Frustum
 from .outputs import Poses
-from .render_model import ALWAYS, BOUND, RenderModel
+from .shown.render_model import ALWAYS, BOUND, RenderModel
 
 MOST_LISTED = 2**28
 """Numbers in the lists of what the tiles of a picture may see: a gigabyte."""

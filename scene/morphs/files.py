@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...physics.scalars import as_names
+from ...physics.machine.scalars import as_names
 from ..checks import lengths, mask, number, numbers
 from ..finding import find
 from ..records import put, record

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...physics.scalars import as_count
+from ...physics.machine.scalars import as_count
 from ...terrain import SubTerrain
 from ...terrain import Terrain as Ground
 from ..checks import lengths, number

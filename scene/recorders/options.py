@@ -3,7 +3,7 @@
 import os
 from typing import Any, ClassVar
 
-from ...physics.scalars import as_flag
+from ...physics.machine.scalars import as_flag
 from ..checks import number
 from ..records import put, record
 

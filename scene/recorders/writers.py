@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import numpy as np
 import torch
 
-from ...physics.process.disk import open_own, replacing
-from ...physics.rendering.video import write_video
+from ...physics.machine.disk import open_own, replacing
+from ...physics.rendering.film.video import write_video
 from .options import CSVFile, FileOptions, VideoFile
 
 

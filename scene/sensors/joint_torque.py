@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.scalars import as_whole
+from ...physics.machine.scalars import as_whole
 from ..world import World
 from .links import require_entity
 from .look import Look

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.readout.derived import multiply, rotate
+from ...physics.solver.readout.derived import multiply, rotate
 from ..poses import quat_of_euler
 from ..world import World
 from .look import Look

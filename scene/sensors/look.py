@@ -5,7 +5,7 @@ from functools import cached_property
 
 import torch
 
-from ...physics.readout.contacts import Contacts
+from ...physics.solver.readout.contacts import Contacts
 from ..world import World
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ...physics.process.normal_mode import normal_mode
+from ...physics.machine.normal_mode import normal_mode
 from .. import machine
 from ..recorders.manager import RecorderManager
 from ..records import nearest

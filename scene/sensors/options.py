@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...physics.arguments import real_array
-from ...physics.scalars import as_count, as_flag, as_whole
+from ...physics.base.arguments import real_array
+from ...physics.machine.scalars import as_count, as_flag, as_whole
 from ..checks import number, numbers
 from ..records import put, record
 from .flaws import NAMES

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...physics.scalars import as_count
+from ...physics.machine.scalars import as_count
 from ..checks import lengths, number, numbers
 
 Span = float | tuple[float, float]

@@ -2,7 +2,7 @@
 
 import torch
 
-from ...physics.process.normal_mode import normal_mode
+from ...physics.machine.normal_mode import normal_mode
 
 
 class Timeline:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.readout.derived import multiply, rotate
+from ...physics.solver.readout.derived import multiply, rotate
 from ..poses import mat_of_quat, quat_of_mat
 
 Array = Any

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...physics.scalars import as_count
+from ...physics.machine.scalars import as_count
 from ...terrain.files import highest_surface, read_triangles
 from ..checks import lengths
 

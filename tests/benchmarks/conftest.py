@@ -3,7 +3,7 @@
 import pytest
 
 import tumble
-from tumble.physics.process.runtime import Runtime, ensure_runtime
+from tumble.physics.machine.runtime import Runtime, ensure_runtime
 
 
 @pytest.fixture

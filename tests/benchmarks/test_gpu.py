@@ -12,7 +12,7 @@ import tumble
 from tumble.benchmarks import columns, gpu, gpu_parts, throughput
 from tumble.benchmarks.gpu_job import Job, row_of
 from tumble.benchmarks.main import GPU_PARTS, main
-from tumble.physics.process import runtime as settings
+from tumble.physics.machine import runtime as settings
 
 from ..physics.starts import run_in_columns
 

@@ -6,7 +6,7 @@ import torch
 
 import tumble.scene as gs
 from tumble.benchmarks.setters import calls, run
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 
 def test_the_calls_write_what_they_say_and_nothing_else():

@@ -42,7 +42,7 @@ import torch
 import tumble
 from tumble.benchmarks.models import load, random_controls
 from tumble.physics import RigidSolver
-from tumble.physics.process.runtime import init_columns
+from tumble.physics.machine.runtime import init_columns
 num_envs, steps, *names = sys.argv[1:]
 num_envs, steps = int(num_envs), int(steps)
 starts, contacts = {}, {}

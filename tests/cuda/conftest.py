@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.physics.drivers.gpu_launch import ColumnKernel
+from tumble.physics.run.columns.gpu_launch import ColumnKernel
 
 from .far_device import near, register
 

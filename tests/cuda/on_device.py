@@ -122,7 +122,7 @@ def prove(name: str, precision: str, device: str, states: int, steps: int) -> di
 def begin(device: str, precision: str) -> None:
     """Start Taichi for the GPU driver."""
     import tumble
-    from tumble.physics.process.runtime import init_columns
+    from tumble.physics.machine.runtime import init_columns
 
     if device == "cuda":
         tumble.init("cuda", precision=precision)

@@ -10,7 +10,7 @@ import tumble
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
-from tumble.training.loggers import read_curve
+from tumble.training.learning.loggers import read_curve
 from tumble.training.train import train
 
 from .emulation import Emulation, why_not
@@ -34,7 +34,7 @@ PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from tests.cuda import test_environments
-from tumble.physics.process.runtime import init_columns
+from tumble.physics.machine.runtime import init_columns
 init_columns(arch="cuda")
 test_environments.leave(sys.argv[1])
 """

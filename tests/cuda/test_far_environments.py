@@ -9,10 +9,10 @@ from gymnasium.vector import AutoresetMode
 import tumble
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.catalog import V5
-from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
+from tumble.envs.task.noise import Streams
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
-from tumble.physics.drivers.gpu_launch import ColumnKernel
+from tumble.physics.run.columns.gpu_launch import ColumnKernel
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
 from ..physics.starts import run_in_columns, run_with

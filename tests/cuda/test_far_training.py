@@ -8,7 +8,7 @@ import tumble
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import evaluate
-from tumble.training.lean_ppo import LeanPPO
+from tumble.training.learning.lean_ppo import LeanPPO
 from tumble.training.sb3_bridge import TumbleVecEnv
 from tumble.training.train import resume, train
 

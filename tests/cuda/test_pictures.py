@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import tumble
-from tumble.physics.process.runtime import ensure_runtime
-from tumble.physics.rays.query import RayCaster
+from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
+from tumble.physics.rendering.rays.query import RayCaster
 
 from ..physics.rendering.conftest import MujocoPoses
 from ..physics.rendering.test_fields import scene as field_scene
@@ -40,7 +40,7 @@ PROGRAM = """
 import sys, torch
 sys.path.insert(0, sys.argv.pop(1))
 from tests.cuda.test_pictures import pictures
-from tumble.physics.process.runtime import init_columns
+from tumble.physics.machine.runtime import init_columns
 init_columns(arch="cuda")
 torch.save(pictures(), sys.argv[1])
 """

@@ -65,7 +65,7 @@ import sys, torch
 sys.path.insert(0, sys.argv.pop(1))
 from tests.cuda.test_solver import MODELS, NUM_ENVS, SUBSTEPS
 from tumble.physics import RigidSolver
-from tumble.physics.process.runtime import init_columns
+from tumble.physics.machine.runtime import init_columns
 name, precision, folder = sys.argv[1:]
 init_columns(arch="cuda", precision=precision)
 solver = RigidSolver(MODELS[name](), NUM_ENVS, ("xpos",))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tumble
-from tumble.physics.process.runtime import ensure_runtime
+from tumble.physics.machine.runtime import ensure_runtime
 
 
 def pytest_collection_modifyitems(items):

@@ -13,8 +13,8 @@ from gymnasium.wrappers import TimeLimit
 
 from tumble.envs import catalog
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
+from tumble.envs.task.noise import Streams
 
 TASKS = tuple(catalog.V5)
 NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Swimmer", "Reacher", "Pusher")

@@ -10,10 +10,10 @@ import torch
 
 import tumble
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.batch import TaskBatch
+from tumble.envs.batch.batch import TaskBatch
 from tumble.envs.catalog import V5
 from tumble.envs.registry import make_task
-from tumble.envs.task import TaskState
+from tumble.envs.task.task import TaskState
 
 # A step of physics lies between the numbers that the libraries compute, so that they differ by what it makes of a
 # rounding of 6e-8: in 15 steps from the start less than this.

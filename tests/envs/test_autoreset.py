@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 import tumble
-from tumble.envs.vector_env import parse_autoreset_mode
+from tumble.envs.gym.vector_env import parse_autoreset_mode
 
 from .reference import TIGHT, assert_same_info, make_sync
 

@@ -19,11 +19,11 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 
 import tumble
 from tumble.envs.arrays import ArrayKind, host
-from tumble.envs.batch import TaskBatch
+from tumble.envs.batch.batch import TaskBatch
 from tumble.envs.catalog import FLIGHT, MANIPULATION, SUITE, V5, WALKING
-from tumble.envs.observations import parts_of
 from tumble.envs.registry import make_task
-from tumble.envs.task import Task, TaskState
+from tumble.envs.task.observations import parts_of
+from tumble.envs.task.task import Task, TaskState
 
 OWN = {**SUITE, **WALKING, **MANIPULATION, **FLIGHT}
 DEFAULT = [*itertools.islice(SUITE, 1), *itertools.islice(WALKING, 1), *itertools.islice(MANIPULATION, 1), *FLIGHT]

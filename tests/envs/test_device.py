@@ -5,8 +5,8 @@ import warnings
 import pytest
 
 import tumble
-from tumble.physics.process import runtime
-from tumble.training.learner import DeviceError, place_solver
+from tumble.physics.machine import runtime
+from tumble.training.learning.learner import DeviceError, place_solver
 
 
 @pytest.fixture

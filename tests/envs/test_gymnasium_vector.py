@@ -19,8 +19,8 @@ from gymnasium.vector import AutoresetMode, VectorWrapper
 
 import tumble
 from tumble.envs.arrays import host
-from tumble.envs.observations import each
-from tumble.envs.vector_env import SimVectorEnv
+from tumble.envs.gym.vector_env import SimVectorEnv
+from tumble.envs.task.observations import each
 
 from .own_tasks import Counter, Held, Pointer
 

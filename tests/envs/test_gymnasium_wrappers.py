@@ -19,8 +19,8 @@ from gymnasium.wrappers import TimeLimit
 import tumble
 from tumble import wrappers
 from tumble.envs.arrays import host
-from tumble.envs.observations import each
-from tumble.envs.single_env import SingleEnv
+from tumble.envs.gym.single_env import SingleEnv
+from tumble.envs.task.observations import each
 
 from .own_tasks import Counter, Held, Pointer, Seen
 from .reference import assert_same_info

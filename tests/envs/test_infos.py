@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.envs.infos import InfoBuilder
+from tumble.envs.batch.infos import InfoBuilder
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
 

@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.envs.catalog import V5
-from tumble.physics import solver
+from tumble.physics.solver import solver
 
 from ..widths import WIDTH
 

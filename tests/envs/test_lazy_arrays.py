@@ -8,8 +8,8 @@ import pytest
 
 import tumble
 from tumble.envs.arrays import host
-from tumble.envs.scans import RayScan, Scanner
-from tumble.envs.views import BatchView, LazyArrays
+from tumble.envs.batch.views import BatchView, LazyArrays
+from tumble.envs.task.scans import RayScan, Scanner
 from tumble.physics.rendering import BatchRenderer
 
 from .own_tasks import Held, Pointer

@@ -7,7 +7,7 @@ import torch
 import tumble
 from tumble.envs import Last, Noise, TerrainLevels
 from tumble.envs.arrays import ArrayKind, host
-from tumble.envs.levels import deal_out
+from tumble.envs.task.levels import deal_out
 from tumble.terrain import SubTerrain, TerrainGenerator
 
 from .drifting import TERRAIN, Drifter

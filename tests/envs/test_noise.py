@@ -6,7 +6,7 @@ import torch
 from scipy import stats
 
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import Noise, Streams, _mix, hashed_key
+from tumble.envs.task.noise import Noise, Streams, _mix, hashed_key
 
 NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 

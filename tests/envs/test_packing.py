@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.envs.packing import Packer
+from tumble.envs.batch.packing import Packer
 
 MASK = torch.tensor([True, False, True])
 RESULT = (

@@ -19,7 +19,7 @@ HEAD = f"""
 import multiprocessing, os, sys
 import numpy as np
 import gymnasium, torch, tumble
-from tumble.physics.process import runtime
+from tumble.physics.machine import runtime
 runtime.default_lanes = lambda precision: {WIDTH}  # a batch has the kernels that the tests have
 
 def play(env, steps=5):

@@ -14,9 +14,9 @@ from gymnasium.vector import VectorEnv
 
 import tumble
 from tumble.envs.catalog import V5
+from tumble.envs.gym.single_env import SingleEnv
+from tumble.envs.gym.vector_env import SimVectorEnv
 from tumble.envs.registry import make_task, register_all
-from tumble.envs.single_env import SingleEnv
-from tumble.envs.vector_env import SimVectorEnv
 
 from .own_tasks import Pointer
 

@@ -8,7 +8,7 @@ import tumble
 from tumble.envs import RayScan, Start, StepResult, Task, grid_points, ring_points
 from tumble.envs.arrays import host
 from tumble.physics import Model
-from tumble.physics.drivers.launches import Launches
+from tumble.physics.run.launches import Launches
 
 XML = """
 <mujoco>

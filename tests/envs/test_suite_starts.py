@@ -7,8 +7,8 @@ from scipy import stats
 
 from tumble import assets
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import Streams
 from tumble.envs.registry import make_task
+from tumble.envs.task.noise import Streams
 
 from . import control_suite
 

@@ -43,7 +43,7 @@ there = elsewhere(env.render)
 np.testing.assert_array_equal(there, env.render())
 assert there.std() > 0
 
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.machine.taichi_thread import in_taichis_thread
 try:
     in_taichis_thread(lambda: 1 / 0)
 except ZeroDivisionError:

@@ -15,7 +15,7 @@ import tumble
 from tumble import wrappers
 from tumble.envs import SingleEnv
 from tumble.envs.arrays import host
-from tumble.training.lean_ppo import LeanPPO
+from tumble.training.learning.lean_ppo import LeanPPO
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 from .own_tasks import Leashed

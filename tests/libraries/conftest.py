@@ -3,7 +3,7 @@
 import pytest
 
 import tumble
-from tumble.physics.process.runtime import ensure_runtime
+from tumble.physics.machine.runtime import ensure_runtime
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import mujoco
 
-from tumble.physics.mjmodel import sensors
-from tumble.physics.mjmodel.sensors import ELSEWHERE, REASONS, type_of
+from tumble.physics.files.mjmodel import sensors
+from tumble.physics.files.mjmodel.sensors import ELSEWHERE, REASONS, type_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "physics.md"
 BEGIN, END = "<!-- sensors: made by tests.models.sensor_table -->", "<!-- end of sensors -->"

@@ -26,8 +26,8 @@ import mujoco
 import numpy as np
 
 import tumble
-from tumble.physics.model.loading import check_supported, load_mjcf
-from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.model.loading.loading import check_supported, load_mjcf
+from tumble.physics.model.loading.sanity import ModelLoadError
 from tumble.physics.model.support import Finding, UnsupportedModelError
 
 from ..physics.parity.wild import STILL, Proof, prove

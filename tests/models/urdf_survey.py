@@ -21,12 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tumble.physics.geometry.decomposition import MeshOptions
-from tumble.physics.model.loading import check_supported
-from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.files.geometry.decomposition import MeshOptions
+from tumble.physics.files.urdf.spec import urdf_options
+from tumble.physics.model.loading.loading import check_supported
+from tumble.physics.model.loading.sanity import ModelLoadError
+from tumble.physics.model.loading.urdf_loading import load_urdf
 from tumble.physics.model.support import UnsupportedModelError
-from tumble.physics.model.urdf_loading import load_urdf
-from tumble.physics.urdf.spec import urdf_options
 
 LOADS, BALANCED, LIGHT, FAILS = "loads", "balance_inertia", "least_mass", "fails"
 ELSEWHERE, NONE = "elsewhere", "no robot"

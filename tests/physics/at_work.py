@@ -15,8 +15,8 @@ import numpy as np
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import StaleRuntimeError, init_columns
-from tumble.physics.solver import ClosedSolverError
+from tumble.physics.machine.runtime import StaleRuntimeError, init_columns
+from tumble.physics.solver.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
 <body pos="0 0 .5"><joint name="z" type="slide" axis="0 0 1"/><joint name="t" axis="0 1 0"/>

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.readout.derived import matrix  # of quaternions, by rows
+from tumble.physics.solver.readout.derived import matrix  # of quaternions, by rows
 
 RNG = np.random.default_rng(11)
 TOLERANCE, ITERATIONS = 1e-10, 500

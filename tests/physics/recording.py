@@ -13,15 +13,15 @@ import pytest
 from taichi.lang import impl
 from taichi.lang.expr import Expr
 
-from tumble.physics.drivers import units
-from tumble.physics.drivers.kernel import sample_arguments
-from tumble.physics.drivers.scratch import Scratch
-from tumble.physics.drivers.units import make_unit
-from tumble.physics.fields import FieldView
-from tumble.physics.math import Lanes
+from tumble.physics.base.fields import FieldView
+from tumble.physics.base.math import Lanes
+from tumble.physics.machine.tracing import quick_tracing
 from tumble.physics.model.features import Features
-from tumble.physics.process.tracing import quick_tracing
-from tumble.physics.state.views import Workspace
+from tumble.physics.model.state.views import Workspace
+from tumble.physics.run.compile import units
+from tumble.physics.run.compile.units import make_unit
+from tumble.physics.run.kernel import sample_arguments
+from tumble.physics.run.tiles.scratch import Scratch
 
 NOT_OF_STAGES = frozenset(("parameters", "precise_parameters"))
 """Fields that no stage declares: numbers of the model."""

@@ -5,10 +5,10 @@ from typing import Any
 from taichi.lang import impl
 
 import tumble
-from tumble.physics.process import runtime
-from tumble.physics.process.machine import default_threads
-from tumble.physics.process.runtime import Runtime, ensure_runtime, init_columns
-from tumble.physics.process.taichi_thread import in_taichis_thread, start_before_next
+from tumble.physics.machine import runtime
+from tumble.physics.machine.machine import default_threads
+from tumble.physics.machine.runtime import Runtime, ensure_runtime, init_columns
+from tumble.physics.machine.taichi_thread import in_taichis_thread, start_before_next
 
 from ..widths import WIDTH
 

@@ -6,7 +6,7 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.mjmodel.actuators import disabled_actuators, from_actuators
+from tumble.physics.files.mjmodel.actuators import disabled_actuators, from_actuators
 
 from .parity.catalogue import load
 from .parity.states import sample

@@ -10,9 +10,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.flat_names import FlatName
-from tumble.physics.user.solver_names import SolverNames
-from tumble.physics.user.state_file import model_digest
+from tumble.physics.base.flat_names import FlatName
+from tumble.physics.solver.user.solver_names import SolverNames
+from tumble.physics.solver.user.state_file import model_digest
 
 from .starts import run_in_columns
 

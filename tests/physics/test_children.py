@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from tumble.physics.drivers import compilers
-from tumble.physics.geometry import pieces
-from tumble.physics.process.children import module_command, python_command
+from tumble.physics.files.geometry import pieces
+from tumble.physics.machine.children import module_command, python_command
+from tumble.physics.run.compile import compilers
 
 
 def test_the_bait_is_taken_by_python_itself(planted):
@@ -34,7 +34,7 @@ def test_commands_look_where_this_process_does(planted, tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal, sys, tempfile
-from tumble.physics.drivers import compilers
+from tumble.physics.run.compile import compilers
 with compilers._started() as process:
     process._process.stdin.flush()
     print(os.listdir(tempfile.gettempdir()), flush=True)

@@ -9,8 +9,8 @@ import torch
 import tumble
 from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import gpu
 from tumble.physics.model.features import Features
+from tumble.physics.run import gpu
 
 from ..widths import WIDTH
 from .parity.catalogue import everything, load

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from tumble.physics.process import compiler
+from tumble.physics.machine import compiler
 
 SETTINGS = (
     *(compiler.NO_STRENGTH_REDUCTION, compiler.NO_RUNTIME_UNROLLING),
@@ -22,12 +22,12 @@ CHAIN = """
 import hashlib, sys
 import numpy as np
 import taichi as ti
-from tumble.physics.process import compiler
+from tumble.physics.machine import compiler
 if sys.argv[1] == "plain":
     compiler._KNOWN = ()
-from tumble.physics.math import Lanes
-from tumble.physics.process.runtime import init
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.base.math import Lanes
+from tumble.physics.machine.runtime import init
+from tumble.physics.machine.taichi_thread import in_taichis_thread
 init(lanes=16)
 lanes = Lanes(16, ti.f32)
 numbers = in_taichis_thread(lambda: ti.Vector.field(16, ti.f32, 64))

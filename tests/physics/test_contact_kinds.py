@@ -10,7 +10,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.support import UnsupportedModelError
-from tumble.physics.solver import CONTACTS_FULL, NON_FINITE
+from tumble.physics.solver.solver import CONTACTS_FULL, NON_FINITE
 
 from .parity.reference import States, reference_model
 from .parity.run import SETTINGS

@@ -7,7 +7,7 @@ import torch
 from tumble.benchmarks.scenes import SPHERE, pile, robots
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.solver_choice import default_max_contacts
-from tumble.physics.solver import CONTACTS_FULL
+from tumble.physics.solver.solver import CONTACTS_FULL
 
 from .starts import run_with
 

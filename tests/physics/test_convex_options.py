@@ -7,7 +7,7 @@ import torch
 from scipy.spatial import ConvexHull
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.collision.tilts import ANGLE, SAME
+from tumble.physics.mechanics.collision.convex.tilts import ANGLE, SAME
 
 from ..widths import WIDTH
 from .starts import run_with

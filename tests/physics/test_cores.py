@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tumble.physics.process.cores import cgroup_quota, usable_cores
+from tumble.physics.machine.cores import cgroup_quota, usable_cores
 
 
 def write(folder, **files):
@@ -51,5 +51,5 @@ def test_usable_cores(monkeypatch):
     """At most those the process is allowed on, part of one counts, and never none."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     for quota, cores in ((math.inf, allowed), (0.2, 1), (allowed - 0.5, allowed), (1000, allowed)):
-        monkeypatch.setattr("tumble.physics.process.cores.cgroup_quota", lambda quota=quota: quota)
+        monkeypatch.setattr("tumble.physics.machine.cores.cgroup_quota", lambda quota=quota: quota)
         assert usable_cores() == cores

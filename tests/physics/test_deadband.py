@@ -6,7 +6,7 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.model.loading.sanity import ModelLoadError
 
 from ..models.purpose import FOLDER
 from .own_forces import passive_force

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tumble
-from tumble.physics.process.deprecated import deprecated, warn_deprecated
+from tumble.physics.machine.deprecated import deprecated, warn_deprecated
 
 ROOT = Path(tumble.__file__).parent
 ROOMS = ("assets", "envs", "physics", "scene", "terrain", "training", "viewer")

@@ -12,13 +12,13 @@ import trimesh
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.geometry.distance_field import distance_field, surface_points
-from tumble.physics.geometry.surface import closed_surface
-from tumble.physics.geometry.visual import seen_types
-from tumble.physics.model import distance_fields
-from tumble.physics.model.pair_table import SPREAD
+from tumble.physics.files.geometry.distance_field import distance_field, surface_points
+from tumble.physics.files.geometry.surface import closed_surface
+from tumble.physics.files.geometry.visual import seen_types
+from tumble.physics.mechanics.collision.pair_table import SPREAD
+from tumble.physics.model.tables import distance_fields
 from tumble.physics.rendering.look import Look
-from tumble.physics.rendering.render_model import render_model
+from tumble.physics.rendering.shown.render_model import render_model
 
 from . import solids
 from .geometry.exact_distance import exact_distance

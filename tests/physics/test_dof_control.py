@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.solver import NON_FINITE
+from tumble.physics.solver.solver import NON_FINITE
 
 from .starts import run_in_columns
 

@@ -6,9 +6,9 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.mjmodel.allowed import POSITIVE
-from tumble.physics.model.sanity import ModelLoadError
-from tumble.physics.parts import NUMBERS as ALL_NUMBERS
+from tumble.physics.files.mjmodel.allowed import POSITIVE
+from tumble.physics.model.loading.sanity import ModelLoadError
+from tumble.physics.model.parts import NUMBERS as ALL_NUMBERS
 
 from ..models.purpose import FOLDER
 from .own_forces import passive_force

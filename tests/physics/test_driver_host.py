@@ -14,9 +14,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.settings import Count
-from tumble.physics.solver import NON_FINITE
-from tumble.physics.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
+from tumble.physics.model.state.memory import COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, MEMORY
+from tumble.physics.run.settings import Count
+from tumble.physics.solver.solver import NON_FINITE
 
 from ..widths import WIDTH
 from .starts import run_in_columns

@@ -9,8 +9,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.coupled_dofs import coupled_parents
-from tumble.physics.solver import NON_FINITE
+from tumble.physics.model.tables.coupled_dofs import coupled_parents
+from tumble.physics.solver.solver import NON_FINITE
 
 from .parity.catalogue import load
 from .parity.reference import reference_model

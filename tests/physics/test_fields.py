@@ -5,11 +5,11 @@ import pytest
 import taichi as ti
 
 from tumble.physics import Model
-from tumble.physics.fields import SMALL_BITS, Field, FieldView, flat_array
-from tumble.physics.model.fields import INTEGERS
-from tumble.physics.model.pack import check_size
-from tumble.physics.process.runtime import init
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.base.fields import SMALL_BITS, Field, FieldView, flat_array
+from tumble.physics.machine.runtime import init
+from tumble.physics.machine.taichi_thread import in_taichis_thread
+from tumble.physics.model.tables.fields import INTEGERS
+from tumble.physics.model.tables.pack import check_size
 
 from .parity.catalogue import load, names
 

@@ -4,8 +4,8 @@ import numpy as np
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.fields import layout
-from tumble.physics.state.fields import INDICES
+from tumble.physics.base.fields import layout
+from tumble.physics.model.state.fields import INDICES
 
 from ..test_architecture import ROOT
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tumble.physics.hooks import Hook
+from tumble.physics.base.hooks import Hook
 
 
 def test_mechanisms_that_change_the_same_number_do_it_one_after_the_other():

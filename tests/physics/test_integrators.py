@@ -12,7 +12,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.solver import NON_FINITE
+from tumble.physics.solver.solver import NON_FINITE
 
 INTEGRATORS = {"Euler": 1, "implicitfast": 1, "implicit": 1, "RK4": 4}
 """With their order."""

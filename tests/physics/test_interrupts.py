@@ -14,10 +14,11 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import bound_kernel, gpu_launch, programs
-from tumble.physics.process.interrupts import interrupts_wait
-from tumble.physics.process.runtime import init_columns
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.machine.interrupts import interrupts_wait
+from tumble.physics.machine.runtime import init_columns
+from tumble.physics.machine.taichi_thread import in_taichis_thread
+from tumble.physics.run import bound_kernel, programs
+from tumble.physics.run.columns import gpu_launch
 
 from .interrupting import interrupted, interrupted_after_launch
 from .starts import run_in_columns

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tumble.physics.process import kernel_cache
+from tumble.physics.machine import kernel_cache
 
 from .codegen.kept import root_only
 
@@ -16,10 +16,10 @@ STEP = """
 import socket
 def refuse(*_): raise SystemExit("reached for the network")
 socket.socket.connect = socket.getaddrinfo = refuse
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 init()
 import taichi as ti
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.machine.taichi_thread import in_taichis_thread
 x = in_taichis_thread(lambda: ti.field(ti.f32, 4))
 @ti.kernel
 def fill(scale: ti.f32):
@@ -135,7 +135,7 @@ def test_nobody_is_asked_for_newer_versions(asked, asks):
         "from taichi import _version_check\n"
         "asked = []\n"
         "_version_check.try_check_version = lambda: asked.append(1)\n"
-        "from tumble.physics.process.runtime import init_columns\n"
+        "from tumble.physics.machine.runtime import init_columns\n"
         "init_columns()\n"
         "import time; time.sleep(0.2)\n"
         "print('yes' if asked else 'no')"
@@ -144,5 +144,5 @@ def test_nobody_is_asked_for_newer_versions(asked, asks):
 
 
 def test_llvm_is_asked_for_nothing_if_so_wanted():
-    script = "from tumble.physics.process import compiler\nprint(compiler.ask(compiler.NO_STRENGTH_REDUCTION))"
+    script = "from tumble.physics.machine import compiler\nprint(compiler.ask(compiler.NO_STRENGTH_REDUCTION))"
     assert run(script, TUMBLE_LLVM="0").stdout.split() == ["False"]

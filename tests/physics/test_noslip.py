@@ -12,7 +12,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.solver import NON_FINITE
+from tumble.physics.solver.solver import NON_FINITE
 
 from .parity.catalogue import load
 from .parity.reference import reference_model

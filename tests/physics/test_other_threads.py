@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics.drivers.programs import can_compile_apart
+from tumble.physics.run.programs import can_compile_apart
 
 PROGRAM = Path(__file__).with_name("at_work.py")
 APART = ("apart", 15)

@@ -10,11 +10,11 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.kernel_numbers import is_option, mujoco_numbers
-from tumble.physics.model.mujoco_fields import MODEL as FIELDS
-from tumble.physics.model.mujoco_fields import READ, role
 from tumble.physics.model.parameters import PARAMETERS
-from tumble.physics.parts import NUMBERS
+from tumble.physics.model.parts import NUMBERS
+from tumble.physics.model.tables.kernel_numbers import is_option, mujoco_numbers
+from tumble.physics.model.tables.mujoco_fields import MODEL as FIELDS
+from tumble.physics.model.tables.mujoco_fields import READ, role
 
 from .parity.run import SETTINGS
 from .parity.states import sample

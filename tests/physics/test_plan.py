@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.collision.narrow_phase import collide
-from tumble.physics.drivers.plan import LAST, ask_for, last_needed, written_in
-from tumble.physics.drivers.programs import TURN, Program
-from tumble.physics.drivers.settings import CALL_LENGTH, Setting
-from tumble.physics.drivers.turn import ON_REQUEST
-from tumble.physics.dynamics.smooth import smooth_acceleration
+from tumble.physics.mechanics.collision.narrow_phase import collide
+from tumble.physics.mechanics.dynamics.smooth import smooth_acceleration
 from tumble.physics.model.features import Features
-from tumble.physics.state.declared import read_by, written_by
-from tumble.physics.state.fields import QUANTITIES, SENSED, SMOOTH
-from tumble.physics.step import PIPELINE, stages_of
+from tumble.physics.model.state.declared import read_by, written_by
+from tumble.physics.model.state.fields import QUANTITIES, SENSED, SMOOTH
+from tumble.physics.run.programs import TURN, Program
+from tumble.physics.run.results.plan import LAST, ask_for, last_needed, written_in
+from tumble.physics.run.settings import CALL_LENGTH, Setting
+from tumble.physics.run.step import PIPELINE, stages_of
+from tumble.physics.run.tiles.turn import ON_REQUEST
 
 from ..test_architecture import ROOT
 from .parity.catalogue import load
@@ -148,7 +148,7 @@ def _note(called: list[str], name: str, stage: Callable[[int], None], context: i
 @contextmanager
 def noted_stages(program: Program):
     """The names of the stages that launches of a program call, in their order."""
-    from tumble.physics.drivers.compilers import units_of_program
+    from tumble.physics.run.compile.compilers import units_of_program
 
     plan, _ = units_of_program(program._width, program._runtime.precision, program._features)
     table = program._code[1]

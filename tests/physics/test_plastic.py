@@ -6,7 +6,7 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.parts.plastic import resting
+from tumble.physics.model.parts.plastic import resting
 
 from ..test_architecture import ROOT
 from .parity.catalogue import load

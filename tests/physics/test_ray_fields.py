@@ -6,8 +6,8 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.rays import query
-from tumble.physics.rays.field_tables import FIRST_BLOCK, LEVELS, field_tables, pyramid
+from tumble.physics.rendering.rays import query
+from tumble.physics.rendering.rays.field_tables import FIRST_BLOCK, LEVELS, field_tables, pyramid
 
 from ..widths import WIDTH
 from .starts import run_in_columns

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.bound_kernel import BoundKernel
-from tumble.physics.drivers.settings import Setting
 from tumble.physics.rendering import BatchRenderer, Look, Show
-from tumble.physics.step import PIPELINE
+from tumble.physics.run.bound_kernel import BoundKernel
+from tumble.physics.run.settings import Setting
+from tumble.physics.run.step import PIPELINE
 
 from ..test_architecture import ROOT
 from .starts import run_with

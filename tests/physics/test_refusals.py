@@ -12,13 +12,13 @@ import torch
 import tumble
 from tumble.assets import FOLDER as ASSETS
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers.columns import Columns
-from tumble.physics.drivers.gpu import FullRoom
-from tumble.physics.model.sanity import ModelLoadError
-from tumble.physics.process.machine import default_threads
-from tumble.physics.process.memory import available_memory
-from tumble.physics.process.runtime import StaleRuntimeError, ensure_runtime
-from tumble.physics.solver import ClosedSolverError
+from tumble.physics.machine.machine import default_threads
+from tumble.physics.machine.memory import available_memory
+from tumble.physics.machine.runtime import StaleRuntimeError, ensure_runtime
+from tumble.physics.model.loading.sanity import ModelLoadError
+from tumble.physics.run.columns.columns import Columns
+from tumble.physics.run.gpu import FullRoom
+from tumble.physics.solver.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""
@@ -213,7 +213,7 @@ def test_outputs_count_in_the_memory_of_a_batch(model, columns):
 
 LIMITED = """
 import resource
-from tumble.physics.process.memory import available_memory
+from tumble.physics.machine.memory import available_memory
 pages = int(open("/proc/self/statm").read().split()[{column}]) * resource.getpagesize()
 resource.setrlimit(resource.{limit}, (pages + (1 << 28),) * 2)
 print((1 << 28) - (1 << 22) <= available_memory() <= (1 << 28))

@@ -7,9 +7,9 @@ import torch
 import tumble
 from tumble.benchmarks.scenes import SPHERE, pile, robots, shake
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import growing, scratch
-from tumble.physics.drivers.programs import Program
-from tumble.physics.state.room import Room, first_room, most_room
+from tumble.physics.model.state.room import Room, first_room, most_room
+from tumble.physics.run.programs import Program
+from tumble.physics.run.tiles import growing, scratch
 
 NUM_ENVS, NSTEP = 40, 8
 TINY = Room(1, 0)

@@ -5,8 +5,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import growing, scratch
-from tumble.physics.drivers.programs import Program
+from tumble.physics.run.programs import Program
+from tumble.physics.run.tiles import growing, scratch
 
 BALL = "<mujoco><worldbody><geom type='plane' size='9 9 1'/><body pos='0 0 .2'>{}</body></worldbody></mujoco>"
 SPHERE, CYLINDER = (f"<freejoint/><geom type='{kind}' size='.1 .1'/>" for kind in ("sphere", "cylinder"))

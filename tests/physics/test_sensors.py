@@ -9,8 +9,8 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.mjmodel.sensors import ELSEWHERE, REASONS
-from tumble.physics.sensors.readings import READERS
+from tumble.physics.files.mjmodel.sensors import ELSEWHERE, REASONS
+from tumble.physics.solver.sensors.readings import READERS
 
 from ..models import sensor_table
 from .own_numbers import XML, compiled, random_numbers

@@ -7,9 +7,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.readout.derived import DERIVED
-from tumble.physics.readout.fields_table import fields_markdown
-from tumble.physics.state.fields import QUANTITIES
+from tumble.physics.model.state.fields import QUANTITIES
+from tumble.physics.solver.readout.derived import DERIVED
+from tumble.physics.solver.readout.fields_table import fields_markdown
 
 from ..test_architecture import ROOT
 from ..widths import WIDTH

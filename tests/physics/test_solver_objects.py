@@ -9,12 +9,12 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import StaleRuntimeError
-from tumble.physics.solver import ClosedSolverError
-from tumble.physics.state.memory import FORCES, INPUTS, STATE
-from tumble.physics.user.memory import HISTORIES, KEPT, STATE_PARTS
-from tumble.physics.user.mj_state import BITS
-from tumble.physics.user.solver_names import SolverNames
+from tumble.physics.machine.runtime import StaleRuntimeError
+from tumble.physics.model.state.memory import FORCES, INPUTS, STATE
+from tumble.physics.solver.solver import ClosedSolverError
+from tumble.physics.solver.user.memory import HISTORIES, KEPT, STATE_PARTS
+from tumble.physics.solver.user.mj_state import BITS
+from tumble.physics.solver.user.solver_names import SolverNames
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><geom name="g" size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""

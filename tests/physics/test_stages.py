@@ -7,13 +7,13 @@ import pytest
 import taichi as ti
 
 from tumble.physics import Model
-from tumble.physics.drivers.pipeline_table import pipeline_markdown, shown_stages
-from tumble.physics.drivers.units import features_asked
-from tumble.physics.math import Lanes
+from tumble.physics.base.math import Lanes
+from tumble.physics.base.stage import STAGES
+from tumble.physics.machine.taichi_thread import in_taichis_thread
 from tumble.physics.model.features import Features
-from tumble.physics.process.taichi_thread import in_taichis_thread
-from tumble.physics.stage import STAGES
-from tumble.physics.state.declared import fields_named, read_by, written_by
+from tumble.physics.model.state.declared import fields_named, read_by, written_by
+from tumble.physics.run.compile.units import features_asked
+from tumble.physics.run.pipeline_table import pipeline_markdown, shown_stages
 
 from ..test_architecture import ROOT
 from .parity.catalogue import everything, load

@@ -7,9 +7,9 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import growing
-from tumble.physics.model import broad_phase
-from tumble.physics.state.room import Room
+from tumble.physics.mechanics.collision.broad import broad_phase
+from tumble.physics.model.state.room import Room
+from tumble.physics.run.tiles import growing
 
 from ..widths import WIDTH
 from .starts import run_in_columns, run_with

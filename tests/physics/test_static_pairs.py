@@ -7,7 +7,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model import pack
+from tumble.physics.model.tables import pack
 
 from .test_clutter import mujoco_at
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 import tumble
-from tumble.physics.codegen import loops
-from tumble.physics.drivers import loop_programs, tensor_kernels
-from tumble.physics.drivers.loop_programs import LoopProgram, Recipe
-from tumble.physics.drivers.programs import can_compile_apart
-from tumble.physics.drivers.tensor_kernels import shared_kernels
+from tumble.physics.machine.codegen import loops
+from tumble.physics.run import loop_programs, tensor_kernels
+from tumble.physics.run.loop_programs import LoopProgram, Recipe
+from tumble.physics.run.programs import can_compile_apart
+from tumble.physics.run.tensor_kernels import shared_kernels
 
 apart = pytest.mark.skipif(not can_compile_apart(), reason="nothing can be compiled apart here")
 HERE = Path(__file__).resolve().parent
@@ -163,7 +163,7 @@ def test_a_warm_process_starts_neither_taichi_nor_a_compiler():
 @apart
 def test_they_are_compiled_without_a_home(tmp_path):
     """Taichi asserts that there is one; and with nothing kept, every process compiles."""
-    script = "import sys; from tumble.physics.process.libraries import load_taichi; load_taichi(); "
+    script = "import sys; from tumble.physics.machine.libraries import load_taichi; load_taichi(); "
     script += f"sys.path += {[str(KERNELS), str(HERE)]}; from test_tensor_kernels import *; tell()"
     place = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     command, place = [sys.executable, "-W", "ignore", "-c", script], {**place, "TUMBLE_CACHE": str(tmp_path)}

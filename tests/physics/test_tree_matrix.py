@@ -5,10 +5,10 @@ import pytest
 import taichi as ti
 
 import tumble
-from tumble.physics.dynamics.tree_matrix import factor, lay_out, multiply, solve
-from tumble.physics.fields import Field, FieldView, flat_array
-from tumble.physics.process.taichi_thread import in_taichis_thread
-from tumble.physics.state.pattern import Pattern
+from tumble.physics.base.fields import Field, FieldView, flat_array
+from tumble.physics.machine.taichi_thread import in_taichis_thread
+from tumble.physics.mechanics.dynamics.tree_matrix import factor, lay_out, multiply, solve
+from tumble.physics.model.state.pattern import Pattern
 
 WIDTH, MOST = 4, 20
 MATRICES, VECTORS = ("L", "A"), ("x", "y", "z", "inverse")

@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.drivers import bound_kernel, gpu_launch
-from tumble.physics.geometry import decomposition
+from tumble.physics.files.geometry import decomposition
+from tumble.physics.machine import waiting
+from tumble.physics.machine.runtime import ensure_runtime
+from tumble.physics.machine.waiting import Waiting
 from tumble.physics.model import model as models
-from tumble.physics.process import waiting
-from tumble.physics.process.runtime import ensure_runtime
-from tumble.physics.process.waiting import Waiting
 from tumble.physics.rendering import write_video
+from tumble.physics.run import bound_kernel
+from tumble.physics.run.columns import gpu_launch
 
 BALL = "<mujoco model='ball'><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.scene.poses import quat_mul, quat_of_euler
 
 CRANE = """<mujoco><worldbody><body name="mast"><joint name="turn" axis="0 0 1"/><geom size=".1"/>

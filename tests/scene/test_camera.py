@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.drivers.interface import ClosedSolverError
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
+from tumble.physics.run.interface import ClosedSolverError
 from tumble.scene.poses import look_at, mat_of_quat, quat_of_mat
 
 RADIUS, PLACE = 0.25, np.array([0.5, -0.25, 1.0])

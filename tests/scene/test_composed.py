@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 from .random_scenes import random_scene, random_velocity
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.scene.coverage import ABSENT, CLASSES, page
 
 from .test_drone import FILE as DRONE

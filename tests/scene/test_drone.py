@@ -6,7 +6,7 @@ import pytest
 
 import tumble.scene as gs
 from tumble import assets
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 MASS, KF, KM, STEPS = 0.03, 3e-10, 8e-12, 20
 PROPELLERS = "".join(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.scene.entity import RigidEntity
 from tumble.scene.geoms import RigidGeom
 from tumble.scene.handles import RigidJoint, RigidLink

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 from .arms import arm_scene, scatter
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 from .arms import arm_scene, scatter, twins
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.scene import machine
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.scene.sensors import draws
 from tumble.scene.sensors.timeline import Timeline
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process import disk
-from tumble.physics.process.runtime import init
-from tumble.physics.user.state_file import model_digest
+from tumble.physics.machine import disk
+from tumble.physics.machine.runtime import init
+from tumble.physics.solver.user.state_file import model_digest
 
 from .test_drone import FILE as DRONE
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 HEIGHT, CUTOFF = 3.0, 20.0
 """A lamp above the floor, m, and the half angle of its cone, degrees."""

@@ -9,7 +9,7 @@ import pytest
 import tumble.scene as gs
 from tumble.benchmarks import history, results
 from tumble.physics import Model
-from tumble.physics.rendering.video import save_png
+from tumble.physics.rendering.film.video import save_png
 from tumble.scene.recorders.writers import CSVWriter, NPZWriter
 from tumble.viewer.replay import Replay
 

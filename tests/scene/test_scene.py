@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 
 KINDS = ("link", "joint", "q", "dof", "geom", "vgeom")
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.process.runtime import init
-from tumble.physics.user.info_members import INFO
-from tumble.physics.user.state_members import STATE
-from tumble.physics.user.state_table import table
+from tumble.physics.machine.runtime import init
+from tumble.physics.solver.user.info_members import INFO
+from tumble.physics.solver.user.state_members import STATE
+from tumble.physics.solver.user.state_table import table
 
 from .arms import arm_scene, scatter, twins
 

@@ -14,10 +14,10 @@ import tumble.scene as gs
 from tumble.envs import Randomization, Task
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.managers import randomize as dr
-from tumble.envs.noise import Streams
-from tumble.envs.scene_entities import scene_entity
-from tumble.envs.task import Last
-from tumble.physics.process.runtime import init
+from tumble.envs.task.noise import Streams
+from tumble.envs.task.scene_entities import scene_entity
+from tumble.envs.task.task import Last
+from tumble.physics.machine.runtime import init
 from tumble.scene.compose import Piece, compose
 
 from .scene_tasks import SLIDER, PushCube, SizesTask

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.physics.rendering.look import CURVE
 from tumble.scene.seen import look_of
 

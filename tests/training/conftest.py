@@ -13,8 +13,8 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import tumble
-from tumble.physics.process import waiting
-from tumble.physics.process.runtime import ensure_runtime
+from tumble.physics.machine import waiting
+from tumble.physics.machine.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
 from tumble.training.config import (

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from tumble.training.evaluate import evaluate
-from tumble.training.lean_ppo import Update
-from tumble.training.learner import Learner
+from tumble.training.learning.lean_ppo import Update
+from tumble.training.learning.learner import Learner
 from tumble.training.policy import Policy, PolicyError
+from tumble.training.results.video import film_policy
 from tumble.training.runs import Run
 from tumble.training.spaces import SpaceError
-from tumble.training.video import film_policy
 
 
 def outputs(learner, observations):

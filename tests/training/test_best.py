@@ -10,12 +10,12 @@ import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from tumble.training import callbacks
 from tumble.training.best import BEST, CHOOSING_SEED, EVALUATIONS, EvaluationCallback, read_best
-from tumble.training.callbacks import CheckpointCallback
 from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
 from tumble.training.evaluate import FIRST_SEED, Evaluation, evaluate
-from tumble.training.loggers import read_curve
+from tumble.training.learning import callbacks
+from tumble.training.learning.callbacks import CheckpointCallback
+from tumble.training.learning.loggers import read_curve
 from tumble.training.train import resume, train
 
 TASK = "tumble/InvertedPendulum-v0"

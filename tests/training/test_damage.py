@@ -17,7 +17,7 @@ import torch
 from tumble.training import evaluate
 from tumble.training.checkpoint import CheckpointError, _describe, list_checkpoints, save_checkpoint, verify_checkpoint
 from tumble.training.config import ConfigError, RunConfig
-from tumble.training.loggers import open_to_append, read_curve
+from tumble.training.learning.loggers import open_to_append, read_curve
 from tumble.training.policy import newest_policy, read_policy
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tumble.training import view_command
+from tumble.training.commands import view_command
 from tumble.training.evaluate import Evaluation, save_evaluation
-from tumble.training.playing import Playing
 from tumble.training.policy import Policy
+from tumble.training.results.playing import Playing
 from tumble.training.runs import Run
 
 SMALL = ["--steps", 512, "--num-envs", 16, "--no-progress", "--option", "width=64", "--option", "height=64"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tumble.training.errors import TumbleUserError
-from tumble.training.film_style import FilmStyle, Scoreboard
+from tumble.training.results.film_style import FilmStyle, Scoreboard
 
 
 def test_a_scoreboard_counts_time_and_returns():

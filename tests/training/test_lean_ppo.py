@@ -7,8 +7,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
 from tumble.training.config import CONFIG_FOLDER, RunConfig
-from tumble.training.lean_ppo import LeanPPO, Update
-from tumble.training.learner import Learner
+from tumble.training.learning.lean_ppo import LeanPPO, Update
+from tumble.training.learning.learner import Learner
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 

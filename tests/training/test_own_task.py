@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tumble.envs.catalog import TASKS, V5
-from tumble.training import evaluate, learner
-from tumble.training.arguments import parse_options
+from tumble.training import evaluate
 from tumble.training.cli import app, main
+from tumble.training.commands.arguments import parse_options
 from tumble.training.config import RunConfig
 from tumble.training.errors import TumbleUserError
+from tumble.training.learning import learner
 
 TUMBLE = Path(sys.executable).with_name("tumble")  # as installed: unlike `python -m`, it does not look beside itself
 TRAIN = ["--steps", "2048", "--num-envs", "16", "--no-progress"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tumble.training.evaluate import SIMULATORS, Evaluation, agreement, make_envs, play, twin_of
-from tumble.training.learner import Learner
+from tumble.training.learning.learner import Learner
 from tumble.training.policy import Policy, PolicyError
 
 

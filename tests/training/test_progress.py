@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from tumble.benchmarks import main as benchmarks
-from tumble.physics.process import waiting
-from tumble.training import callbacks
-from tumble.training.loggers import read_curve
+from tumble.physics.machine import waiting
+from tumble.training.learning import callbacks
+from tumble.training.learning.loggers import read_curve
 from tumble.training.train import train
 
 
@@ -146,7 +146,7 @@ def test_the_commands_say_what_they_wait_for(tmp_path):
     model = tmp_path / "ball.xml"
     model.write_text("<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>")
     program = (
-        "from tumble.physics.process import waiting; waiting.PATIENCE = waiting.INTERVAL = 0.05; "
+        "from tumble.physics.machine import waiting; waiting.PATIENCE = waiting.INTERVAL = 0.05; "
         "from tumble.training.cli import main; main()"
     )
     film = ["--out", "film.mp4", "--width", "64", "--height", "64", "--seconds", "3"]
@@ -233,7 +233,7 @@ def test_lines_come_above_a_bar(capsys):
 
 def test_the_program_of_this_repository_tells_nobody_twice():
     """The handler belongs to the command line alone; libraries add none."""
-    program = "import logging, tumble.physics.process.waiting; print(logging.getLogger('tumble').handlers)"
+    program = "import logging, tumble.physics.machine.waiting; print(logging.getLogger('tumble').handlers)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=Path.home())
     assert run.stdout == "[]\n"
 

@@ -13,10 +13,10 @@ import taichi
 import torch
 
 import tumble.__main__
-from tumble.physics.process import machine
+from tumble.physics.machine import machine
 from tumble.training import provenance
 from tumble.training.config import RunConfig
-from tumble.training.learner import Learner
+from tumble.training.learning.learner import Learner
 from tumble.training.train import resume, train
 
 

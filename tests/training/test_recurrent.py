@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from tumble.training.evaluate import evaluate, play
-from tumble.training.learner import Learner
-from tumble.training.networks import LibraryError
+from tumble.training.learning.learner import Learner
+from tumble.training.learning.networks import LibraryError
 from tumble.training.policy import Policy
+from tumble.training.results.video import film_policy
 from tumble.training.runs import Run
-from tumble.training.video import film_policy
 
 needs_sb3_contrib = pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
 

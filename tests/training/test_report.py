@@ -8,10 +8,10 @@ import pytest
 import scipy.stats
 
 from tumble.training.best import EVALUATIONS
+from tumble.training.commands.report import find_runs, groups_of, write_report
 from tumble.training.config import RunConfig
-from tumble.training.curves import half_width, mean_curve
 from tumble.training.evaluate import Evaluation, save_evaluation
-from tumble.training.report import find_runs, groups_of, write_report
+from tumble.training.results.curves import half_width, mean_curve
 from tumble.training.runs import Run
 from tumble.training.seeds import SeedBatch
 from tumble.training.train import train

@@ -17,12 +17,12 @@ import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from tumble.training import callbacks
-from tumble.training.callbacks import CheckpointCallback, StopRequest
 from tumble.training.checkpoint import list_checkpoints, verify_checkpoint
 from tumble.training.config import OFF_POLICY
-from tumble.training.learner import Learner
-from tumble.training.loggers import read_curve
+from tumble.training.learning import callbacks
+from tumble.training.learning.callbacks import CheckpointCallback, StopRequest
+from tumble.training.learning.learner import Learner
+from tumble.training.learning.loggers import read_curve
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
@@ -155,7 +155,7 @@ def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, unin
         torch.set_num_threads(1)
         from pathlib import Path
         from conftest import PendulumVectorEnv
-        from tumble.training import callbacks, train
+        from tumble.training.learning import callbacks; from tumble.training import train
         from tumble.training.config import RunConfig
         original = callbacks.CheckpointCallback.save
         def save(self):

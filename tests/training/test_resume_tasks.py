@@ -6,8 +6,8 @@ import pytest
 import torch
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from tumble.training.callbacks import CheckpointCallback
 from tumble.training.config import PPOConfig, RunConfig
+from tumble.training.learning.callbacks import CheckpointCallback
 from tumble.training.train import resume, train
 
 EYE = """

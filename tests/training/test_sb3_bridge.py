@@ -12,7 +12,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 import tumble
-from tumble.training.learner import stagger
+from tumble.training.learning.learner import stagger
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 

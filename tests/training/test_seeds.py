@@ -16,8 +16,8 @@ from stable_baselines3.common.save_util import load_from_zip_file
 
 from tumble.training import seeds
 from tumble.training.checkpoint import verify_checkpoint
-from tumble.training.curves import write_summary
 from tumble.training.errors import TumbleUserError
+from tumble.training.results.curves import write_summary
 from tumble.training.runs import Run, RunError
 from tumble.training.seeds import SeedBatch, default_jobs, parse_seeds
 from tumble.training.train import train

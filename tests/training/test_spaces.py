@@ -6,8 +6,8 @@ import pytest
 import torch
 from stable_baselines3.common.torch_layers import CombinedExtractor, NatureCNN
 
-from tumble.training.lean_ppo import Update
-from tumble.training.learner import Learner
+from tumble.training.learning.lean_ppo import Update
+from tumble.training.learning.learner import Learner
 from tumble.training.policy import Policy
 from tumble.training.sb3_bridge import TumbleVecEnv, copy_to_host
 from tumble.training.spaces import SpaceError, check_spaces

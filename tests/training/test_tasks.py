@@ -198,7 +198,7 @@ def test_mistakes_in_making_it_name_task_and_place(workshop, change, options, me
 
 
 def test_a_mistake_of_tumbles_keeps_its_traceback(workshop, monkeypatch):
-    from tumble.envs import vector_env
+    from tumble.envs.gym import vector_env
 
     def broken(*arguments):
         return [][0]

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from tumble.training.loggers import read_curve
+from tumble.training.learning.loggers import read_curve
 from tumble.training.train import resume, train
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tumble.scene as gs
-from tumble.physics.process.runtime import init
+from tumble.physics.machine.runtime import init
 from tumble.viewer import Viewer, record
 from tumble.viewer.session import Session
 

@@ -6,12 +6,12 @@ camera is in, as the ray caster's do. Other geoms are seen from outside; a ray i
 
 import taichi as ti
 
-from ...shapes import BOX, HFIELD, MESH, PLANE, SPHERE, box, sphere
-from ...shapes.by_kind import by_kind
-from ...shapes.ray import MISS
-from .. import render_model as columns
-from ..dress import TREE
-from ..scene import TURNED, Scene
+from ...base.shapes import BOX, HFIELD, MESH, PLANE, SPHERE, box, sphere
+from ...base.shapes.by_kind import by_kind
+from ...base.shapes.ray import MISS
+from ..cast.scene import TURNED, Scene
+from ..shown import render_model as columns
+from ..shown.dress import TREE
 from .eights import CLEARLY, smallest
 
 _OTHERS = {kind: entry for kind, entry in TURNED.items() if kind != BOX}

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from ...process.libraries import pip_install
-from ...process.runtime import ensure_runtime
+from ...machine.libraries import pip_install
+from ...machine.runtime import ensure_runtime
 from .launch import shared_filter_kernels
 from .wavelets import MEASURED
 

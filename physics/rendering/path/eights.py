@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import taichi as ti
 
-from ...rays.mesh_tree import FIRST_NODE
-from ...rays.traced import Traced
-from ...shapes import BOX, HALF_SIDES, HFIELD, MESH, PLANE
-from ...shapes.ray import MISS, slope
-from .. import render_model as columns
-from ..dress import TREE
+from ...base.shapes import BOX, HALF_SIDES, HFIELD, MESH, PLANE
+from ...base.shapes.ray import MISS, slope
+from ..rays.mesh_tree import FIRST_NODE
+from ..rays.traced import Traced
+from ..shown import render_model as columns
+from ..shown.dress import TREE
 
 if TYPE_CHECKING:
     import torch

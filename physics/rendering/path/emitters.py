@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import taichi as ti
 
-from ...rays.mesh_tree import FIRST_TRIANGLE, TRIANGLES
-from ...rays.traced import Traced
-from ...shapes import AREAS, MESH, SPHERE, SPOT_DENSITIES, SPOTS
-from ...shapes.by_kind import by_kind
-from ...shapes.ray import unit
-from .. import render_model as columns
-from ..dress import TREE
+from ...base.shapes import AREAS, MESH, SPHERE, SPOT_DENSITIES, SPOTS
+from ...base.shapes.by_kind import by_kind
+from ...base.shapes.ray import unit
+from ..rays.mesh_tree import FIRST_TRIANGLE, TRIANGLES
+from ..rays.traced import Traced
 from ..shading import vec3
+from ..shown import render_model as columns
+from ..shown.dress import TREE
 from .sampling import cone_density, in_cone
 
 # columns of `emitter_table`: of the render model's row with that number

@@ -7,7 +7,7 @@ facets of smooth glass (B. Walter et al., "Microfacet models for refraction thro
 
 import taichi as ti
 
-from ...shapes.ray import unit
+from ...base.shapes.ray import unit
 from ..shading import vec3
 from .microfacet import seen_facet, seen_from, seen_from_both
 

@@ -8,14 +8,14 @@ W. Jakob and G. Humphreys, "Physically Based Rendering", 4th edition, chapter 13
 
 import taichi as ti
 
-from ...math import func
-from ...rays.traced import Traced
-from ...shapes import PLANE
-from ...shapes.ray import MISS, PI
-from .. import lights as lamps
+from ...base.math import func
+from ...base.shapes import PLANE
+from ...base.shapes.ray import MISS, PI
 from .. import look as rows
-from .. import render_model as columns
+from ..rays.traced import Traced
 from ..shading import fading, mix, towards_eye, vec3
+from ..shown import lights as lamps
+from ..shown import render_model as columns
 from . import settings as at
 from .draws import PER_STEP, draw, vec4
 from .glass import pass_glass

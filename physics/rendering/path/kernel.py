@@ -4,13 +4,13 @@ from typing import Any
 
 import taichi as ti
 
-from ...math import func
-from ...rays.field_walk import Fields
-from ...rays.traverse import Meshes
-from ..dress import Dressed
-from ..ground import Ground
-from ..raycast import D2, F1, F2, F3, I1, I2, U2, Has
-from ..textures import Painter
+from ...base.math import func
+from ..cast.raycast import D2, F1, F2, F3, I1, I2, U2, Has
+from ..rays.field_walk import Fields
+from ..rays.traverse import Meshes
+from ..shown.dress import Dressed
+from ..shown.ground import Ground
+from ..shown.textures import Painter
 from . import settings as at
 from .cast import World
 from .eights import Placed

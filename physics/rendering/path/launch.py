@@ -1,8 +1,8 @@
 """Kernels of path tracing and of the filter, made once, then shared; they compute in single precision."""
 
-from ...drivers.tensor_kernels import Launch, Recipe, shared_kernels
-from ...process.runtime import Runtime
-from ..raycast import Has
+from ...machine.runtime import Runtime
+from ...run.tensor_kernels import Launch, Recipe, shared_kernels
+from ..cast.raycast import Has
 from .kernel import make_trace_paths
 from .wavelets import make_measure, make_smooth
 

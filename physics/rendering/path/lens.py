@@ -2,8 +2,8 @@
 
 import taichi as ti
 
-from ...shapes.ray import unit
-from ..lens import Lens
+from ...base.shapes.ray import unit
+from ..cameras.lens import Lens
 from . import settings as at
 from .sampling import in_disc
 

@@ -7,7 +7,7 @@ function", JCGT 3(2), 2014, and "Sampling the GGX distribution of visible normal
 
 import taichi as ti
 
-from ...shapes.ray import PI
+from ...base.shapes.ray import PI
 from ..shading import vec3
 
 LEAST_WIDTH = 1.0e-3

@@ -10,8 +10,8 @@ Directions are in a frame whose z axis is the normal, and lead away from the sur
 
 import taichi as ti
 
-from ...rays.traced import Traced
-from ...shapes.ray import PI, unit
+from ...base.shapes.ray import PI, unit
+from ..rays.traced import Traced
 from ..shading import mix, vec3
 from .microfacet import facets, seen_density, seen_facet, seen_from_both
 from .sampling import by_cosine

@@ -2,7 +2,7 @@
 
 import taichi as ti
 
-from ...shapes.ray import PI
+from ...base.shapes.ray import PI
 from ..shading import vec3
 
 

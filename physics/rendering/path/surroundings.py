@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import taichi as ti
 
-from ...rays.traced import Traced
-from ...shapes.ray import PI, turns
+from ...base.shapes.ray import PI, turns
 from .. import look as rows
-from ..raycast import background
+from ..cast.raycast import background
+from ..rays.traced import Traced
 from ..shading import look_row, vec3
 from . import settings as at
 

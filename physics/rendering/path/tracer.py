@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...arguments import as_real
-from ...process.runtime import ensure_runtime
-from ...scalars import as_count, as_whole
-from ..camera import Camera, PosedCamera, PoseSource
-from ..casting import DRESS_NAMES, Tables
-from ..lights import AMBIENT, DIFFUSE
+from ...base.arguments import as_real
+from ...machine.runtime import ensure_runtime
+from ...machine.scalars import as_count, as_whole
+from ..cameras.camera import Camera, PosedCamera, PoseSource
+from ..cameras.mounted import MountedCamera
+from ..cast.casting import DRESS_NAMES, Tables
 from ..look import Look
-from ..mounted import MountedCamera
 from ..outputs import Poses, outputs_named
-from ..overlays import Show
 from ..reading import environments
 from ..renderer import BatchRenderer
+from ..shown.lights import AMBIENT, DIFFUSE
+from ..shown.overlays import Show
 from . import settings as at
 from .denoise import require_denoiser
 from .eights import Eights, eights

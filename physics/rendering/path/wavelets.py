@@ -9,7 +9,7 @@ from typing import Any
 
 import taichi as ti
 
-from ..raycast import F4
+from ..cast.raycast import F4
 from ..shading import vec3
 
 # columns of the guides

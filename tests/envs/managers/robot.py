@@ -7,7 +7,7 @@ import torch
 
 from tumble.envs import Noise, Start, StepResult, Task, TaskState
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import _mix, hashed_key
+from tumble.envs.task.noise import _mix, hashed_key
 from tumble.physics import Model
 
 XML = """

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tumble.envs.manipulation.orientations import quat_rows, random_quats
-from tumble.envs.noise import Noise
+from tumble.envs.task.noise import Noise
 
 QUATS = random_quats(Noise(lambda: np.arange(20_000, dtype=np.int64) * 7919))
 ROTATIONS = Rotation.from_quat(QUATS, scalar_first=True)

@@ -8,8 +8,8 @@ import torch
 
 from tumble.envs import Last, Task, TaskState
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.noise import Noise, hashed_key
 from tumble.envs.registry import make_task
+from tumble.envs.task.noise import Noise, hashed_key
 
 DOUBLE = ArrayKind.of(torch.float64, "cpu")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tumble.physics.codegen.store import Store
+from tumble.physics.machine.codegen.store import Store
 
 from .kept import contents_of, key_of, warned
 

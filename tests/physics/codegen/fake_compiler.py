@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from tumble.physics.codegen.keys import key_of
-from tumble.physics.codegen.store import Store
+from tumble.physics.machine.codegen.keys import key_of
+from tumble.physics.machine.codegen.store import Store
 
 
 def main():

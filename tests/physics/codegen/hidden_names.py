@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 import taichi as ti
 
-from tumble.physics.drivers.compile_process import _Compiler
+from tumble.physics.base.stage import stage
 from tumble.physics.model.features import Features
-from tumble.physics.stage import stage
-from tumble.physics.state import reach
+from tumble.physics.model.state import reach
+from tumble.physics.run.compile.compile_process import _Compiler
 
 reach._PACKAGE = __name__  # so that what stands here is looked at
 HALVES = ("hu", "lls"), ("qa", "cc"), ("n", "v")

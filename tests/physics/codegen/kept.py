@@ -20,7 +20,7 @@ FALLING = """
 IN_A_CHILD = """
 import os, random, resource, signal, sys, time
 from pathlib import Path
-from tumble.physics.codegen.store import Store
+from tumble.physics.machine.codegen.store import Store
 store = Store(Path(sys.argv[1]))
 """
 

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics.codegen.keys import key_of
-from tumble.physics.codegen.store import Store
-from tumble.physics.drivers import compilers, programs
-from tumble.physics.drivers.compilers import units_of_program
+from tumble.physics.machine import waiting
+from tumble.physics.machine.codegen.keys import key_of
+from tumble.physics.machine.codegen.store import Store
 from tumble.physics.model.features import Features
-from tumble.physics.process import waiting
+from tumble.physics.run import programs
+from tumble.physics.run.compile import compilers
+from tumble.physics.run.compile.compilers import units_of_program
 
 FEATURES = Features(*[False] * 6)
 NAMES = ["turn", "advance", "collide", "limits", "rest"]
@@ -130,7 +131,7 @@ def in_a_process(tmp_path, first="", **how):
     """A process that asks for the program, after doing something else."""
     script = f"""
 import signal, sys; sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from tumble.physics.drivers import compilers
+from tumble.physics.run.compile import compilers
 from tests.physics.codegen.test_compilers import FEATURES
 compilers._MODULE, compilers.usable_cores = "tests.physics.codegen.fake_compiler", lambda: 1
 {first}

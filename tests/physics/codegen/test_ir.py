@@ -10,12 +10,13 @@ import sys
 import pytest
 import torch
 
-from tumble.physics.codegen import ir
-from tumble.physics.codegen.llvm import load, machine_code
-from tumble.physics.drivers import host_scratch, programs
-from tumble.physics.drivers.host_scratch import HostScratch
-from tumble.physics.drivers.programs import Context, _pack
-from tumble.physics.drivers.tile_view import ARGUMENTS
+from tumble.physics.machine.codegen import ir
+from tumble.physics.machine.codegen.llvm import load, machine_code
+from tumble.physics.run import programs
+from tumble.physics.run.programs import Context, _pack
+from tumble.physics.run.tiles import host_scratch
+from tumble.physics.run.tiles.host_scratch import HostScratch
+from tumble.physics.run.tiles.tile_view import ARGUMENTS
 
 ENTRY_OF = "define void @unit_c8_0_kernel_0_serial(ptr nocapture readonly %context) local_unnamed_addr #0 {{\n{}}}\n"
 CALL = "  tail call void inttoptr (i64 {} to ptr)() #1\n"
@@ -54,8 +55,8 @@ UNITS = "turn", "keep_start", "forward_kinematics"
 MAKE = """
 import json, os, sys, tempfile
 from dataclasses import replace
-from tumble.physics.drivers import compile_process, taichi_code, units
-from tumble.physics.drivers.kernel import sample_arguments
+from tumble.physics.run.compile import compile_process, taichi_code, units
+from tumble.physics.run.kernel import sample_arguments
 from tumble.physics.model.features import Features
 answers, found, has = os.fdopen(os.dup(1), "w"), {}, Features(*[False] * 6)
 os.dup2(2, 1)

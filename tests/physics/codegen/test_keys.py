@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tumble.physics.codegen import keys
-from tumble.physics.drivers.compile_process import _Compiler
-from tumble.physics.drivers.units import TURN, features_asked, unit_reach
+from tumble.physics.base.stage import STAGES
+from tumble.physics.machine.codegen import keys
 from tumble.physics.model.features import Features
-from tumble.physics.stage import STAGES
-from tumble.physics.state import reach
+from tumble.physics.model.state import reach
+from tumble.physics.run.compile.compile_process import _Compiler
+from tumble.physics.run.compile.units import TURN, features_asked, unit_reach
 
 PLAIN = Features(*[False] * 6)
 UNITS = [TURN, *STAGES]
@@ -69,7 +69,7 @@ def test_circumstances(monkeypatch):
 def test_sources(monkeypatch, tmp_path):
     """A changed, a new and a renamed file; but not one of a room that no unit is made of."""
     for room in (*keys._ROOMS, "rendering"):
-        shutil.copytree(keys._ROOT / room, tmp_path / room)
+        shutil.copytree(keys._ROOT / room, tmp_path / room, dirs_exist_ok=True)
     for name in keys._FILES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(keys._ROOT / name, tmp_path / name)
@@ -81,14 +81,14 @@ def test_sources(monkeypatch, tmp_path):
     before = sources()
     monkeypatch.setattr(keys, "_ROOT", tmp_path)
     assert sources() == before
-    (tmp_path / "rendering/scene.py").write_text("")
+    (tmp_path / "rendering/cast/scene.py").write_text("")
     assert sources() == before
-    path = tmp_path / "constraint/rows.py"
+    path = tmp_path / "mechanics/constraint/rows.py"
     path.write_text(path.read_text() + "\n")
     changed = sources()
     path.rename(path.with_name("other.py"))
     renamed = sources()
-    (tmp_path / "math/new.py").write_text("")
+    (tmp_path / "base/math/new.py").write_text("")
     assert len({before, changed, renamed, sources()}) == 4
     keys.hash_of.cache_clear()
 
@@ -107,13 +107,16 @@ def test_all_code_of_units_is_in_the_hash(monkeypatch):
     unit_reach.cache_clear()
     for name in UNITS:
         unit_reach(name)
-    hashed = {f"tumble.physics.{name}" for name in (*keys._ROOMS, *(file.removesuffix(".py") for file in keys._FILES))}
+    hashed = {
+        f"tumble.physics.{name.replace('/', '.')}"
+        for name in (*keys._ROOMS, *(file.removesuffix(".py") for file in keys._FILES))
+    }
     assert len(modules) > 50
     assert {module for module in modules if ".".join(module.split(".")[:3]) not in hashed} == set()
 
 
 def test_the_process_that_compiles_does_not_wait_for_torch():
     """Torch takes a second of each first start and 90 MB, and kernels need nothing of it."""
-    code = "import sys; import tumble.physics.drivers.compile_process; print('torch' in sys.modules)"
+    code = "import sys; import tumble.physics.run.compile.compile_process; print('torch' in sys.modules)"
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split()[-1] == "False"

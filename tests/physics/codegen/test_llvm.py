@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tumble.physics.codegen.llvm import load, machine_code
+from tumble.physics.machine.codegen.llvm import load, machine_code
 
 TEXT = """
 @table = internal constant [4 x double] [double 1.5, double -2.25, double 3.125, double 1.0e300]

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics.codegen import pool as module
-from tumble.physics.codegen.llvm import llvm, load, machine_code, target_machine
-from tumble.physics.codegen.pool import Pool, shared_pool
-from tumble.physics.codegen.pool_ir import source
+from tumble.physics.machine.codegen import pool as module
+from tumble.physics.machine.codegen.llvm import llvm, load, machine_code, target_machine
+from tumble.physics.machine.codegen.pool import Pool, shared_pool
+from tumble.physics.machine.codegen.pool_ir import source
 
 from .work import Job, all_meet, rounds_a_second, timed
 
@@ -28,7 +28,7 @@ PROGRAM = Path(__file__).with_name("work.py")
 LAST_LOOK = """
 import atexit
 atexit.register(lambda: print(pool._shared.helpers, pool._shared.alive))
-from tumble.physics.codegen.pool import shared_pool
+from tumble.physics.machine.codegen.pool import shared_pool
 pool = shared_pool(4)
 print(pool._shared.helpers, pool._shared.alive)
 """

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics import step
-from tumble.physics.drivers.units import TURN, features_asked, unit_reach
-from tumble.physics.math import spatial
-from tumble.physics.stage import STAGES, Stage
-from tumble.physics.state import reach
-from tumble.physics.state.reach import reach_of
+from tumble.physics.base.math import spatial
+from tumble.physics.base.stage import STAGES, Stage
+from tumble.physics.model.state import reach
+from tumble.physics.model.state.reach import reach_of
+from tumble.physics.run import step
+from tumble.physics.run.compile.units import TURN, features_asked, unit_reach
 
 HERE = Path(__file__)
 
@@ -123,7 +123,7 @@ def test_a_walk_in_a_circle():
 
 
 def test_conditions_of_other_stages_but_not_their_code(monkeypatch):
-    monkeypatch.setattr("tumble.physics.stage.STAGES", {})
+    monkeypatch.setattr("tumble.physics.base.stage.STAGES", {})
 
     def function(model, work):
         return work.of_another_stage

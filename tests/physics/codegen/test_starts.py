@@ -21,11 +21,12 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.codegen import store
-from tumble.physics.codegen.keys import key_of
-from tumble.physics.codegen.store import Store, default_folder
-from tumble.physics.drivers import compilers, programs
+from tumble.physics.machine.codegen import store
+from tumble.physics.machine.codegen.keys import key_of
+from tumble.physics.machine.codegen.store import Store, default_folder
 from tumble.physics.model.features import Features
+from tumble.physics.run import programs
+from tumble.physics.run.compile import compilers
 
 from ..interrupting import interrupted
 from .kept import FALLING, root_only, warned

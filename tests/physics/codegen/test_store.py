@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tumble.physics.codegen import store as module
-from tumble.physics.codegen.store import Store, default_folder, shared_store
+from tumble.physics.machine.codegen import store as module
+from tumble.physics.machine.codegen.store import Store, default_folder, shared_store
 
 from .kept import HEAD, contents_of, key_of, names, path_of, root_only, warned
 

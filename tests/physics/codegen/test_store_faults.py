@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tumble.physics.codegen.store import Store
+from tumble.physics.machine.codegen.store import Store
 
 from .kept import HEAD, IN_A_CHILD, contents_of, key_of, names, path_of, warned
 

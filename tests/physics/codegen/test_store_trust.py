@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tumble.physics.codegen import store as module
-from tumble.physics.codegen.store import Store
+from tumble.physics.machine.codegen import store as module
+from tumble.physics.machine.codegen.store import Store
 
 from .kept import IN_A_CHILD, contents_of, key_of, names, path_of, root_only, warned
 

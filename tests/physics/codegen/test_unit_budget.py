@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import pytest
 
-from tumble.physics.drivers.units import features_asked, units_of
 from tumble.physics.model.features import Features
 from tumble.physics.model.model import Model
+from tumble.physics.run.compile.units import features_asked, units_of
 
 from ..parity.catalogue import load, names
 

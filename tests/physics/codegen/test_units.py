@@ -10,9 +10,9 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.drivers import programs
-from tumble.physics.drivers.bound_kernel import Kernel
-from tumble.physics.drivers.programs import Program
+from tumble.physics.run import programs
+from tumble.physics.run.bound_kernel import Kernel
+from tumble.physics.run.programs import Program
 
 from .kept import FALLING
 

@@ -5,11 +5,11 @@ import ctypes
 import numpy as np
 import pytest
 
-from tumble.physics.codegen import worker as module
-from tumble.physics.codegen.ir import ENTRY
-from tumble.physics.codegen.llvm import llvm, load, machine_code
-from tumble.physics.codegen.pool import Pool
-from tumble.physics.codegen.worker import BEFORE, COUNT, ITEM, TAKEN, of_workers
+from tumble.physics.machine.codegen import worker as module
+from tumble.physics.machine.codegen.ir import ENTRY
+from tumble.physics.machine.codegen.llvm import llvm, load, machine_code
+from tumble.physics.machine.codegen.pool import Pool
+from tumble.physics.machine.codegen.worker import BEFORE, COUNT, ITEM, TAKEN, of_workers
 
 WORDS = 7  # of a context: eight bytes each
 ON_ITEM = f"""

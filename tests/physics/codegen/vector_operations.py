@@ -14,12 +14,12 @@ import taichi as ti
 import torch
 from taichi.lang.impl import expr_init, subscript
 
-from tumble.physics.drivers import compile_process
-from tumble.physics.drivers.kernel import number_array
-from tumble.physics.drivers.scratch import place
-from tumble.physics.fields import Field, FieldView, flat_array
-from tumble.physics.math import Lanes
-from tumble.physics.math.lanes import traced
+from tumble.physics.base.fields import Field, FieldView, flat_array
+from tumble.physics.base.math import Lanes
+from tumble.physics.base.math.lanes import traced
+from tumble.physics.run.compile import compile_process
+from tumble.physics.run.kernel import number_array
+from tumble.physics.run.tiles.scratch import place
 
 COUNT = 512  # inputs, in so many lane numbers as they fill
 ROWS, FIRST, SECOND = 8, 0, 8  # of each of the two views of an array that the actions work on

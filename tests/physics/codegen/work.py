@@ -7,8 +7,8 @@ import threading
 import time
 from functools import cache
 
-from tumble.physics.codegen.llvm import load, machine_code
-from tumble.physics.codegen.pool import Pool, shared_pool
+from tumble.physics.machine.codegen.llvm import load, machine_code
+from tumble.physics.machine.codegen.pool import Pool, shared_pool
 
 SOURCE = """
 ; 0 a sum, 1 what to add to it, 2 how long to take, 3 how often it was called, 4 anything, 5 how many have come,
@@ -167,7 +167,7 @@ def leave(how):
     elif how == "late":  # a launch after the helpers have ended
         import atexit
 
-        from tumble.physics.codegen import pool as module
+        from tumble.physics.machine.codegen import pool as module
 
         atexit.unregister(module._state.stop)
         atexit.register(Job(pool, 5).run)

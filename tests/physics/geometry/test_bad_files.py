@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.model.loading.sanity import ModelLoadError
 
 from . import mesh_bytes
 from .mesh_bytes import CORNERS, TRIANGLES, VOLUME, WRITERS

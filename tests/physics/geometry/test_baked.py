@@ -13,8 +13,8 @@ import warnings
 import numpy as np
 import pytest
 
-from tumble.physics.geometry import baked as module
-from tumble.physics.geometry.baked import baked, decoded, encoded, folder, key_of
+from tumble.physics.files.geometry import baked as module
+from tumble.physics.files.geometry.baked import baked, decoded, encoded, folder, key_of
 
 GIVEN = {"vertices": np.arange(12.0).reshape(4, 3), "faces": np.array([[0, 1, 2]], np.int32)}
 
@@ -187,7 +187,7 @@ def test_where_it_lies(monkeypatch, variables, expected):
 A_PROCESS = """
 import sys
 import numpy as np
-from tumble.physics.geometry.baked import baked
+from tumble.physics.files.geometry.baked import baked
 assert not {"torch", "taichi", "mujoco", "llvmlite"} & set(sys.modules)
 
 def compute():

@@ -9,7 +9,7 @@ import torch
 from scipy.spatial import ConvexHull
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.readout.bounds import world_bounds
+from tumble.physics.solver.readout.bounds import world_bounds
 
 from .test_store import numbers
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.geometry import pieces
-from tumble.physics.geometry.decomposition import MeshOptions
-from tumble.physics.geometry.files import MeshFileError
-from tumble.physics.model.loading import load_mjcf
+from tumble.physics.files.geometry import pieces
+from tumble.physics.files.geometry.decomposition import MeshOptions
+from tumble.physics.files.geometry.files import MeshFileError
+from tumble.physics.model.loading.loading import load_mjcf
 
 trimesh = pytest.importorskip("trimesh")
 needs_coacd = pytest.mark.skipif(importlib.util.find_spec("coacd") is None, reason="coacd is not installed")

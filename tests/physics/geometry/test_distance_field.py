@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tumble.physics.geometry import distance_field as module
-from tumble.physics.geometry.distance_field import distance_field, surface_points
-from tumble.physics.geometry.files import MeshFileError
-from tumble.physics.geometry.surface import closed_surface, open_edges
+from tumble.physics.files.geometry import distance_field as module
+from tumble.physics.files.geometry.distance_field import distance_field, surface_points
+from tumble.physics.files.geometry.files import MeshFileError
+from tumble.physics.files.geometry.surface import closed_surface, open_edges
 
 from .. import solids
 from .exact_distance import exact_distance

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from tumble.physics import Model
-from tumble.physics.geometry.mesh import different_rows
-from tumble.physics.geometry.trimesh_files import parse_mesh
+from tumble.physics.files.geometry.mesh import different_rows
+from tumble.physics.files.geometry.trimesh_files import parse_mesh
 
 from . import mesh_bytes
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from tumble.physics import Model
-from tumble.physics.geometry.store import DATA, WIDTH, GeometryStore
+from tumble.physics.files.geometry.store import DATA, WIDTH, GeometryStore
 
 trimesh = pytest.importorskip("trimesh")
 SINGLE = 1e-6

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.model.sanity import ModelLoadError
+from tumble.physics.model.loading.sanity import ModelLoadError
 
 GOOD = {"nrow": 3, "ncol": 4, "size": [1.0, 1.0, 0.5, 0.1], "userdata": np.linspace(0, 1, 12)}
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from tumble.physics.collision.candidates import put_candidate, reduce_candidates
-from tumble.physics.fields import Field, FieldView, flat_array
-from tumble.physics.math import Lanes, Vec3
-from tumble.physics.model.pair_table import CANDIDATES, SPREAD
+from tumble.physics.base.fields import Field, FieldView, flat_array
+from tumble.physics.base.math import Lanes, Vec3
+from tumble.physics.mechanics.collision.candidates import put_candidate, reduce_candidates
+from tumble.physics.mechanics.collision.pair_table import CANDIDATES, SPREAD
 
 from ..starts import run_in_columns
 

@@ -8,12 +8,12 @@ import taichi as ti
 from scipy.spatial.transform import Rotation
 
 import tumble
-from tumble.physics.math import Inertia, Lanes, Motion, Quat, Vec3, func
-from tumble.physics.math.compensated import two_sum
-from tumble.physics.math.lanes import for_each_lane
-from tumble.physics.math.quaternion import from_axis_angle, integrate, rotation_vector, turn
-from tumble.physics.math.trigonometry import atan2, sincos
-from tumble.physics.process.taichi_thread import in_taichis_thread
+from tumble.physics.base.math import Inertia, Lanes, Motion, Quat, Vec3, func
+from tumble.physics.base.math.compensated import two_sum
+from tumble.physics.base.math.lanes import for_each_lane
+from tumble.physics.base.math.quaternion import from_axis_angle, integrate, rotation_vector, turn
+from tumble.physics.base.math.trigonometry import atan2, sincos
+from tumble.physics.machine.taichi_thread import in_taichis_thread
 
 INPUTS = 20  # q(4) v(3) w(3) angle(1) inertia diagonal(3) mass(1) motion... see `sample`
 # A few roundings of numbers of order one; the polynomials are within 2 units in the last place.

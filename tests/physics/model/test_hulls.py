@@ -5,7 +5,7 @@ import sys
 import mujoco
 import numpy as np
 
-from tumble.physics.model.hulls import Hulls, large_quadrilaterals
+from tumble.physics.model.tables.hulls import Hulls, large_quadrilaterals
 
 DOWN = 1e-3  # metres by which the whole face is below the plane
 

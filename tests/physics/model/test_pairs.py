@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.collision.narrow_phase import ROUTINES
-from tumble.physics.mjmodel.pairs import idle_by_hand, number_by_hand, pair_condim, pair_margin, possible_pairs
-from tumble.physics.model.pair_table import NO_ROW, PAIR_TABLE, rows_of
+from tumble.physics.files.mjmodel.pairs import idle_by_hand, number_by_hand, pair_condim, pair_margin, possible_pairs
+from tumble.physics.mechanics.collision.narrow_phase import ROUTINES
+from tumble.physics.mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
 from tumble.physics.model.pairs import has_narrow_phase
 
 from ...models.random_models import random_model

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.mjmodel.pairs import possible_pairs
-from tumble.physics.model.loading import ModelLoadError, check_supported, load_mjcf
+from tumble.physics.files.mjmodel.pairs import possible_pairs
+from tumble.physics.model.loading.loading import ModelLoadError, check_supported, load_mjcf
+from tumble.physics.model.loading.sanity import least_pairs, reject_impossible
 from tumble.physics.model.places import Places
-from tumble.physics.model.sanity import least_pairs, reject_impossible
 
 BODY = """<mujoco>
   <worldbody>
@@ -133,7 +133,7 @@ def test_geoms_that_only_look_are_not_counted():
 @pytest.mark.parametrize("geom", ["", 'contype="2" conaffinity="1"', 'contype="2" conaffinity="0"'])
 def test_pairs_are_counted_without_a_list(geom, monkeypatch):
     """Never more than there are; exactly as many where no geom lies still on the world's side of a joint."""
-    monkeypatch.setattr("tumble.physics.model.sanity.MOST_PAIRS", -1)
+    monkeypatch.setattr("tumble.physics.model.loading.sanity.MOST_PAIRS", -1)
     outer = '<contact><exclude body1="x" body2="y"/></contact>'
     for xml in (
         crowd(20, geom),

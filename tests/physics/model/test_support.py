@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from mujoco.introspect import enums, structs
 
-from tumble.physics.model.loading import ModelLoadError, check_supported, load_mjcf, load_mjmodel, load_mjspec
-from tumble.physics.model.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, OPTION, role
+from tumble.physics.model.loading.loading import ModelLoadError, check_supported, load_mjcf, load_mjmodel, load_mjspec
 from tumble.physics.model.rules import RULES
 from tumble.physics.model.support import UnsupportedModelError, check_support
+from tumble.physics.model.tables.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, OPTION, role
 
 from .unsupported_cases import CASES, PATCHED
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import mujoco
 
-from tumble.physics.model.loading import check_supported, load_mjcf
+from tumble.physics.model.loading.loading import check_supported, load_mjcf
 
 from ...models.packaged import packaged_models
 from ...models.purpose import MODELS

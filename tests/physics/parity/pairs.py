@@ -17,7 +17,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.pair_table import PAIR_TABLE
+from tumble.physics.mechanics.collision.pair_table import PAIR_TABLE
 
 from ..test_convex_pairs import ALL, MESHES, REACH, gap_along, geoms, listed, poses, same, theirs
 from . import pairs_page

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import mujoco
 import numpy as np
 
-from tumble.physics.geometry.names import type_name
+from tumble.physics.files.geometry.names import type_name
 
 from .compare import (
     TOLERANCES,

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.mjmodel.pairs import pair_margin
+from tumble.physics.files.mjmodel.pairs import pair_margin
 
 from . import reference
 from .reference import Contact, States

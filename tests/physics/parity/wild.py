@@ -8,7 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tumble.physics.model.loading import check_supported, load_mjcf
+from tumble.physics.model.loading.loading import check_supported, load_mjcf
 
 from ..test_convex_pairs import gap_along
 from .compare import tolerance_of

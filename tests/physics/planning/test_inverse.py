@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from tumble import assets
 from tumble.physics import InverseKinematics, Model, RigidSolver, Target, inverse_kinematics, plan_path
-from tumble.physics.planning.couplings import coupled_joints, joint_couplings, other_equalities
-from tumble.physics.planning.draws import env_streams
+from tumble.physics.solver.planning.couplings import coupled_joints, joint_couplings, other_equalities
+from tumble.physics.solver.planning.draws import env_streams
 
 from ..starts import run_in_columns, run_with
 

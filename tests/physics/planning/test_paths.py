@@ -11,7 +11,7 @@ import torch
 
 from tumble import assets
 from tumble.physics import Model, RigidSolver, plan_path
-from tumble.physics.planning.polylines import arc_lengths, sampled
+from tumble.physics.solver.planning.polylines import arc_lengths, sampled
 
 from ..starts import run_with
 

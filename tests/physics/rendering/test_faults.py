@@ -6,9 +6,9 @@ import pytest
 import torch
 import trimesh
 
-from tumble.physics.process.runtime import ensure_runtime
-from tumble.physics.rays.query import RayCaster
+from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.rendering import BatchRenderer, Camera, Look
+from tumble.physics.rendering.rays.query import RayCaster
 
 from ...models.meshes import attributes, box_with_hole, icosphere, mug, torus
 from ..starts import run_with

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.physics.process.runtime import ensure_runtime
-from tumble.physics.rays.mesh_tree import MOST_IN_LEAF, box_tree
-from tumble.physics.rendering import BatchRenderer, Camera, Look, casting
-from tumble.physics.rendering.launch import shared_ray_kernels
-from tumble.physics.rendering.raycast import Has
+from tumble.physics.machine.runtime import ensure_runtime
+from tumble.physics.rendering import BatchRenderer, Camera, Look
+from tumble.physics.rendering.cast import casting
+from tumble.physics.rendering.cast.launch import shared_ray_kernels
+from tumble.physics.rendering.cast.raycast import Has
+from tumble.physics.rendering.rays.mesh_tree import MOST_IN_LEAF, box_tree
 
 from ...models.meshes import attributes, box_with_hole, icosphere, torus
 from .test_against_mj_ray import DEPTH_TOLERANCE, EDGE_BUDGET, beside, mj_ray

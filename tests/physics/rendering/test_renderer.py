@@ -206,7 +206,7 @@ def test_impossible_arguments_are_told_in_a_sentence(given, message, poses):
 
 def test_a_texture_that_is_missing_is_named():
     from tumble.physics import Model
-    from tumble.physics.model.sanity import ModelLoadError
+    from tumble.physics.model.loading.sanity import ModelLoadError
 
     xml = """<mujoco><asset><texture name="t" type="2d" {}/><material name="m" texture="{}"/></asset>
     <worldbody><geom size="1" material="m"/></worldbody></mujoco>"""

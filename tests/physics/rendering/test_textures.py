@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tumble.physics.rendering import BatchRenderer, Camera, Look
-from tumble.physics.rendering.textures import textures
+from tumble.physics.rendering.shown.textures import textures
 
 from ...models.meshes import attributes, icosphere
 from .mujoco_pictures import mujoco_pictures

@@ -12,8 +12,9 @@ import pytest
 import torch
 from matplotlib.image import imread
 
-from tumble.physics.process import disk
-from tumble.physics.rendering import save_png, video, write_video
+from tumble.physics.machine import disk
+from tumble.physics.rendering import save_png, write_video
+from tumble.physics.rendering.film import video
 
 
 def clip(n=12, height=48, width=64):

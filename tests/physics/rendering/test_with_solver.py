@@ -56,7 +56,8 @@ def test_sizes_of_environments_are_asked_of_the_solver(poses):
 def test_the_process_that_compiles_pictures_needs_no_torch():
     """It takes a second to import, each time that pictures are compiled."""
     kernels = (
-        "tumble.physics.rendering.raycast, tumble.physics.rendering.path.kernel, tumble.physics.rendering.path.wavelets"
+        "tumble.physics.rendering.cast.raycast, tumble.physics.rendering.path.kernel"
+        ", tumble.physics.rendering.path.wavelets"
     )
     program = f"import sys, {kernels}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -8,10 +8,10 @@ import threading
 import numpy as np
 import pytest
 
+from tumble.physics.files.urdf import UrdfError, UrdfWarning, urdf_spec
+from tumble.physics.files.urdf.xml_tree import LARGEST
+from tumble.physics.model.loading.sanity import ModelLoadError
 from tumble.physics.model.model import Model
-from tumble.physics.model.sanity import ModelLoadError
-from tumble.physics.urdf import UrdfError, UrdfWarning, urdf_spec
-from tumble.physics.urdf.xml_tree import LARGEST
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 LINK = f'<link name="b">{INERTIAL}</link>'

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tumble.physics.files.urdf import UrdfError, UrdfWarning, urdf_spec
+from tumble.physics.model.loading.sanity import ModelLoadError
 from tumble.physics.model.model import Model
-from tumble.physics.model.sanity import ModelLoadError
-from tumble.physics.urdf import UrdfError, UrdfWarning, urdf_spec
 
 from ..geometry.mesh_bytes import WRITERS
 from .test_broken_files import INERTIAL

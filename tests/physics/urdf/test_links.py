@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from tumble.physics.files.urdf import UrdfError, UrdfWarning, link_frame, urdf_spec, velocity_limits
 from tumble.physics.model.model import Model
-from tumble.physics.urdf import UrdfError, UrdfWarning, link_frame, urdf_spec, velocity_limits
 
 from .test_broken_files import INERTIAL
 from .test_motion import affine, whole_inertia
@@ -14,7 +14,7 @@ ROUNDING = 1e-12
 """Poses are products of a few rotations."""
 BARE = '<link name="{}"/>'
 LINK = f'<link name="{{}}">{INERTIAL}</link>'
-pytestmark = pytest.mark.filterwarnings("ignore::tumble.physics.urdf.UrdfWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::tumble.physics.files.urdf.UrdfWarning")
 
 
 def joint(kind: str, parent: str, child: str, inside: str = "", name: str = "") -> str:

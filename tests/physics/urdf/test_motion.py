@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from tumble.physics.urdf import urdf_spec
+from tumble.physics.files.urdf import urdf_spec
 
 from .two_ways import mjcf, random_robot, urdf
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tumble.physics.rendering import BatchRenderer, Camera, Look
-from tumble.physics.rendering.lights import ATTENUATION, CONE, DIFFUSE, lights
+from tumble.physics.rendering.shown.lights import ATTENUATION, CONE, DIFFUSE, lights
 
 from .scenes import PALE, PLAIN, light_of, root_mean_square, source_of, tracer
 

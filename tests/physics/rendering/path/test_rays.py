@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from tumble.physics.drivers.tensor_kernels import Recipe, shared_kernels
-from tumble.physics.process.runtime import ensure_runtime
-from tumble.physics.rendering.casting import DRESS_NAMES
+from tumble.physics.machine.runtime import ensure_runtime
+from tumble.physics.rendering.cast.casting import DRESS_NAMES
 from tumble.physics.rendering.path.eights import COLUMNS, HALF, ROW, WIDE, eights
+from tumble.physics.run.tensor_kernels import Recipe, shared_kernels
 
 from ....models.meshes import attributes, icosphere, torus
 from ..conftest import PRIMITIVES, MujocoPoses

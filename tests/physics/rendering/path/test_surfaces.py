@@ -9,8 +9,8 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from tumble.physics.drivers.tensor_kernels import Recipe, shared_kernels
-from tumble.physics.process.runtime import ensure_runtime
+from tumble.physics.machine.runtime import ensure_runtime
+from tumble.physics.run.tensor_kernels import Recipe, shared_kernels
 
 KERNELS = Path(__file__).resolve().parent / "kernels"
 """A folder of its own, from which the process that compiles can import."""

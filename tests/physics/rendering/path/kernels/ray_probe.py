@@ -4,16 +4,16 @@ from typing import Any
 
 import taichi as ti
 
-from tumble.physics.rays.field_walk import Fields
-from tumble.physics.rays.traverse import Meshes
-from tumble.physics.rendering.dress import Dressed
-from tumble.physics.rendering.ground import Ground
+from tumble.physics.base.shapes.ray import MISS
+from tumble.physics.rendering.cast.raycast import D2, F1, F2, F3, I1, I2, U2, Has
 from tumble.physics.rendering.path.cast import World
 from tumble.physics.rendering.path.eights import CLEARLY, Placed
-from tumble.physics.rendering.raycast import D2, F1, F2, F3, I1, I2, U2, Has
+from tumble.physics.rendering.rays.field_walk import Fields
+from tumble.physics.rendering.rays.traverse import Meshes
 from tumble.physics.rendering.shading import vec3
-from tumble.physics.rendering.textures import Painter
-from tumble.physics.shapes.ray import MISS
+from tumble.physics.rendering.shown.dress import Dressed
+from tumble.physics.rendering.shown.ground import Ground
+from tumble.physics.rendering.shown.textures import Painter
 
 
 def make_ray_probe() -> Any:

@@ -1,0 +1,1 @@
+"""Tasks: the base class, and what a task's methods use."""

@@ -1,0 +1,379 @@
+"""The base class of tasks: where episodes start, what the agent sees, what a step is worth and when an episode ends.
+
+A task is a class of pure batched functions: it knows a model, but no solver, no episode and no batch size. n
+environments come first in every shape. `docs/your_own_task.md` writes one from nothing; `hopper.py` is a short one.
+"""
+
+import copy
+import inspect
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
+
+import gymnasium
+import mujoco
+import numpy as np
+
+from ... import assets
+from ..arrays import Array, ArrayKind
+from .noise import Noise
+from .option_kinds import PLAIN, kind_of
+from .scans import RayScan
+from .scene_entities import SceneEntity, require_scene, scene_entity
+
+if TYPE_CHECKING:
+    from ...physics import Model
+    from ...scene import Scene
+    from ...scene.variants import Variants
+
+_BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "_varied")
+
+Observation = Array | dict[str, Array]
+"""One array (n, ...), or several by name where the observation space is a `Dict`."""
+
+
+class TaskState(NamedTuple):
+    """The state of n environments, as a task sees it after a step or a reset.
+
+    After a step `fields` are those of its last evaluation, before the final integration, as MuJoCo leaves them; after a
+    reset they are those of the new state itself. `reset` and `begin` of one episode draw from the same `noise`, and so
+    does everything within one step.
+    """
+
+    coordinates: Array  # (n, nq + nv), qpos and qvel side by side
+    qpos: Array  # (n, nq) m, rad, quaternions w first; a part of `coordinates`, as is qvel
+    qvel: Array  # (n, nv) m/s, rad/s
+    fields: Mapping[str, Array]  # the derived quantities in `Task.reads`, by MuJoCo's names: (n, items[, components])
+    images: Mapping[str, Array]  # pictures by the cameras in `Task.cameras`: (n, height, width, 3) uint8
+    memory: Mapping[str, Array]  # what the task remembers, each (n, ...)
+    noise: Noise  # random draws of this moment
+    rays: Mapping[str, Array] = {}  # distances along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
+
+    def remember(self, **memory: Array) -> "TaskState":
+        """The same state with other memory: `state = state.remember(last_action=action)`."""
+        return self._replace(memory={**self.memory, **memory})
+
+    def with_fields(self, **replaced: Array) -> "TaskState":
+        """The same state with other derived quantities."""
+        return self._replace(fields={**self.fields, **replaced})
+
+
+class Last(NamedTuple):
+    """The ends of the episodes that n environments leave behind at a reset."""
+
+    envs: Array  # (n,) int64, the environments' numbers in the batch
+    num_envs: int  # of the whole batch
+    fresh: Array  # (n,) bool: nothing is left behind, because the batch is new or the environment was seeded
+    steps: Array  # (n,) int64, steps that the episode took
+    qpos: Array  # (n, nq), where it ended
+    qvel: Array  # (n, nv)
+    memory: Mapping[str, Array]  # what the task remembers of it, each (n, ...); empty in a new batch
+
+
+class Start(NamedTuple):
+    """The starts of n episodes."""
+
+    qpos: Array  # (n, nq), or (nq,) for all
+    qvel: Array  # (n, nv), or (nv,) for all
+    memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
+    parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
+    inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; those left out begin with the model's own
+
+
+class ResetResult(NamedTuple):
+    """The observations and infos with which n episodes begin."""
+
+    observation: Observation
+    info: Mapping[str, Array] = {}  # each (n, ...)
+    memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins the memory of `reset`
+    inputs: Mapping[str, Any] = {}  # inputs that follow from the state; they join those of `reset`
+
+
+class StepResult(NamedTuple):
+    """The result of a step for n environments."""
+
+    observation: Observation
+    reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
+    terminated: Array | None = None  # (n,) bool: the episode ended, and nothing follows; None: in no environment
+    info: Mapping[str, Array] = {}  # each (n, ...)
+    memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
+    truncated: Array | None = None  # (n,) bool: the episode is cut short, as by the time limit; None: in no environment
+    inputs: Mapping[str, Any] = {}  # inputs that act from the next step on; those left out keep their values
+    parameters: Mapping[str, Any] = {}  # numbers of the model from the next step on, each (n, ...), as in `Start`
+    parameters_mask: Array | None = None  # (n,) bool: the environments whose numbers change; None: all
+    qvel: Array | None = None  # (n, nv), velocities to go on with, as after a push; None: those of the state
+
+
+class CameraView(NamedTuple):
+    """A picture that is part of a task's state."""
+
+    width: int = 64  # pixels
+    height: int = 64
+    camera: int | str | Mapping[str, Any] | None = None  # the model's, or a free one; None follows body 1
+
+
+@dataclass_transform(kw_only_default=True)
+@dataclass(kw_only=True)
+class Task(ABC):
+    """The base class of all tasks.
+
+    A subclass is a dataclass by itself: annotated fields with defaults are the options that users may set. It defines
+    `reset`, `observation` and `step`, and names the model and what it reads. What a batch of environments works with is
+    a copy that is bound to the model: in the methods there are
+
+    - `self.model`: the compiled `mujoco.MjModel`;
+    - `self.dt`: seconds of an environment step; `self.init_qpos` (nq,): the reference position, float64;
+    - `self.xp`: numpy, or torch in the names of the array API standard; `self.array(values)`: numbers as such an array.
+    """
+
+    reads: ClassVar[Sequence[str]] = ()
+    """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/reference/fields.md)."""
+    cameras: ClassVar[Mapping[str, CameraView]] = {}
+    """Pictures wanted in `state.images`; each is drawn, in every environment, where a method reads it."""
+    rays: ClassVar[Mapping[str, RayScan]] = {}
+    """Rays wanted in `state.rays`: scans of the ground, distance sensors; each is cast where a method reads it."""
+    camera: ClassVar[Mapping[str, Any]] = {}
+    """The free camera of `render()`, by the fields of `tumble.physics.rendering.Camera`."""
+    array_library: ClassVar[str | None] = None
+    """"torch": arrays are torch tensors on a CPU too; None: numpy on a CPU, torch elsewhere."""
+    control_each_substep: ClassVar[bool] = False
+    """True: `control` is called at every physics step, not once in an environment step."""
+
+    xml_file: str = ""
+    frame_skip: int = 1
+    default_camera_config: dict[str, Any] | None = None
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Make the subclass a dataclass; a plain `xml_file = "mine.xml"` is a new default too."""
+        super().__init_subclass__(**arguments)
+        options = cls.__dataclass_fields__.values()  # the bases'
+        redefined = {option.name: option.type for option in options if option.name in cls.__dict__}
+        cls.__annotations__ = redefined | inspect.get_annotations(cls)
+        dataclass(kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        """Convert options that are numbers or pairs of them to Python's types, so that every library rounds them alike.
+
+        Raises:
+            TypeError: an option whose default or annotation is a number or a pair of numbers is something else, or one
+                whose annotation is `int` is not whole.
+            ValueError: a number is NaN.
+        """
+        for option in fields(self):
+            value, kind = getattr(self, option.name), kind_of(option)
+            if kind is None:
+                continue
+            try:
+                plain = PLAIN[kind](value)
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"{type(self).__name__}: {option.name} must be {kind}, got {value!r}") from error
+            if any(math.isnan(number) for number in (plain if isinstance(plain, tuple) else (plain,))):
+                raise ValueError(f"{type(self).__name__}: {option.name} is {value!r}; it must be {kind}, and not NaN")
+            setattr(self, option.name, plain)
+
+    # -- what a subclass defines --------------------------------------------------------------------------------------
+
+    def bind(self) -> None:  # noqa: B027 - most tasks need no more than what `bound` gives
+        """Look up what the task needs of `self.model`, such as the number of a body. Called once, on a bound copy.
+
+        Raises:
+            ValueError: an option does not fit the model.
+        """
+
+    @abstractmethod
+    def reset(self, noise: Noise) -> Start:
+        """Draw where n episodes start, and what the task remembers from there on, such as a goal.
+
+        Args:
+            noise: of the n episodes; `noise.uniform(-1, 1, 3)` is (n, 3).
+        """
+
+    def reset_after(self, last: Last, noise: Noise) -> Start:
+        """Draw where n episodes start that follow others; by default `reset(noise)`, which knows of none.
+
+        A task whose starts depend on how an environment did before, as curricula do, defines this too. What is to be
+        known of an environment at its next reset is in its memory. After `reset(seed=...)` all begins anew
+        (`last.fresh`), so that a seed determines what follows.
+        """
+        return self.reset(noise)
+
+    def observation(self, state: TaskState) -> Observation:
+        """Return what the agent sees, (n, ...) or several by name.
+
+        Floating-point numbers are brought to the solver's precision; uint8 stays.
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines neither observation(state) nor begin(state)")
+
+    def begin(self, state: TaskState) -> ResetResult:
+        """Return what is seen where n episodes begin, in the state and with the memory that `reset` drew.
+
+        Memory that follows from the state is made here: a first position, a history; and so are inputs. If a user
+        changes a state through the solver, this method is called again, and only its memory and inputs are used.
+        """
+        return ResetResult(self.observation(state))
+
+    @abstractmethod
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Return what the step that led to this state brought: observation, reward terms, ends of episodes.
+
+        An episode ends where `terminated` is True (a fall: its future is worth nothing), where `truncated` is True (out
+        of the arena, a command fulfilled: learners add the value of the final observation), and at the time limit,
+        which truncates too. Where an episode terminates and is truncated in one step, both flags are handed out, and
+        learners treat it as terminated.
+
+        A push is `qvel`: the next step begins with it, and an observation shows it if it is made of a state that has
+        it. What `fields` have then is still that of the last evaluation.
+
+        Args:
+            state: after the step, with the memory from before it.
+            action: (n, ...), as the agent gave it.
+        """
+
+    def control(self, state: TaskState, action: Array) -> Array:
+        """Turn actions into controls of the actuators, (n, nu). They limit them to their own ranges.
+
+        Args:
+            state: before the step; at every physics step if `control_each_substep`.
+            action: (n, ...).
+        """
+        return action
+
+    @property
+    def action_space(self) -> gymnasium.Space:
+        """The space of one environment's actions: by default the ranges of the actuators' controls, float32.
+
+        A `Box`, `Discrete`, `MultiDiscrete` or `MultiBinary`. A control without a range takes any number.
+        """
+        limited = self.model.actuator_ctrllimited.astype(bool)
+        low = np.where(limited, self.model.actuator_ctrlrange[:, 0], -np.inf).astype(np.float32)
+        high = np.where(limited, self.model.actuator_ctrlrange[:, 1], np.inf).astype(np.float32)
+        return gymnasium.spaces.Box(low, high, dtype=np.float32)
+
+    @property
+    def observation_space(self) -> gymnasium.Space | None:
+        """The space of one environment's observations, a `Box` or a `Dict` of them.
+
+        None: any number, or any byte where the observation is uint8, in the shapes that `observation` has.
+        """
+        return None
+
+    def build_scene(self) -> "Scene":
+        """Return a scene instead of an `xml_file`: a `tumble.scene.Scene` with entities; nothing calls its `build`.
+
+        Its entities are found by name: `self.scene_entity("cube")`. The actuators of their files act. An environment
+        step is `frame_skip` physics steps, of `dt / substeps` of the scene each.
+        """
+        raise NotImplementedError(f"{type(self).__name__} gives no scene")
+
+    def load_model(self, **options: Any) -> "Model":
+        """Load the model: that of `build_scene`, or `xml_file`, looked for beside the task's module, then in Tumble.
+
+        Args:
+            options: override the file's, e.g. timestep=0.005.
+
+        Raises:
+            FileNotFoundError: no such file; the message says where it was looked for.
+            ValueError: the task has neither a scene nor a file, or its scene is built.
+        """
+        from ...physics import Model
+
+        if (scene := self._scene()) is not None:
+            return scene.compile(actuators=True, **options)
+        if not self.xml_file:
+            raise ValueError(f"{type(self).__name__}: give it an xml_file, or define build_scene()")
+        return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
+
+    # -- what every task has ------------------------------------------------------------------------------------------
+
+    def bound(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray] | None = None) -> Self:
+        """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
+
+        Args:
+            model: of all environments.
+            kind: of arrays.
+            varied: numbers of the model that differ between environments from the beginning, by the shapes of their
+                scene, (num_envs, ...) each; it may be filled later, when there is a solver.
+
+        Raises:
+            ValueError: an option does not fit the model.
+        """
+        if self.frame_skip < 1:
+            raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
+        task = copy.deepcopy(self)
+        task._learn(model, kind, {} if varied is None else varied)
+        task.bind()
+        return task
+
+    def _learn(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray]) -> None:
+        self._varied = varied
+        self.model, self._kind, self.xp = model, kind, kind.xp
+        self.dt = float(model.opt.timestep) * self.frame_skip
+        self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what `bound` gave: copies and pickles of a bound task are to be bound anew."""
+        return {name: value for name, value in vars(self).items() if name not in _BOUND}
+
+    def scene_entity(self, name: str) -> SceneEntity:
+        """Return the places of an entity of the task's scene in states: columns of `qpos`, rows of `xpos`, and so on.
+
+        Raises:
+            KeyError: for an unknown name, with the nearest.
+        """
+        return scene_entity(self.model, name)
+
+    def array(self, values: Any) -> Array:
+        """Numbers as an array of the kind, precision and device that states have."""
+        return self._kind.numbers(values)
+
+    def _scene(self) -> "Scene | None":
+        """Return the task's scene, None if it has a file; errors are those of `require_scene`."""
+        if type(self).build_scene is Task.build_scene:
+            return None
+        return require_scene(self.build_scene(), type(self).__name__)
+
+    def _folders(self) -> list[Path]:
+        """List the folders of the modules of this class and its bases; for one typed at a prompt the present folder."""
+        folders = []
+        for kind in type(self).__mro__:
+            if issubclass(kind, Task) and kind is not Task:
+                file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+                folders.append(Path(file).parent if file else Path.cwd())
+        return folders
+
+
+def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
+    """Return the model of a task, and the entities of its scene whose shapes differ from environment to environment.
+
+    Raises:
+        FileNotFoundError, ValueError, TypeError: as `Task.load_model`.
+    """
+    from ...physics import Model
+
+    scene = task._scene() if type(task).load_model is Task.load_model else None
+    if scene is None:
+        model = task.load_model(**options)
+        if not isinstance(model, Model):
+            kind = type(model).__name__
+            raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
+        return model, ()
+    return scene.compile(actuators=True, **options), scene.variants
+
+
+def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
+    """Return all numbers of the model that a task loads; nothing if only `xml_file` decides which it is."""
+    if type(task).load_model is Task.load_model and type(task).build_scene is Task.build_scene:
+        return []
+    model, variants = load(replace(task), options)
+    image = np.empty(mujoco.mj_sizeModel(model.mj), np.uint8)
+    mujoco.mj_saveModel(model.mj, None, image)
+    return [image, model.values, [(each.name, each.numbers, each.places) for each in variants]]
+
+
+def options_of(kind: type[Task]) -> list[str]:
+    """The names of a task's options: what its class may be called with."""
+    return list(inspect.signature(kind).parameters)

@@ -1,0 +1,1 @@
+"""Common ground of all rooms of the physics: arithmetic, kinds of geoms, fields, stages, indices of environments."""

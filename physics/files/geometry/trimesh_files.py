@@ -1,0 +1,173 @@
+"""Meshes in formats that MuJoCo does not read, through `trimesh`: glb, gltf, ply, off, dae, and STL as text.
+
+All parts of a file become one mesh, where the file's own nodes put them. Coordinates stay as they are: a file with y up
+has y up, as with OBJ in MuJoCo (`refquat` turns it); COLLADA's unit is made metres. Before trimesh sees a file,
+`declared` has held its head against its length, so that no number in it makes room for more than there is.
+"""
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...machine.libraries import pip_install
+from .appearance import Part, appearance_of, part_of
+from .collada_head import check_dae
+from .declared import check_glb, check_gltf, check_off, check_ply, is_binary_stl
+from .files import LARGEST_FILE, MeshFileError, read_beside
+from .mesh import FARTHEST, MOST_FACES, Mesh, cleaned, require_faces, require_near
+
+CHECKS: dict[str, Callable[[bytes], Any]] = {
+    "glb": check_glb,
+    "gltf": check_gltf,
+    "ply": check_ply,
+    "off": check_off,
+    "dae": check_dae,
+    "stl": is_binary_stl,
+}
+"""The formats read here, and what looks at a file of each first."""
+EXTRAS = {"dae": ("collada", "pycollada")}
+"""Modules that trimesh needs for a format, and what installs them."""
+_LOOKS = re.compile(
+    rb"<(library_(?:images|effects|materials|cameras|lights)|bind_material)\b[^>]*>.*?</\1>"
+    rb"|<instance_(?:camera|light)\b[^>]*/>",
+    re.DOTALL,
+)
+"""The parts of a COLLADA file that have nothing to do with its shape."""
+
+
+def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
+    """A mesh from the bytes of a file.
+
+    Args:
+        data: the file.
+        form: a key of `CHECKS`.
+        folder: where files lie that this one names; None: nowhere.
+
+    Raises:
+        MeshFileError: with the reason.
+    """
+    if not data:
+        raise MeshFileError("it is empty")
+    looked = CHECKS[form](data)
+    options: dict[str, Any] = {}
+    if form == "dae":
+        options["ignore_broken"] = False
+    elif form in ("glb", "gltf"):
+        options["skip_materials"] = not looked
+    parts = [part for part in _parts(data, form, folder, options) if len(part.faces)]
+    if not parts:
+        raise MeshFileError("it has no faces")
+    uvs, appearance = appearance_of(parts)
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    vertices = np.concatenate([part.vertices for part in parts])
+    normals = None
+    if all(part.normals is not None for part in parts):
+        normals = np.concatenate([part.normals for part in parts])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, starts[:-1], strict=True)])
+    return cleaned(Mesh(vertices * looked if form == "dae" else vertices, faces, normals, uvs, appearance))
+
+
+def _parts(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> list[Part]:
+    """Every triangle mesh of a file, where its node puts it."""
+    try:
+        scene = _scene(data, form, folder, options)
+        nodes = [(scene.graph[node], node) for node in scene.graph.nodes_geometry]
+        found = [(matrix, scene.geometry[name]) for (matrix, name), _ in nodes]
+        found = [(matrix, mesh) for matrix, mesh in found if hasattr(mesh, "faces")]
+        if sum(len(mesh.faces) for _, mesh in found) > MOST_FACES:
+            raise MeshFileError(f"its parts have more than {MOST_FACES:,} faces in all")
+        return [_placed(np.asarray(matrix, float), mesh) for matrix, mesh in found]
+    except MeshFileError:
+        raise
+    except MemoryError as error:
+        raise MeshFileError("it needs more memory than there is") from error
+    except Exception as error:  # whatever trimesh and its readers stumble over
+        reason = " ".join(f"{type(error).__name__} {error}".split())
+        raise MeshFileError(f"it cannot be read as {form.upper()}: {reason[:200]}") from error
+
+
+def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> Any:
+    try:
+        import trimesh
+
+        if form in EXTRAS:
+            __import__(EXTRAS[form][0])
+    except ImportError as error:
+        package = EXTRAS[form][1] if form in EXTRAS and error.name == EXTRAS[form][0] else "trimesh"
+        raise MeshFileError(
+            f"{form} files are read by {package}, which is not installed: {pip_install('meshes')}"
+        ) from error
+    log = logging.getLogger("trimesh")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = log.level
+        log.setLevel(logging.CRITICAL)  # it tells at length of what becomes an error here
+        try:
+            try:
+                return trimesh.load_scene(
+                    io.BytesIO(data), file_type=form, resolver=_beside(folder), process=False, **options
+                )
+            except Exception as error:
+                if type(error).__name__ != "DaeBrokenRefError":
+                    raise
+                return trimesh.load_scene(
+                    io.BytesIO(_LOOKS.sub(b"", data)), file_type=form, resolver=None, process=False, **options
+                )
+        finally:
+            log.setLevel(before)
+
+
+def _placed(matrix: np.ndarray, mesh: Any) -> Part:
+    """A part in the frame of its file; faces of a mirrored one are turned over."""
+    vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
+    require_faces(faces, len(vertices))
+    require_near(vertices)
+    if not np.isfinite(matrix).all() or np.abs(matrix).max() > FARTHEST:
+        raise MeshFileError("the pose of a node is not finite")
+    part = part_of(mesh, faces)
+    turn = matrix[:3, :3]
+    normals = part.normals
+    if np.linalg.det(turn) < 0:
+        faces = faces[:, ::-1]
+        normals, uvs = (None if x is None else x[:, ::-1] for x in (normals, part.uvs))
+        part.uvs = uvs
+    if normals is not None:
+        normals = normals @ np.linalg.pinv(turn)  # the inverse transpose, of a row
+        normals /= np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-30)
+    part.vertices, part.faces, part.normals = vertices @ turn.T + matrix[:3, 3], faces, normals
+    return part
+
+
+def _beside(folder: Path | None) -> Any:
+    """Return trimesh's resolver of other files: those beside this one."""
+    from trimesh.resolvers import Resolver
+
+    class Beside(Resolver):
+        """Files in one folder and below."""
+
+        def __init__(self) -> None:
+            self.left = LARGEST_FILE
+
+        def get(self, key: str) -> bytes:
+            data = read_beside(folder, str(key))
+            self.left -= len(data)
+            if self.left < 0:
+                raise MeshFileError(f"the files that it refers to have more than {LARGEST_FILE:,} bytes in all")
+            return data
+
+        def keys(self) -> list[str]:
+            return []
+
+        def write(self, name: str, data: Any) -> None:
+            raise NotImplementedError
+
+        def namespaced(self, namespace: str) -> Any:
+            return self
+
+    return Beside()

@@ -1,0 +1,111 @@
+"""Access to LLVM through llvmlite, which is imported at the first call; without it `llvm()` raises ImportError.
+
+Object files are loaded by LLVM's JITLink, which puts the code and constants of a file side by side. (LLVM's older
+loader maps them apart. In a fragmented address space they may lie more than 2 GiB apart, which 32-bit relative
+addresses cannot span, and the process ends.)
+"""
+
+import ctypes
+import threading
+from functools import cache
+from itertools import count
+from typing import Any
+
+from ..forking import forks_wait_for
+from ..libraries import variables
+
+_numbers = count()  # of the libraries in which object files are loaded
+
+
+@cache
+def llvm() -> Any:
+    """Return the module `llvmlite.binding`, initialised for this machine, with opaque pointers.
+
+    Raises:
+        ImportError: llvmlite is not installed, or runs with typed pointers.
+    """
+    with variables({"LLVMLITE_ENABLE_OPAQUE_POINTERS": "1"}):  # llvmlite reads it when it is imported
+        import llvmlite
+        import llvmlite.binding as binding
+
+    if not getattr(llvmlite, "opaque_pointers_enabled", True):  # from 0.45 on there is nothing else
+        raise ImportError(
+            "llvmlite was imported before Tumble, or is told to have typed pointers: "
+            "set LLVMLITE_ENABLE_OPAQUE_POINTERS=1 in the environment"
+        )
+    if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):
+        binding.initialize()  # later versions do it by themselves, and refuse the call
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@cache
+def target_machine() -> Any:
+    """Return LLVM's target machine for this processor."""
+    binding = llvm()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
+
+
+def architecture() -> str:
+    """Return the name of this processor's architecture, the first part of its target triple, such as "x86_64"."""
+    return llvm().get_process_triple().split("-")[0].replace("arm64", "aarch64")
+
+
+def machine_code(text: str) -> bytes:
+    """Compile a module's text for this processor; return the object file."""
+    with _lock():
+        return _object_of(text)
+
+
+def _object_of(text: str) -> bytes:
+    module = llvm().parse_assembly(text)
+    module.verify()
+    code: Any = target_machine().emit_object(module)
+    return bytes(code)  # the module is freed here, while the lock is held
+
+
+def load(code: bytes, *names: str) -> list[int]:
+    """Load an object file and never unload it; return the addresses of some of its functions.
+
+    Raises:
+        RuntimeError: it cannot be loaded here.
+    """
+    with _lock():
+        builder = llvm().JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name in names:
+            builder.export_symbol(name)
+        try:
+            library = builder.link(_linker(), f"tumble{next(_numbers)}")
+        except RuntimeError as error:
+            raise RuntimeError(f"{error}: LLVM has written the reason to standard error") from error
+        keep_for_ever(library)
+        return [library[name] for name in names]
+
+
+@cache
+def _linker() -> Any:
+    """Return LLVM's JIT compiler, which loads object files by JITLink."""
+    linker = llvm().create_lljit_compiler(target_machine(), use_jit_link=True)
+    keep_for_ever(linker)
+    return linker
+
+
+@cache
+def _lock() -> threading.Lock:
+    """Return the lock that is held while LLVM works; a fork waits for it, as LLVM's own locks would stay locked."""
+    lock = threading.Lock()
+    forks_wait_for(lock)
+    return lock
+
+
+def keep_for_ever(thing: Any) -> None:
+    """Never free an object, not even when the interpreter ends: a thread may still use its code or memory."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

@@ -1,0 +1,1 @@
+"""Contacts of planes, spheres, capsules, boxes and cylinders in closed form."""

@@ -1,0 +1,1 @@
+"""Contacts of any two convex shapes: distance, depth, and several points of flat sides."""

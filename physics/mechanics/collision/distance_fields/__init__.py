@@ -1,0 +1,1 @@
+"""Contacts of meshes that have distance fields."""

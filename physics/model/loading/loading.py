@@ -1,0 +1,205 @@
+"""Loading: from a file, an XML string, an MjSpec or an MjModel to a compiled model, with errors that name the file."""
+
+import copy
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from ...files.geometry.assets import MeshFiles, place_files, read_meshes
+from ...files.geometry.decomposition import MeshOptions
+from ...files.geometry.files import MeshFileError
+from ..options import apply_options
+from ..places import Places, Source
+from ..support import Support, check_support, drop_unsupported
+from .sanity import ModelLoadError, reject_impossible
+
+MUJOCO_ERRORS = (mujoco.FatalError, mujoco.UnexpectedError)
+REJECTED = (ValueError, RuntimeError, MemoryError, *MUJOCO_ERRORS)
+"""The errors by which MuJoCo reports that it cannot read a file, compile a model or allocate memory for it."""
+
+
+NO_MESH_OPTIONS = MeshOptions()
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A compiled model and its origin; ``spec`` is None for a model that was compiled already.
+
+    ``notes`` say what was done to its meshes; ``fields`` has options of distance fields by the name of a mesh.
+    """
+
+    mjm: mujoco.MjModel
+    spec: mujoco.MjSpec | None
+    source: Source
+    places: Places
+    notes: tuple[str, ...] = ()
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def label_of(origin: object) -> str:
+    """Return the name of a model's origin for messages: a path, "XML string", an MjSpec or an MjModel."""
+    if isinstance(origin, mujoco.MjSpec):
+        return f"MjSpec '{origin.modelname}'"
+    if isinstance(origin, mujoco.MjModel):
+        name = bytes(origin.names).split(b"\0", 1)[0].decode()
+        return f"MjModel '{name}'"
+    text = os.fsdecode(origin) if isinstance(origin, str | os.PathLike) else type(origin).__name__
+    return "XML string" if text.lstrip().startswith("<") else text
+
+
+def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
+    """Compile an MJCF file, or an XML string (recognised by its first character, "<").
+
+    Args:
+        path_or_xml: a path, or MJCF as a string.
+        meshes: decomposition and hull options of its meshes.
+        options: fields of mjOption that override the file's.
+
+    Raises:
+        ModelLoadError: the file is missing, is not MJCF or does not compile, or a mesh file cannot be read; the message
+            has the reason.
+        ValueError: for an unknown option.
+    """
+    spec, source, places = _parsed(path_or_xml)
+    return _with_meshes(spec, source, places, meshes, options)
+
+
+def open_mjcf(path_or_xml: str | os.PathLike) -> mujoco.MjSpec:
+    """Return the spec of an MJCF file, or XML string, with the meshes that MuJoCo cannot read; nothing is compiled.
+
+    Its files are named by their whole paths, so that it may be attached to another spec.
+
+    Raises:
+        ModelLoadError: the file is missing or is not MJCF, or a mesh file cannot be read; the message has the reason.
+    """
+    spec, source, places = _parsed(path_or_xml)
+    _read_all_meshes(spec, source, places)
+    place_files(spec, [Path(spec.modelfiledir), *places.folders])
+    return spec
+
+
+def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, Source, Places]:
+    source = _source(path_or_xml)
+    places = Places.read(source)
+    if places.root == "robot":
+        raise ModelLoadError(f"{source.label}: this is a URDF file (its root is <robot>); load it by from_urdf")
+    if places.devices:
+        raise ModelLoadError(f"{places.devices[0]}; give the path of a file")
+    try:
+        if source.path is not None:
+            spec = mujoco.MjSpec.from_file(os.fspath(source.path))
+        else:
+            spec = mujoco.MjSpec.from_string(source.text)
+    except REJECTED as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
+    return spec, source, places
+
+
+def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
+    """Compile a copy of an MjSpec, so that later changes to ``spec`` do not reach Tumble."""
+    if not isinstance(spec, mujoco.MjSpec):
+        raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
+    spec = spec.copy()
+    source = Source(label_of(spec))
+    return _with_meshes(spec, source, Places(source.label), meshes, options)
+
+
+def _with_meshes(
+    spec: mujoco.MjSpec, source: Source, places: Places, meshes: MeshOptions, options: dict[str, object]
+) -> Loaded:
+    """Compile a spec; read mesh files that MuJoCo cannot read, and decompose meshes as asked."""
+    apply_options(spec.option, options)
+    files = _read_all_meshes(spec, source, places)
+    try:
+        notes = meshes.apply(spec, lambda changed: compile_spec(changed, source.label, files))
+    except MeshFileError as error:
+        raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
+    mjm = compile_spec(spec, source.label, files)
+    return Loaded(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
+
+
+def _read_all_meshes(spec: mujoco.MjSpec, source: Source, places: Places) -> MeshFiles:
+    """Read the meshes of a spec that MuJoCo cannot read."""
+    folders = [Path(spec.modelfiledir), *places.folders]
+    try:
+        return read_meshes(
+            spec,
+            folders,
+            lambda kind, found: places.of_element(kind, found.name, found.info),
+            all_folders=bool(source.path or source.text),
+        )
+    except MeshFileError as error:
+        raise ModelLoadError(one_line(error)) from error
+
+
+def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
+    """Copy a model that is compiled already, so that later changes to ``mjm`` do not reach Tumble."""
+    if not isinstance(mjm, mujoco.MjModel):
+        raise TypeError(f"expected a mujoco.MjModel, not {type(mjm).__name__}")
+    mjm = copy.copy(mjm)
+    apply_options(mjm.opt, options)
+    label = label_of(mjm)
+    return Loaded(mjm, None, Source(label), Places(label))
+
+
+def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()) -> mujoco.MjModel:  # noqa: B008
+    """Compile ``spec``; a ModelLoadError that starts with ``label`` replaces MuJoCo's errors."""
+    try:
+        return spec.compile()
+    except REJECTED as error:
+        raise ModelLoadError(f"{label}: {files.explain(one_line(error))}") from error
+
+
+def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
+    """Return the model that Tumble will simulate, and what was found out about it.
+
+    Args:
+        loaded: a model as loaded.
+        strict: refuse a model that asks for something unsupported; if False, take it out and warn.
+
+    Raises:
+        ModelLoadError: the model has numbers that no mechanism can have, or too many geoms.
+        UnsupportedModelError: ``strict`` is True and something is unsupported.
+        ValueError: something would have to be taken out of a model that has no MjSpec.
+    """
+    reject_impossible(loaded.mjm, loaded.spec, loaded.places)
+    support = check_support(loaded.mjm, loaded.spec, loaded.source, loaded.places)
+    if strict:
+        support.raise_if_unsupported()
+    if not support.unsupported:
+        return loaded, support
+    if loaded.spec is None:
+        raise ValueError(
+            f"{loaded.source.label}: strict=False needs an MJCF file or an MjSpec to take unsupported elements out of; "
+            "a compiled MjModel cannot lose any"
+        )
+    dropped = "; ".join(str(finding) for finding in support.unsupported)
+    warnings.warn(f"{loaded.source.label}: dropped what Tumble does not support yet: {dropped}", stacklevel=3)
+    spec = drop_unsupported(loaded.spec, support.unsupported)
+    notes = [*support.notes, *(f"dropped: {finding}" for finding in support.unsupported)]
+    return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), replace(support, notes=notes)
+
+
+def _source(path_or_xml: str | os.PathLike) -> Source:
+    if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
+        return Source(label_of(path_or_xml), text=path_or_xml)
+    if not isinstance(path_or_xml, str | os.PathLike):
+        raise TypeError(f"expected a path or an MJCF string, not {type(path_or_xml).__name__}")
+    path = Path(path_or_xml)
+    if os.path.isdir(path):  # pathlib raises for names that are too long
+        raise ModelLoadError(f"{path}: this is a folder; give the path of an MJCF file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ModelLoadError(f"{path}: this is a device or a pipe; give the path of an MJCF file")
+    if not os.path.isfile(path):
+        raise ModelLoadError(f"{path}: no such file (MJCF as a string starts with '<')")
+    return Source(os.fspath(path), path=path)
+
+
+def one_line(error: Exception) -> str:
+    """Return an error's message in one line."""
+    return ", ".join(line.strip() for line in str(error).splitlines() if line.strip())

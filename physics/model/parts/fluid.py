@@ -1,0 +1,243 @@
+"""Fluids: forces on bodies in a fluid, as passive forces, and their slopes for the implicit integrators.
+
+MuJoCo's documentation, Computation: Fluid forces. An item is what the fluid acts on: a body, as a box of its inertia
+around its centre of mass, or a geom, as an ellipsoid (`fluid_ellipsoids`). The force is computed in the item's frame.
+"""
+
+import taichi as ti
+
+from ...base.fields import Field, ids
+from ...base.hooks import BODY_FORCES, FORCE_SLOPES, PASSIVE_FORCES
+from ...base.math import Motion, Vec3, func
+from ...base.stage import piece, stage
+from ...files.mjmodel.allowed import FINITE, NOT_NEGATIVE, Parameter, Row
+from ...mechanics.dynamics.newton_euler import along, gather
+from .fluid_ellipsoids import ellipsoid_force, ellipsoid_slope
+from .fluid_model import WIDTH, fluid_items, fluid_shapes
+from .part import Loaded, Part, Variant
+
+
+@stage(
+    when=lambda has: has.fluid,
+    reads="xquat root_offset inertial_offset com_offset anchor_offset cdof cvel",
+    writes="qfrc_fluid",
+    updates="cfrc",
+)
+def fluid_force(model, work):
+    """Set qfrc_fluid: what the fluid's forces on all items do to the dofs."""
+    zero = work.real(0.0)
+    none = work.precise_lanes.cast(Vec3(zero, zero, zero))
+    for b in range(1, model.nbody):
+        work.cfrc.put(b, Motion(none, none))
+    for k in range(model.nfluid):
+        b = model.fluid_bodyid[k]
+        axes, offset = _frame(model, work, k)
+        velocity = _local_velocity(model, work, b, axes, offset)
+        local = _force(model, work, k, velocity)
+        force, torque = axes.times(local.lin), axes.times(local.rot)
+        # cfrc is about the body's centre of mass, which is not the centre of an ellipsoid
+        torque = torque + (offset - work.inertial_offset[b]).cross(force)
+        work.cfrc.put(b, work.cfrc[b] + work.precise_lanes.cast(Motion(torque, force)))
+    gather(model, work)
+    for i in range(model.nv):
+        work.qfrc_fluid[i] = work.lanes.cast(along(model, work, i))
+
+
+@piece(reads="qfrc_fluid", updates="qfrc_passive")
+def add_passive(model, work):
+    """Add qfrc_fluid."""
+    for i in range(model.nv):
+        work.qfrc_passive[i] = work.qfrc_passive[i] + work.qfrc_fluid[i]
+
+
+@func
+def _frame(model, work, k: ti.i32):
+    """Return the axes of item k, and its centre from the root of its tree (m)."""
+    b = model.fluid_bodyid[k]
+    body = work.lanes.cast(work.xquat[b])
+    turned = body * model.body_iquat[b]
+    offset = work.inertial_offset[b] + Vec3(work.real(0.0), work.real(0.0), work.real(0.0))
+    if ti.static(model.has.ellipsoid_fluid):
+        g = model.fluid_geomid[k]
+        if g >= 0:
+            turned = body * model.geom_quat[g]
+            offset = work.lanes.cast(work.root_offset[b]) + body.rotate(model.geom_pos[g])
+    return turned.matrix(), offset
+
+
+@func
+def _local_velocity(model, work, b: ti.i32, axes, offset):
+    """Return the velocity of an item's centre relative to the fluid, in the frame of the item (rad/s, m/s)."""
+    velocity = work.lanes.cast(work.cvel[b])
+    arm = offset - work.com_offset[model.body_rootid[b]]
+    linear = velocity.lin + velocity.rot.cross(arm) - model.wind[0]
+    return Motion(axes.transpose_times(velocity.rot), axes.transpose_times(linear))
+
+
+@func
+def _force(model, work, k: ti.i32, velocity):
+    """Return the torque and force on item k in its own frame (N m, N)."""
+    w, v = velocity.rot, velocity.lin
+    torque, force = w * work.real(0.0), v * work.real(0.0)
+    if model.fluid_geomid[k] < 0:
+        viscous = model.viscosity[0]
+        torque = torque - w * (viscous * model.fluid_shape.at(k, 0)) - _quadratic(model, work, k, 2, w, w)
+        force = force - v * (viscous * model.fluid_shape.at(k, 1)) - _quadratic(model, work, k, 5, v, v)
+    else:
+        if ti.static(model.has.ellipsoid_fluid):
+            found = ellipsoid_force(model.fluid_shape, k, model.density[0], model.viscosity[0], velocity)
+            torque = found.rot
+            force = found.lin
+    return Motion(torque, force)
+
+
+@func
+def _quadratic(model, work, k: ti.i32, first, speed, v):
+    """Return the drag of box k along each axis: density times its number from `first` on times |speed| v."""
+    density, shape = model.density[0], model.fluid_shape
+    return Vec3(
+        density * shape.at(k, first) * ti.abs(speed.x) * v.x,
+        density * shape.at(k, first + 1) * ti.abs(speed.y) * v.y,
+        density * shape.at(k, first + 2) * ti.abs(speed.z) * v.z,
+    )
+
+
+@func
+def _slope(model, work, k: ti.i32, velocity, change):
+    """Return the derivative of `_force` along a change of the velocity."""
+    w, v, dw, dv = velocity.rot, velocity.lin, change.rot, change.lin
+    torque, force = dw * work.real(0.0), dv * work.real(0.0)
+    if model.fluid_geomid[k] < 0:
+        viscous = model.viscosity[0]
+        torque = torque - dw * (viscous * model.fluid_shape.at(k, 0)) - _quadratic(model, work, k, 2, w, dw) * 2.0
+        force = force - dv * (viscous * model.fluid_shape.at(k, 1)) - _quadratic(model, work, k, 5, v, dv) * 2.0
+    else:
+        if ti.static(model.has.ellipsoid_fluid):
+            found = ellipsoid_slope(model.fluid_shape, k, model.density[0], model.viscosity[0], velocity, change)
+            torque = found.rot
+            force = found.lin
+    return Motion(torque, force)
+
+
+@piece(reads="xquat root_offset inertial_offset com_offset cvel", updates="fluid_slope")
+def fluid_slopes(model, work):
+    """Set fluid_slope of every body: d(wrench)/d(motion) of the body and all below it, about their tree's com.
+
+    Row 6 b + c is the wrench for a unit of motion c. The integrator implicitfast has a symmetric matrix, so a body
+    passes the mean of its slopes and their transposes to its parent; free bodies and the integrator implicit have
+    unsymmetric matrices.
+    """
+    for row in range(6, 6 * model.nbody):
+        for c in range(6):
+            work.fluid_slope[row, c] = work.real(0.0)
+    for k in range(model.nfluid):
+        b = model.fluid_bodyid[k]
+        axes, offset = _frame(model, work, k)
+        velocity = _local_velocity(model, work, b, axes, offset)
+        arm = offset - work.com_offset[model.body_rootid[b]]
+        for c in range(6):
+            turn, slide = _unit(work, c), _unit(work, c - 3)
+            point = slide + turn.cross(arm)
+            local = _slope(model, work, k, velocity, Motion(axes.transpose_times(turn), axes.transpose_times(point)))
+            force = axes.times(local.lin)
+            torque = axes.times(local.rot) + arm.cross(force)
+            for a in ti.static(range(3)):
+                work.fluid_slope[6 * b + c, a] = work.fluid_slope[6 * b + c, a] + torque.parts()[a]
+                work.fluid_slope[6 * b + c, 3 + a] = work.fluid_slope[6 * b + c, 3 + a] + force.parts()[a]
+    for kk in range(1, model.nbody):
+        b = model.nbody - kk
+        parent = model.body_parentid[b]
+        if parent > 0:
+            for r in range(6):
+                for c in range(6):
+                    own, across = work.fluid_slope[6 * b + r, c], work.fluid_slope[6 * b + c, r]
+                    passed = (own + across) * 0.5
+                    if model.body_is_single_free[model.body_rootid[b]] == 1 or ti.static(model.has.implicit_full):
+                        passed = own
+                    work.fluid_slope[6 * parent + r, c] = work.fluid_slope[6 * parent + r, c] + passed
+
+
+@func
+def _unit(work, c: ti.i32):
+    """Return the c-th axis of the world; zero for another c."""
+    one, zero = work.real(1.0), work.real(0.0)
+    return Vec3(ti.select(c == 0, one, zero), ti.select(c == 1, one, zero), ti.select(c == 2, one, zero))
+
+
+@piece(reads="cdof fluid_slope")
+def fluid_slope_entry(model, work, b: ti.i32, i: ti.i32, j: ti.i32):
+    """Return d(force on dof i) / d(velocity of dof j) by the fluid on body b and all below it, which both dofs move."""
+    on, by = work.cdof[i], work.cdof[j]
+    total = work.real(0.0)
+    for c in ti.static(range(6)):
+        speed = by.numbers()[c]
+        for r in ti.static(range(6)):
+            total = total + on.numbers()[r] * work.fluid_slope[6 * b + c, r] * speed
+    return total
+
+
+def _room(model: Loaded) -> dict[str, int]:
+    """Return the sizes of the force and its slopes."""
+    return {"nfluiddof": model.sizes["nv"], "nfluidrow": 6 * model.sizes["nbody"]}
+
+
+PART = Part(
+    name="fluid",
+    doc="bodies are pushed by a fluid, as boxes",
+    wanted=lambda model: model.sizes["nfluid"] > 0,
+    variants=(
+        Variant(
+            "ellipsoid_fluid",
+            "geoms are pushed by a fluid, as ellipsoids",
+            lambda model: bool((model.values["fluid_geomid"] >= 0).any()),
+        ),
+    ),
+    integers=(
+        ids("fluid_bodyid", ("nfluid",), "body on which a fluid acts"),
+        Field(
+            "fluid_geomid",
+            ("nfluid",),
+            1,
+            "",
+            "geom modelled as an ellipsoid; -1: the body as a box with its inertia",
+        ),
+    ),
+    reals=(
+        Field("density", ("one",), 1, "kg/m^3", "density of the fluid"),
+        Field("viscosity", ("one",), 1, "Pa s", "viscosity of the fluid"),
+        Field("wind", ("one",), 3, "m/s", "velocity of the fluid"),
+        Field("fluid_shape", ("nfluid",), WIDTH, "", "constants of the fluid force (`model/parts/fluid_model.py`)"),
+    ),
+    values=lambda mjm: dict(zip(("fluid_bodyid", "fluid_geomid"), fluid_items(mjm), strict=True)),
+    rules={
+        "density": (("density",), lambda mjm, density: density.reshape(-1, 1)),
+        "viscosity": (("viscosity",), lambda mjm, viscosity: viscosity.reshape(-1, 1)),
+        "wind": (("wind",), lambda mjm, wind: wind),
+        "fluid_shape": (("body_mass", "body_inertia", "geom_size"), fluid_shapes),
+    },
+    sizes=lambda mjm, values: {"nfluid": len(values["fluid_bodyid"])},
+    scratch=(
+        Field("qfrc_fluid", ("nfluiddof",), 1, "N or N m", "force of a fluid"),
+        Field(
+            "fluid_slope",
+            ("nfluidrow", "six"),
+            1,
+            "",
+            "derivative of the fluid's force and torque on a body by its motion",
+        ),
+    ),
+    room=_room,
+    hooks={
+        BODY_FORCES: fluid_force,
+        PASSIVE_FORCES: add_passive,
+        FORCE_SLOPES: (fluid_slopes, fluid_slope_entry),
+    },
+    mujoco="geom_fluid",
+    allowed={
+        "opt.wind": Row(FINITE, "a velocity: its sign is free"),
+        "opt.density": Row(NOT_NEGATIVE, "a property of the medium"),
+        "opt.viscosity": Row(NOT_NEGATIVE, "a property of the medium"),
+        "geom_fluid": Row(FINITE, "coefficients of a fluid's forces"),
+    },
+    parameters=(Parameter("density", found=True), Parameter("viscosity", found=True), Parameter("wind")),
+)

@@ -1,0 +1,80 @@
+"""The declarations of fields that the constraint solvers compute. Sizes are those of `fields`."""
+
+from ...base.fields import Field
+
+_F = Field
+
+TREES: tuple[Field, ...] = (
+    _F("tree_island", ("nsolve",), 1, "", "least tree of the tree's island in the lane"),
+    _F("tree_part", ("nsolve",), 4, "", "terms of the tree in sums over its island"),
+    _F("tree_scale", ("nsolve",), 1, "1/kg", "scale of gradients and improvements"),
+    _F("tree_gradient", ("nsolve",), 1, "", "scaled length of the gradient"),
+    _F("tree_improvement", ("nsolve",), 1, "J/s^2", "decrease of the cost in the last step"),
+    _F("tree_niter", ("nsolve",), 1, "", "number of iterations"),
+    _F("tree_done", ("nsolve",), 1, "", "mask: converged"),
+    _F("tree_full_step", ("nsolve",), 1, "", "mask: take a step of length 1, without a line search"),
+    _F("tree_polish", ("nsolve",), 1, "", "mask: converged after one more step along the current direction"),
+    _F("tree_step", ("nsolve",), 1, "", "step length along the current direction"),
+    _F("tree_change", ("nsolve",), 1, "J/s^2", "change of the cost in that step"),
+    _F("tree_linear", ("nsolve",), 1, "J/s^2", "derivative at step 0 of the cost without constraints"),
+    _F("tree_quadratic", ("nsolve",), 1, "J/s^2", "second derivative of that cost"),
+    _F("tree_enough", ("nsolve",), 1, "J/s^2", "largest derivative of the cost that counts as zero"),
+    _F("tree_low", ("nsolve",), 1, "", "lower end of the bracket: the cost still falls there"),
+    _F("tree_high", ("nsolve",), 1, "", "upper end of the bracket: the cost rises there"),
+    _F("tree_move", ("nsolve",), 1, "", "change of the step from the previous trial to this one, with elliptic cones"),
+    _F(
+        "tree_curve",
+        ("nsolve",),
+        1,
+        "J/s^2",
+        "second derivative of the blocks' cost, plus tree_part column 3, at the previous trial; -1e30: none",
+    ),
+    _F("tree_settled", ("nsolve",), 1, "", "mask: the step length is final"),
+)
+"""Variables of a solver for each tree; trees of one island have equal values in all but `tree_part`. Conjugate
+gradients solve all trees as one."""
+
+SOLVER: tuple[Field, ...] = (
+    _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc minus its value at the solver's start"),
+    _F("M_dqacc", ("nv",), 1, "N or N m", "M dqacc"),
+    _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
+    _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
+    _F("M_search", ("nv",), 1, "N or N m", "M search"),
+    _F("H_L", ("nH",), 1, "", "unit triangular factor of the Hessian"),
+    _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, stored by rows as M, in the pattern of H_colind"),
+    _F("H_inv", ("nv",), 1, "", "inverse of D in H = L^T D L"),
+    _F("weight_change", ("cone",), 1, "kg", "change of the current block_weight"),
+    _F("cone_row", ("six",), 1, "", "change of a block's weight times a column of its Jacobian, axis by axis"),
+    _F("cross_change", ("cone",), 1, "kg", "change of the current cone_weight"),
+    _F("own_behind", ("one",), 2, "", "end of the lane's contacts of two moving bodies, and of all its contacts"),
+    _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
+    _F("own_body", ("nown",), 2, "", "both bodies; 0: the body does not move"),
+    _F("own_arm", ("nown",), 6, "m", "contact position from the centre of mass of either body's tree"),
+    _F("own_frame", ("nown",), 9, "", "as con_frame"),
+    _F("own_D", ("nown",), 5, "kg", "stiffness of the rows of each axis after the first"),
+    _F("own_friction", ("nown",), 5, "", "as block_friction"),
+    _F("own_mu", ("nowncone",), 1, "", "as cone_mu"),
+    _F("own_jar", ("nown",), 6, "m/s^2 or rad/s^2", "as block_jar"),
+    _F("own_Jv", ("nown",), 6, "m/s^2 or rad/s^2", "as block_Jv"),
+    _F("own_force", ("nown",), 6, "N, N m", "as block_force"),
+    _F("own_push", ("nown",), 6, "N m, N", "torque and force on geom 2 in the world's axes"),
+    _F("side_contact", ("nside",), 1, "", "own contact of the lane that acts on the body of the list"),
+    _F("side_arm", ("nside",), 3, "m", "contact position from the centre of mass of the body's tree"),
+    _F("side_sign", ("nside",), 1, "", "+1: the body carries geom 2, -1: it carries geom 1"),
+    _F("body_sides", ("ncgbody",), 1, "", "number of contacts of the lane that act on the body"),
+    _F("cg_change", ("ncgdof",), 1, "N or N m", "change of the gradient in the last step"),
+    _F("cg_scaled", ("ncgdof",), 1, "m/s^2 or rad/s^2", "gradient divided by the preconditioner"),
+    _F(
+        "cg_motion",
+        ("ncgbody",),
+        6,
+        "rad/s^2, m/s^2",
+        "body motion along the search direction, about its tree's centre of mass",
+    ),
+    _F("cg_wrench", ("ncgbody",), 6, "N m, N", "wrench of all contacts on the body, about its tree's centre of mass"),
+    _F("cg_stiffness", ("ncgbody",), 21, "kg m^2, kg m, kg", "6x6 stiffness of all contacts of the body"),
+    _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
+    _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
+    _F("cfrc_ext", ("nbody",), 6, "N m, N", "contact force on the body about the tree's centre of mass"),
+    _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
+)

@@ -1,0 +1,1 @@
+"""Cameras: poses, fields of view, rays through pixels."""

@@ -1,0 +1,1 @@
+"""The ray caster: its kernels and their launches."""

@@ -1,0 +1,140 @@
+"""The rays of some pictures: tables and poses become the arrays of the two kernels, which are launched."""
+
+import mujoco
+import numpy as np
+import torch
+
+from ...base.shapes import of_kinds
+from ...machine.runtime import Runtime
+from ..outputs import Poses
+from ..reading import enclosing_spheres
+from ..shown.lights import Lights
+from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
+from .launch import shared_ray_kernels
+from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
+
+Tables = dict[str, torch.Tensor]
+MESH_TABLES, DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
+IMAGE_TABLES = ("images", "levels", "texels")
+FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
+DRESS_NAMES = (*MESH_TABLES, *DRESS_TABLES, *IMAGE_TABLES, *FIELD_TABLES)
+"""The tables of meshes, textures and height fields, in the order that kernels have them."""
+RODS = [kind for kind, numbers in of_kinds("NUMBERS").items() if numbers == ("radius", "half_length")]
+"""The kinds of capsules and cylinders."""
+
+
+def tiles_of(width: int, height: int) -> int:
+    """Return the number of a picture's tiles."""
+    return -(-width // TILE) * -(-height // TILE)
+
+
+def model_arrays(mj: mujoco.MjModel, drawn: RenderModel, lights: Lights, entities: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the tables that do not change between pictures, and do not depend on the camera."""
+    arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
+    arrays |= {"shape": drawn.shape[None], "lights": lights.table[None]}
+    arrays |= {name: getattr(drawn.dress.trees, name) for name in MESH_TABLES}
+    arrays |= {name: getattr(drawn.dress, name) for name in (*DRESS_TABLES, "openness")}
+    images = drawn.dress.images
+    arrays |= {"images": images.table, "levels": images.levels, "texels": images.texels}
+    arrays |= {name: getattr(drawn.dress.fields, name) for name in FIELD_TABLES}
+    geom = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
+    arrays["geom"] = geom
+    for name, of_geom in (("body", mj.geom_bodyid), ("entity", entities)):
+        arrays[name] = np.where(geom >= 0, np.append(of_geom, 0)[geom], -1).astype(np.int32)
+    return arrays
+
+
+def cast(
+    runtime: Runtime,
+    has: Has,
+    drawn: RenderModel,
+    tables: Tables,
+    poses: Poses,
+    width: int,
+    height: int,
+    samples: int,
+    *,
+    colour: bool,
+    guided: bool,
+    measured: bool,
+) -> tuple[torch.Tensor, ...]:
+    """Return depth, rows, guides and colours of n pictures; colours and guides are empty unless asked for.
+
+    Overlays, and the least width of rods, are in colours alone; depth and rows have them, too, unless they are
+    `measured`.
+    """
+    size, shape, overlaid = (width, height, samples), tables["shape"], drawn.geom < 0
+    seen = with_least_widths(tables, poses, height) if colour and np.isin(drawn.kind, RODS).any() else shape
+    true = shape
+    if (measured or guided) and overlaid.any():
+        true = shape.clone()
+        true[..., BOUND].masked_fill_(tables["geom"][:-1] < 0, NEVER)
+    if seen is true or not (measured or guided):
+        return _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=colour, guided=guided)
+    *found, image = _cast(runtime, has, tables | {"shape": true}, poses, *size, colour=False, guided=guided)
+    if colour:
+        image = _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=True, guided=False)[-1]
+    return *found, image
+
+
+def with_least_widths(tables: Tables, poses: Poses, height: int) -> torch.Tensor:
+    """Return the table `shape` whose capsules and cylinders are at least a pixel wide, where one of them is thinner.
+
+    Rays a pixel apart would meet only parts of a thinner one: it would be drawn as dashes.
+    """
+    shape, kind = tables["shape"], tables["kind"]
+    rod = torch.stack([kind == each for each in RODS]).any(0)
+    away = -((poses.centre - poses.eye[:, None]) * poses.view[:, None, :, 2]).sum(dim=-1).to(shape.dtype)
+    _, _, bottom, top, is_parallel = tables["frustum"].expand(len(away), 5).unbind(-1)
+    pixel = ((top - bottom) / height)[:, None] * torch.where(is_parallel[:, None] > 0.5, 1.0, away.clamp(min=0.0))
+    lacking = 0.5 * pixel - shape[..., SIZE]
+    thin = rod & (lacking > 0) & (shape[..., SIZE] > 0) & (shape[..., BOUND] > 0)
+    if thin.device.type == "cpu" and not thin.any():  # a GPU would have to be waited for
+        return shape
+    shape, more = shape.repeat(len(away) // len(shape), 1, 1), torch.where(thin, lacking, 0.0)
+    shape[..., SIZE] += more
+    shape[..., BOUND] += more
+    return shape
+
+
+def _cast(
+    runtime: Runtime,
+    has: Has,
+    tables: Tables,
+    poses: Poses,
+    width: int,
+    height: int,
+    samples: int,
+    *,
+    colour: bool,
+    guided: bool,
+) -> tuple[torch.Tensor, ...]:
+    """Follow the rays through all rows of the tables.
+
+    All is relative to the camera, so that float32 is exact wherever the robot has run.
+    """
+    device, n = poses.eye.device, len(poses.eye)
+    offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
+    pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
+    solids = tables["solids"].long()
+    around = enclosing_spheres(offset[:, solids], tables["shape"][:, solids, BOUND])
+    axes, frustum = poses.view.reshape(n, 9).to(torch.float32), tables["frustum"].expand(n, 5)
+    views = torch.cat([around, axes, frustum], dim=-1).contiguous()
+    size = (n, height, width)
+    columns = FIRST_LOOK * colour + GUIDES * guided
+    shown, noted = (size if wanted else (1, 1, 1) for wanted in (colour, columns))  # Taichi takes no empty tensors
+    depth = torch.empty(size, dtype=torch.float32, device=device)
+    seen = torch.empty(size, dtype=torch.int32, device=device)
+    notes = torch.empty((*noted, max(1, columns)), dtype=torch.float32, device=device)
+    image = torch.empty((*shown, 3), dtype=torch.uint8, device=device)
+    tiles = torch.empty((n, tiles_of(width, height), pose.shape[1] + 1), dtype=torch.int32, device=device)
+    scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, views)
+    if n:
+        cull, follow = shared_ray_kernels(runtime, has._replace(colours=colour))
+        dressed = [tables[name] for name in (*DRESS_NAMES, "openness")]
+        cull((tables["shape"], pose, views, width, height, tiles))
+        for side in (0, samples) if colour else (0,):
+            lit = tables["look"], tables["lights"], tiles
+            follow((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
+    depth.masked_fill_(seen < 0, torch.inf)
+    return depth, seen, notes[..., -GUIDES:], image

@@ -1,0 +1,360 @@
+"""The ray caster: two kernels.
+
+`cull_tiles` lists, for each square tile of a picture, the geoms whose bounding sphere its pixels may see.
+`cast_rays` follows one ray a pixel through the tile's list, and gives depth, geom and colour; called again to refine,
+it looks at the colours around each pixel and spends more rays where they differ (silhouettes, shadow edges).
+
+Positions are relative to the camera, axes are the world's. Everything is float32, whatever the solver's precision: the
+caller sees to it that literals are traced as float32 (`renderer.py`). Pictures run from the top row to the bottom.
+"""
+
+from typing import Any, NamedTuple
+
+import taichi as ti
+
+from ...base.math import func
+from ...base.shapes.ray import MISS
+from .. import look as rows
+from ..cameras.lens import Lens
+from ..rays.field_walk import Fields
+from ..rays.traced import for_gpu
+from ..rays.traverse import Meshes
+from ..shading import displayed, sky, towards_eye, turn_of, vec3
+from ..shown import render_model as columns
+from ..shown.dress import Dressed
+from ..shown.ground import Ground
+from ..shown.textures import Painter
+from .scene import SURFACE_GAP, Scene
+from .surface import Place, surface
+
+TILE = 8  # pixels along a tile's side
+LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
+_CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: joints of equal radius would speckle at 1
+_CONTRAST = 0.025  # displayed difference between neighbouring pixels above which they are refined
+_FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
+_BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
+# columns of the notes on pixels; those of colours, of guides or both
+FIRST_LOOK = 4  # colour as displayed, brightness of the plain colour
+GUIDES = 6  # the last ones: the true normal (world), the albedo in linear light
+
+F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
+I1, I2, I3 = (ti.types.ndarray(dtype=ti.i32, ndim=n) for n in (1, 2, 3))
+D2 = ti.types.ndarray(dtype=ti.f64, ndim=2)
+U2, U4 = (ti.types.ndarray(dtype=ti.u8, ndim=n) for n in (2, 4))
+
+
+class Has(NamedTuple):
+    """The things that the code of `cast_rays` is made for; a model that lacks it has a kernel that is smaller."""
+
+    meshes: bool = False
+    fields: bool = False
+    textures: bool = False  # on geoms, or the sky
+    lights: bool = False  # of the file, in place of the sun and the sky
+    colours: bool = True  # False: depth, rows and guides alone, for which a ray ends at its first surface
+
+
+@ti.kernel
+def cull_tiles(shape: F3, pose: F3, views: F2, width: ti.i32, height: ti.i32, tiles: I3):
+    """Fill tiles (n, number of tiles, 1 + number of rows): a count, then the rows that the tile may see."""
+    across = (width + TILE - 1) // TILE
+    for env, tile in ti.ndrange(tiles.shape[0], tiles.shape[1]):
+        lens = Lens(views, width, height, env)
+        x = ti.cast(tile % across * TILE, ti.f32)
+        y = ti.cast(tile // across * TILE, ti.f32)
+        origin, direction = lens.ray(x + 0.5 * TILE, y + 0.5 * TILE)
+        # the tile's rays lie in a cone about the central one, or in a tube if they are parallel
+        cosine, tube = ti.f32(1.0), ti.f32(0.0)
+        for corner in range(4):
+            corner_x, corner_y = ti.cast(corner % 2 * TILE, ti.f32), ti.cast(corner // 2 * TILE, ti.f32)
+            o, d = lens.ray(x + corner_x, y + corner_y)
+            cosine = ti.min(cosine, d.dot(direction))
+            tube = ti.max(tube, (o - origin).norm())
+        cosine -= 1.0e-6  # rounding of the cosine of a small angle
+        sine = ti.sqrt(1.0 - cosine * cosine)
+        count = 0
+        own = ti.min(env, shape.shape[0] - 1)
+        for row in range(shape.shape[1]):
+            bound = shape[own, row, columns.BOUND]
+            away = vec3(pose[env, row, 0], pose[env, row, 1], pose[env, row, 2]) - origin
+            along = away.dot(direction)
+            beside = (away - along * direction).norm()
+            if beside * cosine - along * sine <= bound + tube:
+                count += 1
+                tiles[env, tile, count] = row
+        tiles[env, tile, 0] = count
+
+
+@ti.func
+def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin, direction, start):
+    """Nearest front beyond `start` (m): distance, row and triangle (see `Scene`), (MISS, -1, -1) if none.
+
+    Rays from the camera look through their tile's list, mirrored ones through the solids.
+    """
+    nearest, hit, hit_triangle = ti.f32(MISS), -1, -1
+    count = tiles[scene.env, tile, 0]
+    if mirrored:
+        count = scene.solids.shape[0] if scene.may_hit(origin, direction) else 0
+    for k in range(count):
+        row = 0
+        if mirrored:
+            row = scene.solids[k]
+        else:
+            row = tiles[scene.env, tile, k + 1]
+        t, triangle = scene.entry(row, origin, direction, start)
+        if t > start and t * _CLEARLY < nearest:
+            nearest, hit, hit_triangle = t, row, triangle
+    return nearest, hit, hit_triangle
+
+
+@func
+def background(scene, look, direction):
+    """Colour of the sky, or of the file's skybox."""
+    colour = sky(look, direction)
+    if ti.static(scene.has.textures):
+        box = ti.cast(look[rows.SHADOWS, 2], ti.i32) - 1
+        if box >= 0:
+            colour = scene.dressed.painter.towards(box, vec3(direction.x, direction.z, -direction.y))
+    return colour
+
+
+@func
+def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
+    """Follow the ray at (x, y): depth along the optical axis (m), row of the first front, colour, plain one, guides.
+
+    Clear surfaces let the ray through, mirroring planes send it on, once. The plain colour has every checker and
+    texture replaced by its mean. The guides are the first front's true normal and albedo. Limits: nearest distance (m),
+    reach of occlusion (m), layers (0: no colours), the last of which is sky, and 1 if guides are wanted.
+    """
+    origin, direction = lens.ray(x, y)
+    cosine = -direction.dot(lens.axis(2))
+    depth, first_row = ti.f32(MISS), -1
+    start, travelled, weight, mirrored = limits[0] / cosine, ti.f32(0.0), ti.f32(1.0), False
+    colour, plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    first_normal, first_albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    layers, turn = ti.cast(limits[2], ti.i32), turn_of(x, y)
+    for layer in range(ti.max(layers, 1)):
+        if weight > 0.0:
+            t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
+            if layer == 0:
+                depth, first_row = t * cosine, row
+            if layers == 0 and (row < 0 or limits[3] < 0.5):
+                weight = 0.0
+            elif row < 0 or (layer == layers - 1 and layers > 0):
+                behind = weight * background(scene, look, direction)
+                colour, plain, weight = colour + behind, plain + behind, 0.0
+            else:
+                point = origin + t * direction
+                normal, flat = scene.normals(row, point, triangle)
+                inside = scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0
+                if inside:
+                    normal, flat = -normal, -flat
+                normal = towards_eye(normal, direction)
+                far = travelled + t
+                footprint = lens.footprint(far * cosine)
+                albedo, mean_albedo = scene.albedo(row, point, triangle, flat, direction, footprint)
+                if layer == 0:
+                    first_normal, first_albedo = flat, albedo
+                if layers == 0:
+                    weight = 0.0
+                else:
+                    place = Place(row, triangle, point, normal, flat, inside, turn)
+                    body, plain_body, mirror = surface(
+                        scene, look, lights, place, albedo, mean_albedo, direction, far, limits[1]
+                    )
+                    opaque = scene.paint[row, columns.ALPHA]
+                    if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
+                        mirror = 0.0
+                    colour += weight * opaque * (1.0 - mirror) * body
+                    plain += weight * opaque * (1.0 - mirror) * plain_body
+                    if mirror > 0.0:
+                        origin, travelled = point + SURFACE_GAP * normal, far
+                        direction -= 2.0 * direction.dot(normal) * normal
+                        weight, start, mirrored = weight * mirror, 0.0, True
+                    else:
+                        weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
+    return depth, first_row, colour, plain, first_normal, first_albedo
+
+
+@func
+def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
+    """Return what `follow` does without colours: depth (m), row, and normal and albedo where guides are wanted."""
+    origin, direction = lens.ray(x, y)
+    cosine = -direction.dot(lens.axis(2))
+    t, row, triangle = first_hit(scene, tiles, tile, False, origin, direction, limits[0] / cosine)
+    flat, albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    if row >= 0 and limits[3] > 0.5:
+        point = origin + t * direction
+        _, flat = scene.normals(row, point, triangle)
+        if scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0:
+            flat = -flat
+        albedo, _ = scene.albedo(row, point, triangle, flat, direction, lens.footprint(t * cosine))
+    return t * cosine, row, flat, albedo
+
+
+@ti.func
+def stands_out(notes: ti.template(), env, y, x):
+    """Return True if the plain colours of a pixel and its neighbours differ visibly."""
+    height, width = notes.shape[1], notes.shape[2]
+    low, high = ti.f32(1.0), ti.f32(0.0)
+    for j in range(ti.max(0, y - 1), ti.min(height, y + 2)):
+        for i in range(ti.max(0, x - 1), ti.min(width, x + 2)):
+            value = notes[env, j, i, 3]
+            low, high = ti.min(low, value), ti.max(high, value)
+    return high - low > _CONTRAST
+
+
+@ti.func
+def spot(ray, side):
+    """Place within the pixel, in [0, 1)^2, of one of side * side rays: a grid, sheared so that none share a line."""
+    i, j, n = ti.cast(ray % side, ti.f32), ti.cast(ray // side, ti.f32), ti.cast(side, ti.f32)
+    return (i + (j + 0.5) / n) / n, (j + (n - 0.5 - i) / n) / n
+
+
+@func
+def note_guides(notes, env: ti.i32, y: ti.i32, x: ti.i32, normal, albedo):
+    """Write the guides of a pixel."""
+    first = notes.shape[3] - GUIDES
+    for c in ti.static(range(3)):
+        notes[env, y, x, first + c], notes[env, y, x, first + 3 + c] = normal[c], albedo[c]
+
+
+@func
+def measure_pixel(scene, lens, tiles, tile: ti.i32, y: ti.i32, x: ti.i32, limits, depth, seen, notes):
+    """Follow the ray of a pixel of environment `scene.env` whose colour is not asked for; see `make_cast_rays`."""
+    at_x, at_y = ti.cast(x, ti.f32) + 0.5, ti.cast(y, ti.f32) + 0.5
+    far, row, normal, albedo = look_once(scene, lens, tiles, tile, at_x, at_y, limits)
+    depth[scene.env, y, x], seen[scene.env, y, x] = far, row
+    if limits[3] > 0.5:
+        note_guides(notes, scene.env, y, x, normal, albedo)
+
+
+@func
+def colour_pixel(
+    scene,
+    lens,
+    look,
+    lights,
+    tiles,
+    tile: ti.i32,
+    y: ti.i32,
+    x: ti.i32,
+    limits,
+    side: ti.i32,
+    depth,
+    seen,
+    notes,
+    image,
+):
+    """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
+    env, n_rays = scene.env, 1
+    if side > 0:
+        n_rays = side * side if stands_out(notes, env, y, x) else 0
+    mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    for ray in range(n_rays):
+        right, down = spot(ray, ti.max(side, 1))
+        at_x, at_y = ti.cast(x, ti.f32) + right, ti.cast(y, ti.f32) + down
+        far, row, colour, plain, normal, albedo = follow(scene, lens, look, lights, tiles, tile, at_x, at_y, limits)
+        mean += colour / ti.cast(n_rays, ti.f32)
+        mean_plain += plain
+        if side == 0:
+            depth[env, y, x] = far
+            seen[env, y, x] = row
+            if limits[3] > 0.5:
+                note_guides(notes, env, y, x, normal, albedo)
+    if side > 0:
+        shown = displayed(look, mean)
+        for c in ti.static(range(3)):
+            value = shown[c] if n_rays > 0 else notes[env, y, x, c]
+            image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
+    elif limits[2] > 0.0:
+        shown = displayed(look, mean)
+        for c in ti.static(range(3)):
+            notes[env, y, x, c] = shown[c]
+        notes[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
+
+
+def shares() -> int:
+    """The number of shares of a tile's pixels: on a GPU each pixel is a thread's.
+
+    A core has all of them, one after another, with the numbers of their environment at its side.
+    """
+    return TILE * TILE if for_gpu() else 1
+
+
+@func
+def cast_share(scene, lens, look, lights, tiles, tile: ti.i32, share: ti.i32, limits, side, depth, seen, notes, image):
+    """Follow the rays of a share of a tile's pixels."""
+    across = (lens.width + TILE - 1) // TILE
+    for k in range(TILE * TILE // ti.static(shares())):
+        pixel = share + k
+        y, x = tile // across * TILE + pixel // TILE, tile % across * TILE + pixel % TILE
+        if y < lens.height and x < lens.width:
+            if ti.static(scene.has.colours):
+                colour_pixel(scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image)
+            else:
+                measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
+
+
+def make_cast_rays(*features: bool) -> Any:
+    """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
+
+    It follows the rays of every pixel; layers as in `follow`.
+    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), and `notes`: a first look if
+    there are layers, then the guides if there are columns for them.
+    side > 0: pixels that stand out at the first look take the mean of side * side rays; all go to `image`.
+
+    The addresses and shapes of all arrays must fit the few bytes that a GPU is handed at a launch
+    (`tests/cuda/test_pictures.py`), so that numbers that belong together lie in one array: `views`, `look`, `notes`.
+    """
+    has = Has(*features)
+
+    @ti.kernel
+    def cast_rays(
+        kind: I1,
+        shape: F3,
+        paint: F2,
+        solids: I1,
+        pose: F3,
+        views: F2,
+        look: F2,
+        lights: F3,
+        tiles: I3,
+        layers: ti.i32,
+        side: ti.i32,
+        depth: F3,
+        seen: I3,
+        notes: F4,
+        image: U4,
+        trees: I2,
+        nodes: F2,
+        corners: F2,
+        skin: F2,
+        dressed_rows: I2,
+        lie: F2,
+        images: I2,
+        levels: I2,
+        texels: U2,
+        shapes: I2,
+        measures: D2,
+        heights: F1,
+        blocks: F2,
+        openness: F1,
+    ):
+        guided = side == 0 and notes.shape[3] >= GUIDES
+        limits = ti.Vector(
+            [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
+        )
+        for env, tile, share in ti.ndrange(seen.shape[0], tiles.shape[1], ti.static(shares())):
+            meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
+            dressed = Dressed(meshes, skin, dressed_rows, lie, painter, has.meshes)
+            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
+            scene = Scene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
+            lens = Lens(views, seen.shape[2], seen.shape[1], env)
+            cast_share(scene, lens, look, lights, tiles, tile, share, limits, side, depth, seen, notes, image)
+
+    return cast_rays
+
+
+def cull_kernel() -> Any:
+    """`cull_tiles`, for `drivers.tensor_kernels`."""
+    return cull_tiles

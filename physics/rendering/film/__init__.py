@@ -1,0 +1,1 @@
+"""Pictures as files: films, captions, sheets of many environments."""

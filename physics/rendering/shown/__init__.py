@@ -1,0 +1,1 @@
+"""The content of pictures: geoms and their appearance, lights, overlays, height fields, tendons."""

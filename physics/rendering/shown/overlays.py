@@ -1,0 +1,202 @@
+"""Overlays, which are drawn beside geoms: sites, tendons, contacts and their forces, frames. `Show` says which.
+
+A kind of overlay is a `Part` (one function that makes it): some rows of the tables, whose kind and colour stay, and a
+function that finds place and size of each of them in every environment. Overlays throw no shadows and are in no mirror.
+Sizes and colours are those of MuJoCo's viewer (`vis.scale`, `vis.rgba`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import torch
+
+from ...base.shapes import CYLINDER, ELLIPSOID
+from ...files.geometry.visual import HIGHEST_VISIBLE_GROUP
+from .overlay_part import Part, Placed, along, rotations
+from .tendons import tendon_part
+
+MOST_CONTACTS = 64
+"""Contacts of an environment that are drawn at most."""
+CONTACTS = "contacts"
+"""In `Part.reads`: the solver's `contacts`."""
+FRAMES = ("world", "body", "geom", "site")
+_THIN, _THICK = 0.005, 0.025
+"""Radii of the axes of the world and of others as shares of a given length: those of Genesis (its mesh.py)."""
+_AXES = torch.tensor(
+    [[[0.0, 0, 1], [0, 1, 0], [1, 0, 0]], [[1.0, 0, 0], [0, 0, 1], [0, 1, 0]], [[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]]
+)
+"""Rotations whose z axis is x, y, z."""
+
+
+@dataclass(frozen=True, eq=False)
+class Overlays:
+    """All rows of some parts, one after the other."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def kind(self) -> np.ndarray:
+        """Kinds (k,)."""
+        return np.concatenate([np.zeros(0, np.int64), *(part.kind for part in self.parts)])
+
+    @property
+    def rgba(self) -> np.ndarray:
+        """Colours (k, 4)."""
+        return np.concatenate([np.zeros((0, 4)), *(part.rgba for part in self.parts)])
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The fields that they all need."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.reads))
+
+    def place(self, fields: Mapping[str, Any]) -> Placed | None:
+        """Return the places of all rows; None if there are none."""
+        placed = [part.place(fields) for part in self.parts if len(part.kind)]
+        if not placed:
+            return None
+        position, rotation, size = (torch.cat(parts, dim=1) for parts in zip(*placed, strict=True))
+        return position, rotation, size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Show:
+    """A choice of what is drawn of a model: which groups of geoms, and what beside them.
+
+    Raises:
+        ValueError: at use, for frames that there are not, and lengths that nothing has.
+    """
+
+    geom_groups: tuple[int, ...] = tuple(range(HIGHEST_VISIBLE_GROUP + 1))  # collision shapes are often in group 3
+    sites: bool = False  # those of groups 0 to 2
+    tendons: bool = False  # spatial ones
+    contacts: bool = False  # a disc at each contact point, at most 64 of an environment
+    contact_forces: bool = False  # an arrow at each of them
+    # axes x, y, z in red, green, blue: of the "world", every "body", "geom" or "site"; or lengths (m) by these names
+    frames: str | Mapping[str, float] | None = None
+    contact_geoms: Sequence[int] | None = None  # contacts and forces of these geoms alone
+    force_scale: float | None = None  # m of an arrow for each newton; None: MuJoCo's `vis.map.force`
+
+    def overlays(self, mj: mujoco.MjModel) -> Overlays:
+        """Return the overlays of a model."""
+        lengths = dict(self.frames) if isinstance(self.frames, Mapping) else {self.frames: None} if self.frames else {}
+        for of, length in lengths.items():
+            if of not in FRAMES:
+                raise ValueError(f"Show.frames={self.frames!r}: there are frames of {', '.join(FRAMES)}, or None")
+            if length is not None and not 0 < length < np.inf:
+                raise ValueError(f"Show.frames={self.frames!r}: lengths are positive numbers of metres")
+        if self.force_scale is not None and not 0 < self.force_scale < np.inf:
+            raise ValueError(
+                f"Show.force_scale={self.force_scale!r}: it is a positive number of metres for each newton"
+            )
+        parts = []
+        if self.sites:
+            parts.append(_sites(mj))
+        if self.tendons:
+            parts.append(tendon_part(mj))
+        if self.contacts:
+            parts.append(_contacts(mj, self.contact_geoms))
+        if self.contact_forces:
+            parts.append(_contact_forces(mj, self.contact_geoms, self.force_scale))
+        parts += [_frames(mj, of, length) for of, length in lengths.items()]
+        return Overlays(tuple(parts))
+
+
+def _sites(mj: mujoco.MjModel) -> Part:
+    shown = [
+        s
+        for s in range(mj.nsite)
+        if np.clip(mj.site_group[s], 0, 5) <= HIGHEST_VISIBLE_GROUP and mj.site_rgba[s, 3] > 0
+    ]
+    rgba = [mj.mat_rgba[m] if (m := mj.site_matid[s]) >= 0 else mj.site_rgba[s] for s in shown]
+
+    def place(fields: Mapping[str, Any]) -> Placed:
+        position, rotation = fields["site_xpos"][:, shown], fields["site_xmat"][:, shown]
+        size = position.new_tensor(np.array([mj.site_size[s] for s in shown]).reshape(-1, 3))
+        return position, rotation.reshape(*position.shape[:2], 3, 3), size.expand(position.shape)
+
+    kind = np.array([mj.site_type[s] for s in shown], np.int64)
+    return Part(kind, np.array(rgba).reshape(-1, 4), ("site_xpos", "site_xmat") if shown else (), place)
+
+
+def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> Part:
+    names = {
+        "world": (),
+        "body": ("xpos", "xquat"),
+        "geom": ("geom_xpos", "geom_xmat"),
+        "site": ("site_xpos", "site_xmat"),
+    }
+    count = {"world": 1, "body": mj.nbody - 1, "geom": mj.ngeom, "site": mj.nsite}[of]
+    half, width = (0.5 * mj.vis.scale.framelength * mj.stat.meansize, 0.5 * mj.vis.scale.framewidth * mj.stat.meansize)
+    if length is not None:
+        half, width = 0.5 * length, length * (_THIN if of == "world" else _THICK)
+
+    def place(fields: Mapping[str, Any]) -> Placed:
+        if of == "world":
+            like = fields["like"]
+            origin, turn = like.new_zeros(len(like), 1, 3), torch.eye(3).to(like).expand(len(like), 1, 3, 3)
+        else:
+            first = 1 if of == "body" else 0
+            origin = fields[names[of][0]][:, first:]
+            turn = fields[names[of][1]][:, first:]
+            turn = rotations(turn) if of == "body" else turn.reshape(*origin.shape[:2], 3, 3)
+        turns = turn[:, :, None] @ _AXES.to(turn)
+        position = origin[:, :, None] + half * turns[..., 2]
+        size = position.new_tensor([width, half, 0.0]).expand(position.shape)
+        return position.flatten(1, 2), turns.flatten(1, 2), size.flatten(1, 2)
+
+    colours = np.tile([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.25, 0.95, 1]], (count, 1))
+    return Part(np.full(3 * count, CYLINDER), colours, names[of] if count else (), place)
+
+
+def _drawn_contacts(contacts: Any, geoms: Sequence[int] | None) -> tuple[torch.Tensor, ...]:
+    """The first MOST_CONTACTS contacts: whether there is one, position, frame, distance, force in the world, geoms."""
+    mask = contacts.mask
+    if geoms is not None:
+        wanted = torch.as_tensor(list(geoms), dtype=contacts.geom.dtype, device=contacts.geom.device)
+        mask = mask & torch.isin(contacts.geom, wanted).any(dim=-1)
+    order = (~mask).to(torch.int8).argsort(dim=1, stable=True)[:, :MOST_CONTACTS]
+    rows = torch.arange(len(order), device=order.device)[:, None]
+    there, frame = mask[rows, order], contacts.frame[rows, order]
+    force = (contacts.force[rows, order][..., :3, None] * frame).sum(dim=-2)
+    found = there, contacts.pos[rows, order], frame, contacts.dist[rows, order], force, contacts.geom[rows, order]
+    missing = MOST_CONTACTS - order.shape[1]
+    return tuple(torch.nn.functional.pad(x, (0, 0) * (x.dim() - 2) + (0, missing)) for x in found)
+
+
+def _contacts(mj: mujoco.MjModel, geoms: Sequence[int] | None) -> Part:
+    scale, unit = mj.vis.scale, mj.stat.meansize
+
+    def place(fields: Mapping[str, Any]) -> Placed:
+        there, position, frame, dist, _, _ = _drawn_contacts(fields[CONTACTS], geoms)
+        turn = frame[..., [1, 2, 0], :].transpose(-1, -2)  # the normal is its z axis
+        radius = torch.where(there, scale.contactwidth * unit, -1.0).to(position)
+        height = (-0.5 * dist).clamp(min=scale.contactheight * unit)
+        return position, turn, torch.stack([radius, height, torch.zeros_like(height)], dim=-1)
+
+    rgba = np.tile(mj.vis.rgba.contactpoint, (MOST_CONTACTS, 1))
+    return Part(np.full(MOST_CONTACTS, CYLINDER), rgba, (CONTACTS,), place)
+
+
+def _contact_forces(mj: mujoco.MjModel, geoms: Sequence[int] | None, scale: float | None) -> Part:
+    """Arrows, each a rod and a drop at its end, towards the body with the higher number, as MuJoCo draws them."""
+    width = mj.vis.scale.forcewidth * mj.stat.meansize
+    newton = mj.vis.map.force / mj.stat.meanmass if scale is None else scale
+    body = torch.as_tensor(np.array(mj.geom_bodyid), dtype=torch.long)
+
+    def place(fields: Mapping[str, Any]) -> Placed:
+        there, position, _, _, force, geom = _drawn_contacts(fields[CONTACTS], geoms)
+        first, second = body.to(geom.device)[geom.long()].unbind(-1)
+        way = newton * torch.where((first > second)[..., None], -force, force)
+        there = there & (way.norm(dim=-1) > 1e-6 * width)
+        shaft = along(position, position + way, torch.where(there, 0.5 * width, -1.0))
+        tip = along(position + way, position + way * (1 + 4 * width / way.norm(dim=-1, keepdim=True).clamp(min=1e-9)),
+                    torch.where(there, 1.1 * width, -1.0))  # fmt: skip
+        tip[2][..., 2], tip[2][..., 1] = tip[2][..., 1], tip[2][..., 0]
+        position, rotation, size = (torch.cat(both, dim=1) for both in zip(shaft, tip, strict=True))
+        return position, rotation, size
+
+    rgba = np.tile(mj.vis.rgba.contactforce, (2 * MOST_CONTACTS, 1))
+    return Part(np.repeat([CYLINDER, ELLIPSOID], MOST_CONTACTS), rgba, (CONTACTS,), place)

@@ -1,0 +1,1 @@
+"""Compilation of the solver's units, in processes apart."""

@@ -1,0 +1,94 @@
+"""The compiling process: Taichi runs here with the settings of its jobs, apart from the user's process.
+
+`compilers.py` starts it in a folder for temporary files, where Taichi writes its LLVM IR. It reads jobs from its
+standard input, one line of JSON each, and writes answers to its standard output: one line of JSON, followed by as
+many bytes of machine code as the line says.
+"""
+
+import json
+import os
+import shutil
+import sys
+import traceback
+from typing import Any, BinaryIO
+
+import taichi as ti
+
+from ...base.math import Lanes
+from ...base.stage import TURN
+from ...machine.codegen.addresses import tell_addresses
+from ...machine.codegen.ir import stand_alone
+from ...machine.codegen.keys import key_of
+from ...machine.codegen.llvm import machine_code
+from ...machine.codegen.vectors import SETTINGS, use_vectors
+from ...machine.codegen.worker import of_workers
+from ...model.features import Features
+from ..kernel import sample_arguments
+from ..tiles.scratch import Scratch
+from .loop_compiler import LoopCompiler
+from .taichi_code import optimised, start_to_compile
+from .units import features_asked, make_unit, numbers_of_stages, units_of
+
+
+def main() -> None:
+    """Answer jobs until the standard input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Taichi's prints go to the standard error
+    try:
+        compiler: _Compiler | LoopCompiler | None = None
+        for line in sys.stdin.buffer:
+            job, code = json.loads(line), b""
+            try:
+                compiler = compiler or _compiler_for(job)
+                answer, code = compiler.answer(job)
+            except Exception:
+                answer = {"error": traceback.format_exc()}
+            _send(answers, answer, code)
+    finally:  # where the process that started this one was killed, and cannot remove the folder itself
+        shutil.rmtree(os.getcwd(), ignore_errors=True)
+
+
+def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":
+    """Return the compiler for a job; all jobs of a process are of one kind, units or kernels over tensors."""
+    return LoopCompiler(job["literals"]) if "kernels" in job else _Compiler(job["width"], job["precision"])
+
+
+def _send(answers: BinaryIO, answer: dict[str, Any], code: bytes) -> None:
+    answers.write(json.dumps({**answer, "length": len(code)}).encode() + b"\n" + code)
+    answers.flush()
+
+
+class _Compiler:
+    """Taichi, started for a lane width and a precision, as a compiler of units."""
+
+    def __init__(self, width: int, precision: str) -> None:
+        real = f"f{precision}"
+        start_to_compile(real, **(SETTINGS if use_vectors() else {}))
+        self._lanes, self._precision = Lanes(width, getattr(ti, real)), precision
+        self._scratch = Scratch(width, precision)
+        assert self._scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
+
+    def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Do a job; return an answer and machine code."""
+        return self._plan(job) if job["do"] == "plan" else self._compile(job)
+
+    def _plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Return the units that a model with these features may need, each with its key, and their numbers."""
+        has = Features(**job["features"])
+        units = {name: self._key(name, has) for name in units_of(has)}
+        return {"units": units, "numbers": {name: n for name, n in numbers_of_stages().items() if name in units}}, b""
+
+    def _key(self, name: str, has: Features) -> str:
+        asked = {feature: getattr(has, feature) for feature in features_asked(name)}
+        return key_of("unit", name, asked, self._lanes.width, self._precision)
+
+    def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Compile a unit; return an empty answer and the machine code."""
+        kernel, _ = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
+        text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0, 0])))
+        code = machine_code(of_workers(text) if job["unit"] == TURN else text)
+        return {}, code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Taichi in the compiling process: started for one precision, it gives the optimised code of kernels."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from taichi.lang import impl
+
+from ...machine.compiler import start_taichi
+from ...machine.tracing import quick_tracing
+
+
+def start_to_compile(real: str, **more: Any) -> None:
+    """Start Taichi with numbers in kernels of this type, "f32" or "f64", and with further arguments of `ti.init`."""
+    start_taichi("cpu", real, 1, offline_cache=False, print_kernel_llvm_ir_optimized=True, **more)
+
+
+def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
+    """Return the text of a kernel's optimised LLVM IR, which Taichi writes to the working directory.
+
+    Args:
+        kernel: the decorated function.
+        arguments: arguments of any call of it, for their types.
+    """
+    for path in Path().glob("*.ll"):
+        path.unlink()
+    program = impl.get_runtime().prog
+    with warnings.catch_warnings(), quick_tracing():
+        warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
+        primal = kernel._primal
+        traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
+        compiled = program.compile_kernel(program.config(), program.get_device_caps(), traced)
+    for path in Path().glob("*.ll"):
+        _texts[id(compiled)] = compiled, path.read_text()
+    return _texts[id(compiled)][1]
+
+
+_texts: dict[int, tuple[Any, str]] = {}
+"""The texts of all compiled kernels: of two kernels with the same code Taichi compiles one, and writes one file."""

@@ -1,0 +1,381 @@
+"""The driver of a batch of environments of one model: the solver's only interface to it, on a CPU or a GPU.
+
+An arrangement has what differs between the two:
+
+| | `cpu.CpuArrangement` | `gpu.GpuArrangement` |
+|---|---|---|
+| memory | (tiles, numbers, lanes) | (numbers, environments) |
+| numbers and indices that the solver gives | arrays of numpy | tensors on the device, which the host does not read |
+| scratch | one per worker; it grows when environments need more | one per environment, of full size |
+| a launch | workers share the tiles; tiles that do not fit into the scratch are repeated | one thread per environment |
+| stale outputs | marked on the host, and evaluated as copies | marked on the device, and evaluated in place |
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..machine.interrupts import interrupts_wait
+from ..machine.normal_mode import normal_mode
+from ..machine.runtime import Runtime
+from ..model.features import Features
+from ..model.model import Model
+from ..model.state.memory import NOT_INTEGRATED
+from ..model.state.reference import reference_memory
+from ..model.state.snapshot import LARGEST
+from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, is_of_one, require_same
+from .launches import Arrangement, Launches
+from .results.behind import UP_TO_DATE, Behind, forward_some
+from .results.results import Results
+from .settings import NON_FINITE, Count, Setting
+
+
+class Driver:
+    """A batch of environments of one model.
+
+    Fields are those of `state.fields.QUANTITIES`. Those of `STATE` are kept between launches and can be written; all
+    others are computed by an evaluation, at the state of the last one (of a step, or of `forward`). `interface` has the
+    forms of environments and rows. Results are copies on the driver's device.
+
+    Args:
+        runtime: the runtime, with its threads or device and its precision.
+        model: the model of all environments.
+        arrangement: the arrangement of the batch.
+        outputs: fields that every step delivers; reading any other costs an evaluation.
+
+    Raises:
+        MemoryError: so many environments do not fit.
+        ValueError: the model is too large.
+    """
+
+    @normal_mode
+    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement, outputs: Sequence[str]) -> None:
+        self._runtime, self._arrangement, self.num_envs = runtime, arrangement, arrangement.num_envs
+        self._launches = Launches(runtime, model, arrangement)
+        self._room, self._batch, self.prefers = self._launches.room, self._launches.batch, self._launches.prefers
+        self._numbers, self._integers = arrangement.array(self._batch.memory), arrangement.array(self._batch.counters)
+        self._fresh = arrangement.array(self._reference(model))
+        self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
+        self._results = Results(self._launches, arrangement, outputs)
+        self._step, self._substeps = self._results.bind(replay=False), 0
+        self._behind = Behind(self.num_envs)
+        self.reset(None, None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Raise ClosedSolverError if another thread has closed the batch, which removes its attributes."""
+            if self.__dict__.get("_closed"):
+                raise ClosedSolverError(CLOSED)
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the model and of what the last evaluation computed, with the capacities of its scratch."""
+        return self._room.sizes
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The bytes that one thread computes in at present; on a CPU they grow with what environments need."""
+        return self._room.bytes_of_worker
+
+    def _reference(self, model: Model) -> torch.Tensor:
+        """Return the memory (rows,) of an environment in the model's reference state."""
+        fresh = torch.zeros(self._numbers.shape[self._arrangement.axis], dtype=self._batch.memory.dtype)
+        for name, numbers in reference_memory(model).items():
+            fresh[self._place(name)] = torch.as_tensor(numbers)
+        return fresh
+
+    def _rest_spare_lanes(self) -> None:
+        """Mark spare lanes of the last tile as faulty, so that no iteration continues for them alone."""
+        self._counter(Count.FAULT).masked_fill_(~self._arrangement.used, NON_FINITE)
+
+    # numbers of the model
+
+    @normal_mode
+    def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Give environments own numbers for exactly these fields of the model, (num_envs, numbers) each.
+
+        `features` is the optional code that the model then needs.
+        """
+        self._launches.set_env_parameters(numbers, features)
+        self._batch = self._launches.batch
+        self._bind_again()
+        self._results.changed(None)
+
+    def _bind_again(self) -> None:
+        """Bind launches again, because the scratch, the kernel or the settings were replaced."""
+        self._results.bind_again()
+        self._step, self._substeps = self._results.bind(replay=False), 0
+
+    def write_own(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
+        self._launches.write(numbers, index)
+        self._results.changed(index)
+
+    # motion
+
+    def step(self, substeps: int) -> None:
+        """Take `substeps` physics steps under the present controls."""
+        if substeps != self._substeps:
+            self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
+        self._behind.add(None)
+        self._results.forget()  # before the launch, as an interrupt may come right after it
+        self._step()
+        self._results.stepped()
+
+    @normal_mode
+    def rollout(self, controls: Any) -> torch.Tensor:
+        """Take a step under each of the controls (num_envs, nstep, nu); return qpos and qvel after each step.
+
+        The result is (num_envs, nstep, nq + nv).
+        """
+        given = self._arrangement.given(controls)
+        track = given.new_empty((*given.shape[:2], self._coordinates))
+        launch = self._results.bind_rollout(self._step.call, given, track)
+        launch.prepare()
+        with interrupts_wait():
+            self._behind.add(None)
+            self._results.forget()
+            launch()
+            self.write("ctrl", controls[:, -1], None)
+            self._results.stepped()
+        return track
+
+    def forward(self, index: Index) -> None:
+        """Make the present state, if finite, that of the last evaluation of environments; nothing moves."""
+        if index is not None:
+            places = self._launches.groups, self._place("eval_qacc"), self._place("eval_rest")
+            forward_some(self._arrangement, self._numbers, self._integers, places, index)
+            self._results.changed(index)
+            return
+        self._behind.clear()
+        groups = self._launches.groups
+        coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
+        finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
+        chosen = self._arrangement.mask(index) & finite
+        evaluated = slice(groups["KEPT"].start, groups["KEPT"].start + coordinates.stop)
+        for present, last in ((coordinates, evaluated), (groups["FORCES"], groups["KEPT_FORCES"])):
+            rows = self._rows(last)
+            rows.copy_(torch.where(chosen, self._rows(present), rows))
+        self._rows(self._place("eval_qacc")).masked_fill_(chosen, NOT_INTEGRATED)
+        self._rows(self._place("eval_rest")).masked_fill_(chosen, 0.0)
+        before = self._counter(Count.EVALUATED)
+        before.copy_(torch.where(chosen, self._counter(Count.STEPS), before))
+        self._results.changed(index)
+
+    def forward_behind(self) -> None:
+        """Do what `forward` does for the environments whose state or inputs changed since their last evaluation."""
+        behind = self._behind.take()
+        if behind is not UP_TO_DATE:
+            self.forward(behind)
+
+    # state
+
+    @property
+    def _coordinates(self) -> int:
+        """The number of rows of qpos and qvel, which are the first in memory."""
+        return self._room.widths["qpos"] + self._room.widths["qvel"]
+
+    def _place(self, name: str) -> slice:
+        """Return the rows of the memory that hold a field of the state."""
+        return slice(self._room.offsets[name], self._room.offsets[name] + self._room.widths[name])
+
+    def _rows(self, place: slice) -> torch.Tensor:
+        """Return a view of rows of the memory."""
+        return self._batch.memory.narrow(self._arrangement.axis, place.start, place.stop - place.start)
+
+    def _counter(self, row: Count) -> torch.Tensor:
+        """Return a view of one of the environments' integers, shaped as a row of the memory."""
+        return self._batch.counters.narrow(self._arrangement.axis, row, 1)
+
+    def read(self, name: str, index: Index = None) -> torch.Tensor:
+        """Return a field of the state, (k, numbers)."""
+        return self._arrangement.read(self._numbers, index, self._place(name))
+
+    def coordinates(self) -> torch.Tensor:
+        """Return qpos and qvel, (num_envs, nq + nv); each column is contiguous in memory."""
+        return self._arrangement.columns(self._numbers, slice(0, self._coordinates))
+
+    def write(self, name: str, rows: Any, index: Index) -> None:
+        """Set a field of the state of environments."""
+        if APPLIED.get(name, 0) & ~self._launches.applied:
+            self._apply_forces(APPLIED[name])
+        self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
+        self._behind.add(index)
+
+    def read_columns(self, name: str, columns: np.ndarray, index: Index) -> torch.Tensor:
+        """Return single numbers (k,) of a field of the state, (environments, k)."""
+        return self._arrangement.read_columns(self._numbers, columns + self._room.offsets[name], index)
+
+    def write_columns(self, name: str, columns: np.ndarray, rows: Any, index: Index) -> None:
+        """Set single numbers (k,) of a field of the state of environments."""
+        if APPLIED.get(name, 0) & ~self._launches.applied:
+            self._apply_forces(APPLIED[name])
+        self._arrangement.write_columns(self._numbers, columns + self._room.offsets[name], rows, index)
+        self._behind.add(index)
+
+    @normal_mode
+    def _apply_forces(self, which: int) -> None:
+        """Make launches read applied forces, or controls of dofs, from now on."""
+        self._launches.applied |= which
+        self._bind_again()
+
+    def reset(self, index: Index, coordinates: Any) -> None:
+        """Reset environments to qpos and qvel (k, nq + nv), and everything else to the reference state.
+
+        With `coordinates` None, qpos and qvel are those of the reference state, too.
+        """
+        rows = self._fresh
+        if coordinates is not None:
+            rows = self._arrangement.repeated(rows, len(coordinates))
+            rows[:, : self._coordinates] = coordinates
+            for name in ("qpos", "qvel"):
+                rows[:, self._place(f"eval_{name}")] = rows[:, self._place(name)]
+        self._arrangement.write(self._numbers, 0, rows, len(self._fresh), index)
+        self._arrangement.write(self._integers, 0, self._no_counts, len(Count), index)
+        if index is None:
+            self._rest_spare_lanes()
+        self._results.changed(index)
+
+    def count(self, row: Count) -> torch.Tensor:
+        """Return one of the integers of every environment, (num_envs,) int32."""
+        return self._arrangement.columns(self._integers, slice(row, row + 1))[:, 0]
+
+    def write_count(self, row: Count, numbers: np.ndarray, index: Index) -> None:
+        """Set one of the integers of environments, (k, 1) or (1,)."""
+        self._arrangement.write(self._integers, row, numbers, 1, index)
+
+    def any_fault(self) -> bool:
+        """Return True if any environment has a fault; this is quicker than reading all faults."""
+        return self._arrangement.any(self._integers, Count.FAULT)
+
+    def clear_faults(self, index: Index) -> None:
+        """Clear faults of environments, so that they move again."""
+        for row in (Count.FAULT, Count.NEEDED):
+            if index is None:
+                self._counter(row).masked_fill_(self._arrangement.used, 0)
+            else:
+                self._arrangement.write(self._integers, row, self._no_counts[:1], 1, index)
+
+    def state_dict(self, index: Index = None) -> dict[str, torch.Tensor]:
+        """Return everything that future steps of environments depend on, (k, numbers) each."""
+        read = self._arrangement.read
+        return {"memory": read(self._numbers, index), "counters": read(self._integers, index)}
+
+    def check_state(self, state: Mapping[str, torch.Tensor], count: int) -> None:
+        """Refuse a `state_dict` that is not of `count` environments of this model, in this precision.
+
+        Raises:
+            ValueError: with the part that does not fit.
+        """
+        parts, axis = {"memory": self._batch.memory, "counters": self._batch.counters}, self._arrangement.axis
+        require_same(state, {name: ((count, mine.shape[axis]), mine.dtype) for name, mine in parts.items()})
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], index: Index = None) -> None:
+        """Restore a `state_dict` of as many environments as `index` has, or of one, to which all of them go.
+
+        Raises:
+            ValueError: it is of another batch; nothing is written then.
+        """
+        count = self.num_envs if index is None else len(index)
+        self.check_state(state, 1 if is_of_one(state) else count)
+        for array, name in ((self._numbers, "memory"), (self._integers, "counters")):
+            self._arrangement.write(array, 0, state[name], state[name].shape[1], index)
+        if index is None:
+            self._rest_spare_lanes()
+        for name, which in APPLIED.items():
+            if which & ~self._launches.applied and state["memory"][:, self._place(name)].any():
+                self._apply_forces(which)
+        self._behind.add(index)
+        self._results.changed(index)
+
+    def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
+        """Return those of some fields that are not as in the reference state in all environments of a `state_dict`."""
+        memory, found = state["memory"].to(self._batch.memory.device), set()
+        for name in names:
+            place = self._place(name)
+            if bool((memory[:, place] != torch.as_tensor(self._fresh[place])).any()):
+                found.add(name)
+        return found
+
+    def view(self, name: str) -> View | None:
+        """Return the numbers of a field of the state, of an output, or "faults", in place.
+
+        The result is None for several environments in lanes: their numbers are not the rows of one tensor.
+        """
+        memory, counters = (self._arrangement.in_place(tensor) for tensor in self._batch[:2])
+        if memory is None or counters is None:
+            return None
+        if name == "faults":
+            return View(counters, slice(Count.FAULT, Count.FAULT + 1))
+        if name in STATE:
+            return View(memory, self._place(name))
+        if name not in self._results.places:
+            return None
+        return View(self._results.values[: self.num_envs], self._results.places[name])
+
+    def close(self) -> None:
+        """Free all memory. A thread that is using it raises ClosedSolverError, or has just finished."""
+        self._closed = True
+        for name in [name for name in vars(self) if name != "_closed"]:
+            vars(self).pop(name, None)
+
+    # derived quantities
+
+    def delivers(self, names: Sequence[str]) -> bool:
+        """Return True if every step delivers these fields; any other costs an evaluation."""
+        return all(name in self._results.places for name in names)
+
+    @normal_mode
+    def refresh(self, index: Index) -> None:
+        """Bring the outputs of these environments up to date with their last evaluation."""
+        if not self._results.current:
+            self._runtime.require()
+            self._results.refresh(index)
+
+    @normal_mode
+    def evaluate(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Return fields of environments at their last evaluation, (k, numbers) each."""
+        if not self.delivers(names):
+            fields = self._results.fields(names, index)
+            return {name: self._room.padded(name, values) for name, values in fields.items()}
+        self.refresh(index)
+        return self._delivered(names, self._arrangement.pick(self._results.values, index))
+
+    def _delivered(self, names: Sequence[str], block: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return the columns of fields in rows of the outputs."""
+        return {name: block[:, self._results.places[name]] for name in names}
+
+    @normal_mode
+    def sense(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Return fields of environments at the state where sensors are evaluated, (k, numbers) each.
+
+        That is the last evaluation or, with Runge-Kutta, the first stage of the last step. Fields that steps deliver
+        are returned without a copy.
+        """
+        if self.sizes["nqbegin"]:
+            return self._results.fields(names, index, beginning=True)
+        if index is None and self.delivers(names):
+            self.refresh(None)
+            return self._delivered(names, self._results.values[: self.num_envs])
+        return self.evaluate(names, index)
+
+    @normal_mode
+    def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
+        """Return fields of environments, and the integers of the same evaluation."""
+        return self._results.together(names, index)
+
+    @normal_mode
+    def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
+        """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
+        rows = self._rows(self._place(f"eval_{field}"))
+        kept = rows.clone()
+        try:
+            rows.fill_(number)
+            block = self._results.evaluate(names, None, True)
+        finally:
+            rows.copy_(kept)
+        return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)

@@ -1,0 +1,136 @@
+"""The arrangement of a batch on a GPU: one thread per environment, and all numbers stay on the device.
+
+A step covers the whole batch. Environments whose outputs became stale by a change from outside are marked on the
+device. The launch that renews them covers the whole batch, too, and the threads of other environments return at once.
+So the host need not know which are stale, and never waits for the device.
+"""
+
+from collections.abc import Collection
+
+import torch
+
+from ..machine.memory import require_memory
+from ..machine.runtime import Runtime
+from ..model.features import Features
+from ..model.model import Model
+from ..model.state.room import most_room
+from ..model.state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows, stored_numbers
+from .columns.columns import Columns
+from .columns.gpu_launch import ColumnKernel, shared_column_kernel
+from .tiles.growing import ScratchRows
+
+MOST_NUMBERS = (1 << 31) - 1
+"""The most numbers of an array of all environments together: indices in kernels have 32 bits."""
+
+
+class GpuArrangement(Columns):
+    """Columns, scratch for every environment, and launches with one thread per environment.
+
+    Args:
+        runtime: the runtime, with its device and precision.
+        num_envs: number of environments.
+        outputs: fields that every step delivers.
+    """
+
+    def __init__(self, runtime: Runtime, num_envs: int, outputs: Collection[str] = ()) -> None:
+        super().__init__(num_envs, runtime.torch_device)
+        self._outputs = outputs
+        self._runtime = runtime
+
+    def room(self, model: Model) -> "FullRoom":
+        """Return the scratch for a model, which never grows.
+
+        Raises:
+            MemoryError: so many environments do not fit, or kernels cannot address them.
+        """
+        return FullRoom(model, self, self._runtime.precision, self._outputs)
+
+    def kernel(self, features: Features) -> ColumnKernel:
+        """Return the kernel with the optional code of `features`."""
+        return shared_column_kernel(self._runtime, features)
+
+    def has_kernel(self, _: Features) -> bool:
+        """Return False: what Taichi has compiled for a GPU is not looked up."""
+        return False
+
+    def bind(
+        self, kernel: ColumnKernel, arguments: tuple, _: ScratchRows, call: torch.Tensor, __: torch.Tensor
+    ) -> "BoundColumns":
+        """Return a launch of the kernel over a batch."""
+        return BoundColumns(kernel, arguments, call)
+
+
+class FullRoom(ScratchRows):
+    """Scratch for every environment, with capacities for the most that the model could ever need.
+
+    Args:
+        model: of all environments.
+        batch: its environments.
+        precision: "32" or "64".
+        outputs: fields that every step delivers.
+
+    Raises:
+        MemoryError: so many environments do not fit, or kernels cannot address them.
+    """
+
+    def __init__(self, model: Model, batch: Columns, precision: str, outputs: Collection[str] = ()) -> None:
+        self._model, self._batch, self._precision = model, batch, precision
+        self._lay_out(parameters=False, outputs=outputs)
+
+    def _lay_out(self, parameters: bool, outputs: Collection[str] | None = None) -> None:
+        """Allocate scratch for all environments.
+
+        Args:
+            parameters: with space for own numbers.
+            outputs: fields that will be stored beside the memory; None: both are allocated already.
+        """
+        model, num_envs, device = self._model, self._batch.num_envs, self._batch.device
+        self._take(all_sizes(model, most_room(model, lanes=1), parameters, lanes=1))
+        counts = scratch_rows(self.sizes)
+        there_is = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
+        stored = 0 if outputs is None else stored_numbers(self.sizes, outputs) * int(self._precision) // 8
+        require_memory(num_envs, stored + bytes_of(counts, 1, self._precision), there_is)
+        rows = max(counts)
+        if rows * num_envs > MOST_NUMBERS:
+            raise MemoryError(
+                f"num_envs={num_envs:,}: kernels address at most {MOST_NUMBERS:,} numbers, and an environment "
+                f"works in {rows:,} of them: at most {MOST_NUMBERS // rows:,} fit; make several solvers"
+            )
+        self.ints = torch.from_numpy(flat_integers(model, self.sizes)).to(device)
+        whole = zip(counts, kinds(1, self._precision), strict=True)
+        self.arrays = tuple(self._batch.zeros(count, getattr(torch, kind)) for count, (_, kind) in whole)
+
+    @property
+    def bytes_of_worker(self) -> int:
+        """The bytes of scratch that one thread has."""
+        return sum(tensor[:, 0].nelement() * tensor.element_size() for tensor in self.arrays)
+
+    def make_differ(self) -> None:
+        """Allocate scratch that has space for own numbers of environments."""
+        self._lay_out(parameters=True)
+
+
+class BoundColumns:
+    """A kernel bound to tensors, which it keeps alive.
+
+    Args:
+        kernel: the kernel.
+        arguments: the tensors.
+        call: the settings of the next launch (`settings.Setting`), one of the tensors.
+    """
+
+    def __init__(self, kernel: ColumnKernel, arguments: tuple, call: torch.Tensor) -> None:
+        self.call, self._kernel, self._arguments = call, kernel, arguments
+
+    def __call__(self) -> None:
+        """Launch on the present contents of the arguments; on a GPU this returns before the launch has finished."""
+        self._kernel(self._arguments)
+
+    def attempt(self) -> bool:
+        """Launch; return True, as the scratch has room for all environments."""
+        self._kernel(self._arguments)
+        return True
+
+    def prepare(self) -> None:
+        """Compile and load the kernel, if that has not been done."""
+        self._kernel.prepare(self._arguments)

@@ -1,0 +1,201 @@
+"""The settings and arguments that the launches of a batch share, and per-environment numbers of the model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ..base.fields import layout
+from ..machine.runtime import Runtime
+from ..model.features import Features
+from ..model.model import Model
+from ..model.state.sizes import PARAMETER_FIELDS, flat_reals, memory_groups
+from .columns.columns import Columns
+from .cpu import CpuArrangement
+from .gpu import GpuArrangement
+from .interface import Batch, Index
+from .results.plan import ask_for
+from .settings import CALL_LENGTH, Count, Setting
+from .tiles.tiles import Tiles
+
+Arrangement = CpuArrangement | GpuArrangement
+
+
+class Selection(NamedTuple):
+    """Fields that a launch hands out as columns of one array.
+
+    Attributes:
+        places: columns of every field.
+        width: number of columns.
+        rows: rows of the scratch that go to the columns, (width,) int32; one unused row if there are none.
+    """
+
+    places: dict[str, slice]
+    width: int
+    rows: torch.Tensor
+
+
+def select(
+    names: Sequence[str], offsets: Mapping[str, int], widths: Mapping[str, int], device: torch.device
+) -> Selection:
+    """Return the selection of fields, of which each has `widths` rows from `offsets` on."""
+    places, rows = {}, list[int]()
+    for name in names:
+        places[name] = slice(len(rows), len(rows) + widths[name])
+        rows += range(offsets[name], offsets[name] + widths[name])
+    return Selection(places, len(rows), torch.tensor(rows or [0], dtype=torch.int32, device=device))
+
+
+class OwnNumbers:
+    """Fields of the model with separate values in every environment; only these fields take memory.
+
+    Attributes:
+        memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
+        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
+        count: how many numbers there are.
+    """
+
+    def __init__(self, batch: Tiles | Columns) -> None:
+        self._batch = batch
+        self._places: dict[str, slice] = {}
+        self.count = 0
+        self.memory = batch.zeros(0, torch.float64)
+        self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
+
+    def lay_out(self, model: Model, names: set[str]) -> None:
+        """Allocate memory for fields, filled with the model's values in every environment."""
+        offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
+        widths = {field.name: field.length(model.sizes) for field in PARAMETER_FIELDS}
+        own = [field.name for field in PARAMETER_FIELDS if field.name in names]
+        self._places, self.count, self.rows = select(own, offsets, widths, self._batch.device)
+        self.memory = self._batch.zeros(self.count, torch.float64)
+        self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
+
+    def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
+        """Set own numbers of environments, (k, numbers) for each field, or (1, numbers) for all of them."""
+        memory = self._batch.array(self.memory)
+        for name, rows in numbers.items():
+            place = self._places[name]
+            self._batch.write(memory, place.start, rows, place.stop - place.start, index)
+
+
+class Launches:
+    """The kernel, scratch and memory that all launches of a batch share.
+
+    Args:
+        runtime: the runtime, with its threads or device and its precision.
+        model: the model of all environments.
+        arrangement: the arrangement of the batch.
+
+    Attributes:
+        batch: the environments.
+        own: their own numbers of the model.
+        room: the scratch.
+        groups: rows of the groups of the memory.
+        applied: sum of those of `APPLIED_FORCES` and `DOF_CONTROLS` that launches read which are bound from now on.
+
+    Raises:
+        MemoryError: so many environments do not fit.
+        ValueError: the model is too large.
+    """
+
+    def __init__(self, runtime: Runtime, model: Model, arrangement: Arrangement) -> None:
+        self._runtime, self._model, self._arrangement, self.applied = runtime, model, arrangement, 0
+        dtype, device, single = runtime.torch_dtype, arrangement.device, runtime.precision == "32"
+        self.room: Any = arrangement.room(model)
+        self.groups = memory_groups(self.room.sizes)
+        memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
+        self.own = OwnNumbers(arrangement)
+        self.batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
+        self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
+        self._precise = torch.from_numpy(flat_reals(model, np.float64)).to(device)
+        self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
+        self._no_periods = torch.zeros((1, 1, 1), dtype=dtype, device=device)
+        self.kernel: Any = arrangement.kernel(Features.of(model, single))
+
+    def prefers(self, differing: Features) -> bool:
+        """Return True if the kernel for environments that differ, with these features, is compiled, and no other."""
+        has = self._arrangement.has_kernel
+        return has(differing) and not has(Features.of(self._model, self._runtime.precision == "32"))
+
+    def write(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
+        """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
+        if self.own.count:
+            self.own.write(numbers, index)
+        else:
+            self._edit({name: rows[0] for name, rows in numbers.items() if len(rows)})
+
+    def _edit(self, numbers: Mapping[str, np.ndarray]) -> None:
+        """Write numbers (n,) in place of the model's; launches stay bound."""
+        if "dof_damping" in numbers:
+            self.room.may_damp()
+        offsets, _ = layout(PARAMETER_FIELDS, self._model.sizes)
+        for name, row in numbers.items():
+            for reals in (self._reals, self._precise):
+                reals[offsets[name] : offsets[name] + len(row)] = torch.from_numpy(row)
+
+    def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
+        """Give environments own numbers for these fields of the model; launches must be bound again."""
+        self.room.make_differ()  # first, as there may be no memory for it
+        self.own.lay_out(self._model, set(numbers))
+        self.own.write(numbers, None)
+        self.kernel = self._arrangement.kernel(features)
+        self.batch = self.batch._replace(own=self.own.memory)
+
+    def select(self, names: Sequence[str]) -> Selection:
+        """Return the selection of fields where the scratch has them at present."""
+        return select(names, self.room.offsets, self.room.widths, self._arrangement.device)
+
+    def call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
+        """Return the settings of a launch that hands out fields and integers.
+
+        Args:
+            selection: the fields.
+            replay: evaluate at the state of the last evaluation instead of taking steps.
+            integers: number of integers of the scratch.
+            beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
+        """
+        call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
+        call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
+        call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self.own.count, self.applied
+        for name, group in self.groups.items():
+            call[Setting[name]] = group.stop - group.start
+        ask_for(call, selection.places, everything=integers > 0 or not replay)
+        return call.to(self._arrangement.device)
+
+    def launch(
+        self,
+        call: torch.Tensor,
+        selection: Selection,
+        values: torch.Tensor,
+        batch: Batch | None = None,
+        dump: torch.Tensor | None = None,
+        left: torch.Tensor | None = None,
+        periods: Sequence[torch.Tensor] | None = None,
+    ) -> Any:
+        """Return the launch over a batch that hands out fields and integers of the scratch.
+
+        Args:
+            call: the settings.
+            selection: the fields to hand out.
+            values: (environments, columns), which receives them.
+            batch: the environments; None: the whole batch.
+            dump: (groups, integers), which receives integers of the scratch.
+            left: marks of tiles, to which `call` may restrict the launch; the launch writes new ones.
+            periods: controls and track of a rollout.
+
+        Raises:
+            StaleRuntimeError: Taichi was restarted.
+        """
+        self._runtime.require()
+        arrangement, room, batch = self._arrangement, self.room, batch or self.batch
+        if left is None:
+            groups = batch.memory.shape[1 - arrangement.axis]
+            left = torch.zeros(max(1, groups), dtype=torch.int32, device=arrangement.device)
+        out = (arrangement.stored(tensor) for tensor in (values, self._no_integers if dump is None else dump))
+        controls, track = periods or (self._no_periods, self._no_periods)
+        scratch = (room.ints, self._reals, self._precise, *room.arrays)
+        arguments = (*scratch, *batch, call, selection.rows, *out, controls, track, self.own.rows, left)
+        return arrangement.bind(self.kernel, arguments, room, call, left)

@@ -1,0 +1,206 @@
+"""Programs: the machine code of a launch on a CPU, assembled from units, and the records that it is called with.
+
+A unit is called with a context (`codegen.ir`): addresses of the launch's arguments, of the scratch, and of the stages.
+There is one context per worker. Their layout is Taichi's; `codegen.ir` and the tests keep it to version 1.7.4.
+"""
+
+import ctypes
+import os
+import platform
+import struct
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import torch
+
+from ..base.stage import TURN
+from ..machine.codegen.ir import ENTRY
+from ..machine.codegen.llvm import llvm, load
+from ..machine.codegen.pool import shared_pool
+from ..machine.runtime import Runtime
+from ..model.features import Features
+from .settings import Setting
+from .tiles.host_scratch import LINE, HostScratch
+from .tiles.tile_view import ARGUMENTS
+
+_CALL = list(ARGUMENTS).index("call")
+_ITEM_BYTES = 4
+"""The bytes of the tile's number, the last of the arguments."""
+_OF_LANES = [place for place, (kind, _) in enumerate(ARGUMENTS.values()) if kind.endswith("lanes")]
+"""Places of the arguments whose last dimension is within a number, where there are several lanes."""
+
+
+class Context(ctypes.Structure):
+    """Taichi's RuntimeContext, with the table of stages in place of the pointer to results.
+
+    Its last three members are what a worker reads (`codegen.worker`).
+    """
+
+    _fields_ = (
+        ("arguments", ctypes.c_void_p),
+        ("runtime", ctypes.c_void_p),
+        ("thread", ctypes.c_int32),
+        ("table", ctypes.c_void_p),
+        ("taken", ctypes.c_void_p),
+        ("count", ctypes.c_void_p),
+        ("item", ctypes.c_void_p),
+    )
+
+
+class Program:
+    """The machine code of all launches with a lane width, a precision and features (compare `bound_kernel.Kernel`).
+
+    Args:
+        runtime: the runtime, with its threads and precision.
+        width: the lane width.
+        features: the features of the models.
+        scratch: the scratch that it computes in.
+    """
+
+    def __init__(self, runtime: Runtime, width: int, features: Features, scratch: HostScratch) -> None:
+        self.scratch = scratch
+        self._runtime, self._width, self._features = runtime, width, features
+        self._code: tuple[int, ctypes.Array] | None = None  # address of the turn, and table of the stages
+        self._lock = threading.Lock()
+
+    @property
+    def ready(self) -> bool:
+        """True if its code is loaded."""
+        return self._code is not None
+
+    def prepare(self, job: Callable[[], None]) -> None:
+        """Run a job that calls `bind`."""
+        job()
+
+    def bind(
+        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, ...]
+    ) -> Callable[[], None]:
+        """Return a launch with these arguments, which must stay alive and in place.
+
+        Args:
+            arguments: the arguments of the units' kernels without the last two, the numbers of worker and tile.
+            idle: not needed here, as code is loaded without a launch.
+            room: items of each array that scratch must have for them.
+        """
+        with self._lock:  # only the first of several threads loads the code
+            if self._code is None:
+                self._code = self._load()
+        entry, table = self._code
+        self.scratch.grow(room)
+        assert all(arguments[place].data_ptr() % LINE == 0 for place in _OF_LANES), "lane numbers are aligned"
+        workers = int(arguments[_CALL][Setting.WORKERS])
+        words = [_pack(arguments, self._width, worker) for worker in range(workers)]
+        packed = [ctypes.create_string_buffer(text, len(text)) for text in words]
+        stages, room_at = ctypes.addressof(table), self.scratch.runtime
+        taken, count = (arguments[_CALL][setting].data_ptr() for setting in (Setting.NEXT, Setting.TILES))
+        starts = [ctypes.addressof(record) for record in packed]
+        item = len(words[0]) - _ITEM_BYTES
+        contexts = [Context(start, room_at, 0, stages, taken, count, start + item) for start in starts]
+        pool = shared_pool(self._runtime.threads)
+        launch = pool.bind(entry, [ctypes.addressof(context) for context in contexts])
+        return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
+
+    def _load(self) -> "tuple[int, ctypes.Array]":
+        """Return the address of the turn and the table of stages, with all units loaded or compiled."""
+        from .compile.compilers import units_of_program
+
+        plan, code = units_of_program(self._width, self._runtime.precision, self._features)
+        addresses = {name: _loaded(key, code[name]) for name, key in plan.units.items()}
+        table = (ctypes.c_void_p * (1 + max(plan.numbers.values())))()
+        for name, number in plan.numbers.items():
+            table[number] = addresses[name]
+        return addresses[TURN], table
+
+
+class _Bound:
+    """A launch, and the objects that it needs to stay alive."""
+
+    def __init__(self, launch: Callable[[], None], call: torch.Tensor, keeps: tuple) -> None:
+        self._launch, self._settings, self._keeps = launch, call.numpy().data, keeps
+
+    def __call__(self) -> None:
+        self._settings[_NEXT] = 0
+        self._launch()
+
+
+_NEXT = int(Setting.NEXT)
+
+
+def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
+    """Return arguments in Taichi's layout: shape and address of each array, then the numbers of worker and tile."""
+    words = b""
+    for tensor, (kind, dims) in zip(arguments, ARGUMENTS.values(), strict=True):
+        dims -= width > 1 and kind.endswith("lanes")
+        shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
+        words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
+    return words + struct.pack("2i", worker, 0)
+
+
+_addresses: dict[str, int] = {}
+
+
+def _loaded(key: str, code: bytes) -> int:
+    """Load machine code, unless it is loaded, until the process ends; return the address of its entry."""
+    if key not in _addresses:
+        (_addresses[key],) = load(code, ENTRY)
+    return _addresses[key]
+
+
+@cache
+def can_compile_apart() -> bool:
+    """Return True if units can be compiled here: with llvmlite, and LLVM's settings known and wanted."""
+    from ..machine.children import can_start_python
+    from ..machine.compiler import SWITCH, address_of
+
+    try:
+        llvm()
+    except ImportError as error:  # llvmlite is a dependency, so its absence deserves a warning
+        warnings.warn(
+            f"Tumble: Taichi compiles each solver as one kernel, which takes several times as long: {error}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    if not can_start_python():
+        return False
+    wanted = os.environ.get(SWITCH) != "0"
+    return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+
+
+def is_there(runtime: Runtime, width: int, features: Features) -> bool:
+    """Return True if the code for a lane width and features is loaded or kept, so that nothing is compiled for it."""
+    if not can_compile_apart():
+        return False
+    from .compile.compilers import is_compiled
+
+    program = runtime.pool.get(("program", width, features))
+    return (program is not None and program.ready) or is_compiled(width, runtime.precision, features)
+
+
+def lanes_of_one(runtime: Runtime, features: Features) -> int:
+    """Return the lanes of a single environment: one, which steps quickest, unless the code of a batch is there already.
+
+    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. The batch of a task
+    whose environments have numbers of the model of their own has left the code for these only.
+    """
+    for width in dict.fromkeys((1, runtime.lanes)):
+        for has in (features, replace(features, parameters=True)):
+            if is_there(runtime, width, has):
+                return width
+    return 1
+
+
+def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
+    """Return the code for a lane width and features, made once, then shared: a `Program`, or Taichi's `Kernel`."""
+    if not can_compile_apart():
+        from .fused import shared_kernel
+
+        return shared_kernel(runtime, width, features)
+    pool, key = runtime.pool, ("host scratch", width)
+    if key not in pool:
+        pool[key] = HostScratch(width, runtime.precision)
+    return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))

@@ -1,0 +1,1 @@
+"""Results of evaluations: which are asked for, and which still hold."""

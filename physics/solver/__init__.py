@@ -1,0 +1,1 @@
+"""The solver that users hold, and what it answers: quantities, sensors, queries, plans."""

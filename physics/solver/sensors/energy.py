@@ -1,0 +1,107 @@
+"""Sensors of energy: the kinetic one, and that of weights and springs (MuJoCo's mj_energyPos and mj_energyVel).
+
+The energy of a spring that yields is measured from where it rests at the evaluation (`solver.plastic`).
+"""
+
+import mujoco
+import numpy as np
+import torch
+
+from ...base.joints import COORDINATES, is_free, is_scalar
+from ...files.mjmodel.flags import disabled
+from ...model.model import Model
+from ..readout.actuators import rotation_vectors
+from ..readout.derived import multiply
+from .objects import Objects
+from .reader import Look, Read, Reader, repeated
+
+Tensor = torch.Tensor
+_S, _D = mujoco.mjtSensor, mujoco.mjtDisableBit
+
+
+def _kinetic(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+    def read(look: Look) -> Tensor:
+        qvel = look.sight["eval_qvel"]
+        return repeated(0.5 * (qvel * (look.sight["qM"] @ qvel[..., None])[..., 0]).sum(-1), sensors)
+
+    return read
+
+
+def _potential(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+    mj = model.mj
+    heavy, slack = not disabled(mj, _D.mjDSBL_GRAVITY), disabled(mj, _D.mjDSBL_SPRING)
+    joints, tendons = ([] if slack else _with_springs(mj, kind) for kind in ("jnt", "tendon"))
+
+    def read(look: Look) -> Tensor:
+        energy = look.sight["xipos"][:, 0, 0] * 0.0
+        if heavy:
+            energy = energy + _of_weight(look)
+        for j in joints:
+            energy = energy + _of_joint(look, j)
+        for t in tendons:
+            energy = energy + _of_tendon(look, t)
+        return repeated(energy, sensors)
+
+    return read
+
+
+def _with_springs(mj: mujoco.MjModel, kind: str) -> list[int]:
+    """Ids of the joints or tendons that have any stiffness."""
+    linear, higher = getattr(mj, f"{kind}_stiffness"), getattr(mj, f"{kind}_stiffnesspoly")
+    return np.flatnonzero((linear != 0) | higher.any(axis=1)).tolist()
+
+
+def _of_weight(look: Look) -> Tensor:
+    sight = look.sight
+    gravity = sight.own.get("gravity")
+    if gravity is None:
+        gravity = sight.constant("gravity", lambda: sight.tensor(sight.model.mj.opt.gravity)[None])
+    weight = sight.of_model("body_mass")[:, 1:, None] * gravity[:, None]
+    return -(weight * sight["xipos"][:, 1:]).sum((1, 2))
+
+
+def _of_spring(look: Look, kind: str, k: int, stretch: Tensor) -> Tensor:
+    """Work against a spring whose force is a polynomial of the stretch: k x + k1 x^2 + k2 x^3."""
+    linear = look.sight.of_model(f"{kind}_stiffness")[:, k]
+    k1, k2 = getattr(look.sight.model.mj, f"{kind}_stiffnesspoly")[k].tolist()
+    return stretch**2 * (0.5 * linear + stretch * (k1 / 3 + stretch * (k2 / 4)))
+
+
+def _of_joint(look: Look, j: int) -> Tensor:
+    sight, mj = look.sight, look.sight.model.mj
+    qpos, rest = sight["eval_qpos"], _rest_of_joint(look, j)
+    kind, q = mj.jnt_type[j], int(mj.jnt_qposadr[j])
+    if is_scalar(kind):
+        return _of_spring(look, "jnt", j, qpos[:, q] - rest[:, 0])
+    energy = torch.zeros_like(qpos[:, 0])
+    if is_free(kind):
+        energy = _of_spring(look, "jnt", j, (qpos[:, q : q + 3] - rest[:, :3]).norm(dim=-1))
+        q, rest = q + 3, rest[:, 3:]
+    back = rest * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
+    turn = rotation_vectors(multiply(back.expand(len(qpos), 4), qpos[:, q : q + 4]))
+    return energy + _of_spring(look, "jnt", j, turn.norm(dim=-1))
+
+
+def _rest_of_joint(look: Look, j: int) -> Tensor:
+    """The coordinates (n or 1, 1, 4 or 7) of joint j at which its spring has no energy."""
+    mj = look.sight.model.mj
+    q, width = int(mj.jnt_qposadr[j]), int(COORDINATES[mj.jnt_type[j]])
+    if (adr := int(mj.jnt_plasticadr[j])) >= 0:
+        return look.sight["eval_plastic"][:, adr : adr + width]
+    return look.sight.of_model("qpos_spring")[:, q : q + width]
+
+
+def _of_tendon(look: Look, t: int) -> Tensor:
+    length, adr = look.sight["ten_length"][:, t], int(look.sight.model.mj.tendon_plasticadr[t])
+    rest = look.sight.of_model("tendon_lengthspring")[:, t]
+    if adr >= 0:
+        rest = look.sight["eval_plastic"][:, adr : adr + 2]
+    stretch = (length - rest[:, 1]).clamp(min=0) + (length - rest[:, 0]).clamp(max=0)
+    return _of_spring(look, "tendon", t, stretch)
+
+
+READERS: dict[mujoco.mjtSensor, Reader] = {
+    _S.mjSENS_E_KINETIC: Reader(("eval_qvel", "qM"), _kinetic),
+    _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "eval_plastic", "xipos", "ten_length"), _potential),
+}
+"""By the type of sensor."""

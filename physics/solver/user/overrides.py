@@ -1,0 +1,169 @@
+"""Numbers of the model that environments have of their own: MuJoCo's, and the fields that follow from them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...base.arguments import real_array
+from ...base.joints import is_scalar
+from ...model.constants import Constants
+from ...model.features import Features
+from ...model.model import Model
+from ...model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
+from ...model.parts import PARTS
+from ...model.tables.kernel_numbers import RULES, fields_from, kernel_numbers, mujoco_numbers
+
+Fields = dict[str, np.ndarray]
+"""Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
+_COPIED_IN_A_GRID = "geom_", "body_pos", "body_quat"
+"""Beginnings of names of numbers that static geoms of a grid have copies of (`model.static_grid`), or are sorted by."""
+
+
+class Overrides:
+    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows."""
+
+    def __init__(self, model: Model, num_envs: int, single: bool) -> None:
+        self._model, self._num_envs, self._single = model, num_envs, single
+        self._values: dict[str, np.ndarray] = {}
+        self._constants: Constants | None = None
+        self._same_code = True
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the numbers that environments have of their own."""
+        return tuple(self._values)
+
+    def get(self, name: str, index: np.ndarray | None) -> np.ndarray:
+        """Numbers of the environments `index` (None: all), (n, *shape), a copy.
+
+        Raises:
+            KeyError: for an unknown name.
+        """
+        require_known(name, writable=False)
+        if name in self._values:
+            return self._values[name][slice(None) if index is None else index].copy()
+        own = self._of_the_model(name)
+        return np.broadcast_to(own, (self._num_envs if index is None else len(index), *own.shape)).copy()
+
+    def checked(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> dict[str, np.ndarray]:
+        """Return a user's numbers for the environments `index` (None: all), (n, *shape) each; nothing is kept.
+
+        Raises:
+            KeyError: for an unknown name.
+            ValueError: for a wrong shape and for impossible numbers, naming the environment.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        if "geom_surfacevel" in parameters and self._model.sizes["nstatic"]:
+            raise ValueError("geom_surfacevel: environments have own ones only with the option broad_phase='pairs'")
+        return {n: checked(self._model.mj, n, v, chosen, self._single) for n, v in as_double(parameters).items()}
+
+    def set(self, given: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments numbers of their own, which `checked` returned; all are kept or none.
+
+        Returns:
+            the fields that change, of these environments; or, if True, all that any environment has of its own, of
+            all environments: there are fields among them that no environment had of its own before.
+
+        Raises:
+            ValueError: MuJoCo cannot change such a number of this model.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        given = dict(given)
+        numbers = {name: values[chosen] for name, values in self._values.items()} | given
+        if follows := constants_of(given, self._model.mj):
+            constants, self._constants = self._constants or Constants(self._model, self._single), None
+            given |= constants.derive(follows, numbers, len(chosen))
+            self._constants = constants  # unless that raised an error
+        new = self._add(given)
+        for name, values in given.items():
+            self._values[name][chosen] = values
+        return (self.fields(), True) if new else (self._fields(given, index), False)
+
+    def _add(self, names: Iterable[str]) -> bool:
+        """Add numbers that no environment had of its own, with the model's values; return True if there are any."""
+        new = sorted(set(names) - self._values.keys())
+        for name in new:
+            own = self._of_the_model(name)
+            self._values[name] = np.broadcast_to(own, (self._num_envs, *own.shape)).copy()
+        if new:
+            has = Features.of(self._model, self._single)
+            copied = has.grid and any(name.startswith(_COPIED_IN_A_GRID) for name in self._values)
+            self._same_code = not copied and replace(self.features(), parameters=False) == has
+        return bool(new)
+
+    @property
+    def alike(self) -> bool:
+        """True if all environments have the same numbers, and the code for the model's own numbers serves them."""
+        return self._same_code and all((values == values[:1]).all() for values in self._values.values())
+
+    def fields(self) -> Fields:
+        """All fields that environments have of their own, of all environments."""
+        return self._fields(self._values, None)
+
+    def features(self) -> Features:
+        """The features of the kernel that the model and these numbers need."""
+        has = Features.of(self._model, self._single)
+        turning = "jnt_stiffness" in self and not is_scalar(self._model.values["jnt_type"]).all()
+        hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
+        given = {part.name: True for part in PARTS if any(name in self for name in part.wanted_with.split())}
+        across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)
+        has = replace(has, friction_reference=across, **given)
+        return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
+
+    def state_dict(self, index: np.ndarray | None) -> dict[str, torch.Tensor]:
+        """All numbers of the environments `index` (None: all) by name, (n, *shape), copies."""
+        chosen = slice(None) if index is None else index
+        return {name: torch.from_numpy(values[chosen].copy()) for name, values in self._values.items()}
+
+    def checked_state(self, state: Mapping[str, torch.Tensor], count: int) -> dict[str, np.ndarray]:
+        """Return the numbers of a `state_dict` of `count` environments by name, (count, *shape) each; nothing is kept.
+
+        Raises:
+            ValueError: they are of another model or number of environments, or not finite.
+        """
+        found = {}
+        for name, saved in state.items():
+            if name not in PARAMETERS and name not in DERIVED and name != "condition":
+                raise ValueError(f"parameters {name}: this version of Tumble has no such number of a model")
+            values, wanted = real_array(f"parameters {name}", saved), (count, *self._of_the_model(name).shape)
+            if values.shape != wanted:
+                raise ValueError(f"parameters {name}: saved as {values.shape}, this solver has {wanted}")
+            found[name] = values.astype(np.float64)
+            if np.isnan(found[name]).any():
+                raise ValueError(f"parameters {name}: a saved number is nan")
+        return found
+
+    def load(self, saved: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
+        """Give environments the numbers that `checked_state` returned, and the model's own for all others.
+
+        Returns:
+            what `set` does; one row of fields if the numbers are those of one environment.
+        """
+        chosen = np.arange(self._num_envs) if index is None else index
+        new = self._add(saved)
+        for name, values in self._values.items():
+            values[chosen] = saved.get(name, self._of_the_model(name))
+        if new:
+            return self.fields(), True
+        one = all(len(values) == 1 for values in saved.values())
+        return self._fields(self._values, chosen[:1] if one else chosen), False
+
+    def _of_the_model(self, name: str) -> np.ndarray:
+        return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
+
+    def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
+        """Fields that follow from `changed` numbers, of the environments `index`; not those without any number."""
+        chosen = slice(None) if index is None else index
+        fields = [field for field in fields_from(changed) if self._model.values[field].size]
+        sources = dict.fromkeys(name for field in fields for name in RULES[field][0])
+        kept = {name: self._values[name][chosen] for name in sources if name in self._values}
+        found = kernel_numbers(self._model.mj, fields, kept)
+        return {name: rows.reshape(len(rows), -1) for name, rows in found.items()}

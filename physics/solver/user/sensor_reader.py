@@ -1,0 +1,139 @@
+"""Readings of a solver's sensors, and the steps in which they are remembered."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...run.interface import STATE
+from ...run.settings import NON_FINITE, Count
+from ..queries.distances import OWN, SOURCES
+from ..sensors.delays import DelayedReadings, Past
+from ..sensors.readings import SensorReadings, sensor_name
+from ..sensors.sight import Sight
+from .environments import Environments
+
+_OWN = (
+    *("body_ipos", "body_iquat", "body_mass", "gravity", "geom_pos", "geom_quat"),
+    *("geom_size", "geom_rbound", "jnt_stiffness", "qpos_spring", "tendon_stiffness", "tendon_lengthspring"),
+    *("actuator_gear", "cam_pos0", "cam_poscom0", "cam_mat0"),
+)
+"""Numbers of the model that readings are made of, where environments have some of their own."""
+_PAST = ("sensor_age", "sensor_history", "sensor_tick")
+"""Fields of what sensors remember; of each there is another, `eval_...`, with what they did at the last evaluation."""
+
+
+class SensorReader:
+    """Reads the sensors of environments.
+
+    Attributes:
+        remembers: True if any sensor remembers its readings, so that it is read in every step.
+    """
+
+    def __init__(self, envs: Environments) -> None:
+        self._envs, self._scene = envs, _Scene(envs)
+        self.remembers = envs.model.sizes["nsensorsample"] > 0
+
+    @cached_property
+    def _readings(self) -> SensorReadings:
+        return SensorReadings(self._envs.model)
+
+    @cached_property
+    def _delays(self) -> DelayedReadings:
+        return DelayedReadings(self._envs.model)
+
+    @cached_property
+    def _recorded(self) -> SensorReadings:
+        return SensorReadings(self._envs.model, [sensor.sensor for sensor in self._delays.sensors])
+
+    def all(self, index: Any) -> torch.Tensor:
+        """Readings of all sensors of environments that exist, (n, nsensordata); 0 for those that are not computed."""
+        present = self._read_present(self._readings, index)
+        return self._delays.shown(present, self._past("eval_", index)) if self.remembers else present
+
+    def one(self, sensor: int, envs_idx: Any) -> torch.Tensor:
+        """Readings of one sensor that exists, (n, dim); errors are those of `Sensors.read`."""
+        refused, mj = self._readings.refused, self._envs.model.mj
+        self._refuse({sensor: refused[sensor]} if sensor in refused else {})
+        first = int(mj.sensor_adr[sensor])
+        return self.all(self._envs.chosen(envs_idx)[0])[:, first : first + int(mj.sensor_dim[sensor])]
+
+    def step(self, n: int) -> None:
+        """Take steps under the present controls one by one, and remember the readings of each."""
+        for _ in range(n):
+            self._envs.driver.step(1)
+            self._remember()
+
+    def rollout(self, controls: Any) -> torch.Tensor:
+        """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each, side by side."""
+        track = []
+        for k in range(controls.shape[1]):
+            self._envs.driver.write("ctrl", controls[:, k], None)
+            self.step(1)
+            track.append(self._envs.driver.coordinates())
+        return torch.stack(track, 1)
+
+    def _refuse(self, sensors: Mapping[int, str]) -> None:
+        """Raise NotImplementedError for sensors that cannot be read, if there are any; each has its reason."""
+        if sensors:
+            said = "; ".join(f"'{sensor_name(self._envs.model.mj, s)}' is {reason}" for s, reason in sensors.items())
+            raise NotImplementedError(f"sensors that Tumble does not compute: {said}. Model.notes lists them")
+
+    def _read_present(self, readings: SensorReadings, index: Any) -> torch.Tensor:
+        """Readings of environments at the evaluation that sensors see, without delays and intervals."""
+        self._envs.runtime.require()
+        names, driver = readings.sources, self._envs.driver
+        if driver.sizes["nqbegin"]:
+            fields = driver.sense(names, index)
+        else:
+            fields = driver.sense([name for name in names if name not in STATE], index)
+            fields |= {name: driver.read(name, index) for name in names if name in STATE}
+        own = self._envs.own(_OWN, index)
+        steps = torch.zeros(0)
+        if readings.uses_clock:
+            steps = driver.count(Count.EVALUATED)
+            steps = steps if index is None else steps[index]
+        return readings.read(fields, own, self._scene, steps)
+
+    def _remember(self) -> None:
+        """Let the readings of the step's evaluation be remembered, which itself knew what was remembered before."""
+        past, driver, dtype = self._past("", None), self._envs.driver, self._envs.dtype
+        moved = (driver.count(Count.FAULT) & NON_FINITE) == 0
+        later = self._delays.after_step(self._read_present(self._recorded, None), past, moved)
+        ticks = later.ticks.to(dtype)
+        pairs = torch.stack((ticks, (later.ticks - ticks).to(dtype)), 2).flatten(1)
+        for name, numbers in zip(_PAST, (later.ages, later.readings, pairs), strict=True):
+            self._envs.write(name, numbers, None)
+
+    def _past(self, prefix: str, index: Any) -> Past:
+        """Return what sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""
+        ages, readings, ticks = (self._envs.driver.read(prefix + name, index) for name in _PAST)
+        return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
+
+
+class _Scene:
+    """The geoms of environments, as sensors see them; see `sensors.reader.Scene`."""
+
+    def __init__(self, envs: Environments) -> None:
+        self._envs = envs
+
+    def cast_rays(
+        self, sight: Sight, body: int, pnt: torch.Tensor, vec: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
+        caster, sizes = self._envs.caster, None
+        if "geom_size" in sight.own:
+            sizes = caster.sized(sight.own["geom_size"].double().cpu().numpy())
+        poses = sight["geom_xpos"], sight["geom_xmat"]
+        hits = caster.cast(caster.choose(None, True, body), poses, (pnt, vec), sizes, True)
+        assert hits.normal is not None
+        return hits.distance, hits.normal
+
+    def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Distances (n, npairs) of pairs of geoms, at most `distmax`, and their nearest points (n, npairs, 6)."""
+        own = {name: sight.own[name].double() for name in OWN if name in sight.own}
+        fields = {name: sight[name].flatten(1) for name in SOURCES}
+        found = self._envs.distances.measure(pairs, fields, own, distmax)
+        return found.dist.to(self._envs.dtype), found.fromto.to(self._envs.dtype)

@@ -1,0 +1,1 @@
+"""The commands of `tumble`, one file each, and what they print."""

@@ -1,0 +1,1 @@
+"""Learners: algorithms of Stable-Baselines3, their networks, callbacks and logs."""
