@@ -34,7 +34,7 @@ def describe(error: BaseException) -> str:
 def is_the_tasks(error: BaseException) -> bool:
     """Say whether the task's own code, or what it returned, is to blame."""
     frames = traceback.extract_tb(error.__traceback__)
-    checks = Path(envs.__file__).with_name("checks.py")
+    checks = Path(envs.__file__).with_name("batch") / "checks.py"
     return bool(_places(error)) or (bool(frames) and Path(frames[-1].filename) == checks)
 
 

@@ -209,7 +209,7 @@ def test_vector_wrappers_of_gymnasium():
         ({"max_episode_steps": 1.5}, TypeError, r"max_episode_steps=1\.5: it must be a whole number"),
         ({"width": 32.5}, TypeError, r"width=32\.5: it must be a whole number"),
         ({"height": 0}, ValueError, "height=0: it must be at least 1"),
-        ({"render_envs": [0.5]}, TypeError, "whole numbers, got torch.float32"),
+        ({"render_envs": [0.5]}, ValueError, "expected whole numbers, as integers"),
         ({"render_mode": "ascii"}, ValueError, "there is human, rgb_array, depth_array"),
         ({"autoreset_mode": "now"}, ValueError, "there is NEXT_STEP"),
         ({"render_envs": [0, 7]}, IndexError, "no environment 7"),

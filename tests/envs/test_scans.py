@@ -8,7 +8,7 @@ import tumble
 from tumble.envs import RayScan, Start, StepResult, Task, grid_points, ring_points
 from tumble.envs.arrays import host
 from tumble.physics import Model
-from tumble.physics.run.launches import Launches
+from tumble.physics.run.results.results import Results
 
 XML = """
 <mujoco>
@@ -167,8 +167,8 @@ def test_steps_deliver_what_scans_are_made_of(monkeypatch):
     """No launch follows a step to find where frames and geoms are."""
     envs, launches = tumble.make_vec(Scanning, 3, max_episode_steps=10), []
     envs.reset(seed=0)
-    evaluate = Launches.evaluate
-    monkeypatch.setattr(Launches, "evaluate", lambda *args, **more: launches.append(args) or evaluate(*args, **more))
+    evaluate = Results.evaluate
+    monkeypatch.setattr(Results, "evaluate", lambda *args, **more: launches.append(args) or evaluate(*args, **more))
     envs.step(np.zeros((3, 0), np.float32))
     assert not launches
     envs.unwrapped.solver.get("qM")

@@ -71,13 +71,13 @@ def test_starts_touch_nothing(name):
 
     if name == "BallInCup":
         qpos = np.concatenate((np.zeros((1000, 2)), rng.uniform((-0.2, 0.2), (0.2, 0.5), (1000, 2))), axis=1)
-        apart = task.apart(qpos[:, 2:])
+        separated = task.separated(qpos[:, 2:])
     else:
         qpos = rng.uniform((-1.9, -1.9, -np.pi), (1.9, 1.9, np.pi), (1000, 3))
-        apart = task.apart(qpos)
+        separated = task.separated(qpos)
     expected = touches(qpos)
     assert 0.05 < expected.mean() < 0.5
-    np.testing.assert_array_equal(apart, ~expected)
+    np.testing.assert_array_equal(separated, ~expected)
     streams = Streams(300, kind)
     streams.seed(list(range(300)), np.arange(300))
     assert not touches(task.reset(streams.begin(np.arange(300))).qpos).any()
