@@ -93,7 +93,7 @@ def load(code: bytes, *names: str) -> list[int]:
 @cache
 def _linker() -> Any:
     """Return LLVM's JIT compiler, which loads object files by JITLink."""
-    linker = llvm().create_lljit_compiler(target_machine(), use_jit_link=True)
+    linker = llvm().create_lljit_compiler(use_jit_link=True)
     keep_for_ever(linker)
     return linker
 

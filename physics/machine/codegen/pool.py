@@ -19,8 +19,10 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ..forking import on_fork
+from .keys import key_of
 from .llvm import keep_for_ever, load, machine_code
 from .pool_ir import source
+from .store import shared_store
 
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # calls release the GIL
 _FAULTS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGTRAP", "SIGSYS")
@@ -180,8 +182,12 @@ class _Code(NamedTuple):
 
 @cache
 def _code() -> _Code:
-    """Compile the pool's code, for this process and its forks."""
-    launch, stop, helper = load(machine_code(source()), "launch", "stop", "helper")
+    """Load the pool's code, for this process and its forks; compile it if the store does not have it."""
+    store, key = shared_store(), key_of("pool")
+    code = store.load(key)
+    if code is None:
+        store.save(key, code := machine_code(source()))
+    launch, stop, helper = load(code, "launch", "stop", "helper")
     return _Code(_FUNCTION(launch), _FUNCTION(stop), helper)
 
 
