@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..physics.base.batch_numbers import Known
 from ..physics.machine.normal_mode import in_normal_mode
 from .checks import number, numbers
 from .errors import SceneOrderError
@@ -102,7 +101,7 @@ class CameraPose:
         envs = self._built().envs(envs_idx)
         if envs is None:
             return slice(None)
-        return torch.as_tensor(envs.index if isinstance(envs, Known) else envs, device=self._pose.device)
+        return torch.as_tensor(envs.index, device=self._pose.device)
 
     def _rows(self, name: str, given: Any, now: torch.Tensor) -> torch.Tensor:
         if given is None:

@@ -1,11 +1,18 @@
 """Numbers that users give to records of a scene: they become Python's, or are refused by the name of their argument."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from ..physics.base.arguments import as_real, real_array
+
+Numbers = float | np.generic | Sequence | np.ndarray | torch.Tensor
+"""One number or several, as a user gives them."""
+Indices = int | np.integer | slice | Sequence | np.ndarray | torch.Tensor | None
+"""Environments or parts, as a user gives them: None for all, a number, a slice, a mask of all, or several numbers."""
 
 
 def number(

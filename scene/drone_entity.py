@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import torch
 
+from .checks import Numbers
 from .drone_file import Propellers, is_mjcf, propellers_at_sites
 from .entity import RigidEntity
+from .morphs import Drone
 
 COEFFICIENTS: Mapping[str, tuple[float, float]] = {
     "CF2X": (3.16e-10, 7.94e-12),
@@ -28,6 +29,8 @@ class DroneEntity(RigidEntity):
     A propeller that turns at a speed w, in rounds a minute, pushes with KF w^2 along the z axis of its link, or of its
     site, and turns it about that axis with KM w^2 times its spin, the other way for the model "RACE".
     """
+
+    morph: Drone
 
     @property
     def model(self) -> str:
@@ -76,7 +79,7 @@ class DroneEntity(RigidEntity):
         """Number of its first link in the scene: the body, whose centre of mass counts."""
         return self.base_link.idx
 
-    def set_propellers_rpm(self, propellers_rpm: Any) -> None:
+    def set_propellers_rpm(self, propellers_rpm: Numbers) -> None:
         """Let propellers turn during the next step; without a call they push no more. The last call before it counts.
 
         Args:

@@ -5,28 +5,25 @@ from typing import Any
 import numpy as np
 
 from .attaching import attach
-from .controllers import Controllers
-from .counts import count
-from .dynamics import Dynamics
-from .errors import SceneOrderError
+from .checks import Numbers
+from .entity_base import EntityBase
+from .entity_contacts import drawn_geoms
 from .geoms import RigidGeom
 from .handles import RigidJoint, RigidLink
+from .materials import Rigid
+from .morphs import Morph
 from .outline import Outline
-from .parameters import PhysicalNumbers
-from .planning import Planning
 from .ranges import Ranges
-from .records import Uid, nearest
-from .touching import Touching
+from .records import Uid, part_named
+from .surfaces import Surface
 from .world import World
-from .writing import Writing
 
 
-class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Planning):
+class RigidEntity(EntityBase):
     """An entity of a scene.
 
-    Its methods read, write and control batches of environments: `reading.py`, `writing.py`, `controllers.py`,
-    `parameters.py`, `touching.py`, `dynamics.py` and `planning.py` have them. `access.py` says what all of them take
-    and return.
+    Its methods read, write and control batches of environments. They are those of its objects: `entity.get_pos` is
+    `entity.state.get_pos`. `EntityIndex` says what all of them take and return.
 
     Its links and joints are known when it is added; numbers in the scene, geoms and states follow when that is built.
     A number within the entity plus the start of its range is the number in the scene: `link_start`, `joint_start`,
@@ -43,36 +40,46 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         visualize_contact: whether pictures show its contacts.
         vis_mode: which of its geoms are drawn, "visual" or "collision"; None: those that its surface says.
         attached_to, attached_link: the entity and link that carry it; None: it is attached to none.
+        index (EntityIndex): numbers of its parts in the scene.
+        state (EntityState): poses and velocities.
+        control (EntityControl): forces and servos of dofs.
+        parameters (EntityParameters): masses, inertia, friction, springs and dampers.
+        dynamics (EntityDynamics): the equations of motion, energies, pushes.
+        contacts (EntityContacts): contacts, bounds, vertices.
+        planning (EntityPlanning): inverse kinematics and paths.
     """
 
-    def __init__(self, scene: Any, idx: int, name: str, made_of: tuple[Any, Any, Any], outline: Outline) -> None:
-        self.scene, self.idx, self.name = scene, idx, name
-        self.morph, self.material, self.surface = made_of
-        self.shapes: list[Any] = [self.morph]
-        self.links = [
-            RigidLink(self, link, number, parent)
-            for number, (link, parent) in enumerate(zip(outline.links, outline.parents, strict=True))
-        ]
+    def __init__(
+        self, scene: Any, idx: int, name: str, made_of: tuple[Morph, Rigid, Surface], outline: Outline
+    ) -> None:
+        super().__init__(scene, idx, name, made_of)
+        self.shapes = [self.morph]
+        links = enumerate(zip(outline.links, outline.parents, strict=True))
+        self.index.links = self.links = [RigidLink(self, link, number, parent) for number, (link, parent) in links]
         self._take_joints(outline)
         self.geoms: list[RigidGeom] = []
-        self.visualize_contact = False
         self.vis_mode: str | None = None
         self.attached_to: RigidEntity | None = None
         self.attached_link: RigidLink | None = None
-        self._world: World | None = None
-        self._ranges: Ranges | None = None
 
     def __repr__(self) -> str:
         return f"RigidEntity('{self.name}', {self.n_links} links, {self.n_dofs} dofs)"
 
     def _take_joints(self, outline: Outline) -> None:
-        self._outline = outline
+        index = self.index
+        index.n_qs, index.n_dofs, index.is_free = outline.n_qs, outline.n_dofs, outline.is_free
         self.joints = [
             RigidJoint(self, self.links[joint.link], number, joint) for number, joint in enumerate(outline.joints)
         ]
+        for link in self.links:
+            link.joints = [joint for joint in self.joints if joint.link is link]
 
     def attach(
-        self, parent_entity: Any, parent_link_name: str | None = None, pos: Any = None, quat: Any = None
+        self,
+        parent_entity: "RigidEntity",
+        parent_link_name: str | None = None,
+        pos: Numbers | None = None,
+        quat: Numbers | None = None,
     ) -> None:
         """Mount it on a link of another entity, before the scene is built; a free joint of its own goes.
 
@@ -95,29 +102,13 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         self._take_joints(attach(self, piece, parent_entity, parent_link_name, pos, quat))
 
     def place(self, world: World, ranges: Ranges) -> None:
-        """Give it its place in a built scene."""
-        self._world, self._ranges = world, ranges
+        """Take its place in a built scene."""
+        self.index.place(world, ranges)
         mj = world.model.mj
-        for number, geom in enumerate(range(ranges.start["geom"], ranges.end["geom"])):
+        for number, geom in enumerate(self.index.geoms().tolist()):
             link = self.links[int(mj.geom_bodyid[geom]) - 1 - ranges.start["link"]]
             self.geoms.append(RigidGeom(self, link, number, mj.geom(geom).name.removeprefix(f"{self.name}/")))
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the start or end of a range, such as `link_start`, or how much there is of a kind, such as `n_geoms`.
-
-        Raises:
-            SceneOrderError: the scene is not built yet.
-        """
-        kind, _, end = name.rpartition("_")
-        if name.startswith("_") or end not in ("start", "end"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        ranges = self.__dict__.get("_ranges")
-        if ranges is None:
-            raise SceneOrderError(f"entity '{self.name}': {name} is known after scene.build()")
-        found = (ranges.start if end == "start" else ranges.end).get(kind)
-        if found is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return found
+            link.geoms.append(self.geoms[-1])
 
     # parts
 
@@ -127,7 +118,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        return self._part("link", name if name is not None else uid, self.links)
+        return part_named(f"entity '{self.name}'", "link", uid if name is None else name, self.links)
 
     def get_joint(self, name: str | None = None, uid: str | None = None) -> RigidJoint:
         """Return a joint by its name, or its `uid`, which is its name.
@@ -135,13 +126,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        return self._part("joint", name if name is not None else uid, self.joints)
-
-    def _part(self, kind: str, name: str | None, parts: list) -> Any:
-        for part in parts:
-            if part.name == name:
-                return part
-        raise KeyError(f"entity '{self.name}' has no {kind} {name!r}{nearest(name, [part.name for part in parts])}")
+        return part_named(f"entity '{self.name}'", "joint", uid if name is None else name, self.joints)
 
     @property
     def base_link(self) -> RigidLink:
@@ -164,24 +149,9 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         return [link.joints for link in self.links]
 
     @property
-    def is_built(self) -> bool:
-        """True if the scene is built."""
-        return self._world is not None
-
-    @property
     def is_attached(self) -> bool:
         """True if it is mounted on another entity."""
         return self.attached_to is not None
-
-    @property
-    def is_free(self) -> bool:
-        """True if its first link is free to move."""
-        return self.base_link.is_free
-
-    @property
-    def n_links(self) -> int:
-        """Number of links."""
-        return len(self.links)
 
     @property
     def n_joints(self) -> int:
@@ -189,27 +159,9 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         return len(self.joints)
 
     @property
-    def n_qs(self) -> int:
-        """Number of coordinates."""
-        return self._outline.n_qs
-
-    @property
-    def n_dofs(self) -> int:
-        """Number of dofs."""
-        return self._outline.n_dofs
-
-    n_geoms = count("geom", "geoms")
-    n_vgeoms = count("vgeom", "geoms that are drawn")
-    n_verts = count("vert", "vertices of its meshes that touch")
-    n_faces = count("face", "triangles of its meshes that touch")
-    n_edges = count("edge", "edges of its meshes that touch")
-    n_vverts = count("vvert", "vertices of its meshes that are drawn")
-    n_vfaces = count("vface", "triangles of its meshes that are drawn")
-
-    @property
     def vgeoms(self) -> list[RigidGeom]:
         """Its geoms that are drawn."""
-        drawn = set(self._drawn().tolist())
+        drawn = set(drawn_geoms(self.index).tolist())
         return [geom for geom in self.geoms if geom.idx in drawn]
 
     # what it was made of
@@ -220,12 +172,12 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         return Uid(self.name)
 
     @property
-    def main_morph(self) -> Any:
+    def main_morph(self) -> Morph:
         """Its morph."""
         return self.morph
 
     @property
-    def morphs(self) -> list:
+    def morphs(self) -> list[Morph]:
         """Its morphs: one, or those of shares of the environments."""
         return list(self.shapes)
 
@@ -237,7 +189,7 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
     @property
     def init_qpos(self) -> np.ndarray:
         """Its coordinates in the model's reference state, (n_qs,) m or rad."""
-        return self.world.model.mj.qpos0[self._start("q") : self._end("q")].copy()
+        return self.world.model.mj.qpos0[self.index.all("q")].copy()
 
     # equalities
 
@@ -246,5 +198,3 @@ class RigidEntity(Dynamics, Writing, Controllers, PhysicalNumbers, Touching, Pla
         """Names in the scene of the equalities among its parts, in order; "" for one without a name."""
         mj = self.world.model.mj
         return [mj.equality(i).name for i in range(self.equality_start, self.equality_end)]
-
-    n_equalities = count("equality", "the equalities among its parts")

@@ -1,10 +1,10 @@
 """Friction of geoms: what all environments have, and ratios that environments have of their own."""
 
-from typing import Any
-
 import numpy as np
 
+from ..physics.base.arguments import CheckedEnvs, as_real, on_host
 from ..physics.solver.solver import RigidSolver
+from .checks import Numbers
 
 SLIDING, TORSIONAL, ROLLING = range(3)
 """Places in MuJoCo's geom_friction."""
@@ -22,28 +22,33 @@ class Friction:
         self.base = np.array(solver.model.mj.geom_friction)
         self._ratio: np.ndarray | None = None
 
-    def set_base(self, geoms: np.ndarray, place: int, value: float) -> None:
-        """Give geoms (k,) a coefficient in all environments; ratios stay."""
-        self.base[geoms, place] = value
+    def set_base(self, geoms: np.ndarray, place: int, name: str, value: Numbers) -> None:
+        """Give geoms (k,) a coefficient in all environments; ratios stay.
+
+        Raises:
+            ValueError: it is negative or not finite, with the name of the argument.
+        """
+        found = as_real(name, value)
+        if not 0.0 <= found < np.inf:
+            raise ValueError(f"{name}={value!r}: it must be finite and not negative")
+        self.base[geoms, place] = found
         self._apply(geoms, None)
 
-    def set_ratio(self, geoms: np.ndarray, ratios: np.ndarray, envs: Any) -> None:
+    def set_ratio(self, geoms: np.ndarray, ratios: np.ndarray, envs: CheckedEnvs | None) -> None:
         """Multiply the sliding friction of geoms (k,) by ratios (n, k) in environments."""
         if self._ratio is None:
             self._ratio = np.ones((self._solver.num_envs, len(self.base)))
         self._ratio[self._rows(envs), geoms] = ratios
         self._apply(geoms, envs)
 
-    def _apply(self, geoms: np.ndarray, envs: Any) -> None:
+    def _apply(self, geoms: np.ndarray, envs: CheckedEnvs | None) -> None:
         values = self.base[geoms]
         if self._ratio is not None:
             ratio = self._ratio[self._rows(envs), geoms][..., None]
             values = values * np.concatenate((ratio, np.ones((*ratio.shape[:2], 2))), -1)
         self._solver.parameters.set_items(envs, geom_friction=(geoms, values))
 
-    def _rows(self, envs: Any) -> np.ndarray:
+    def _rows(self, envs: CheckedEnvs | None) -> np.ndarray:
         """Return environments (n, 1) for an array of all."""
-        if envs is None:
-            return np.arange(self._solver.num_envs)[:, None]
-        index = envs.index
-        return np.asarray(index.cpu() if hasattr(index, "cpu") else index)[:, None]
+        index = np.arange(self._solver.num_envs) if envs is None else on_host(envs.index)
+        return np.asarray(index)[:, None]

@@ -7,10 +7,35 @@ import torch
 from trimesh import Trimesh
 
 from ..physics.base.shapes import MESH
+from ..physics.model.model import Model
 from ..physics.solver.readout.derived import multiply
-from .counts import bound, count
+from ..physics.solver.solver import RigidSolver
+from .checks import Indices, Numbers
+from .entity_base import EntityBase
+from .entity_contacts import bounds_of, vertices_of
+from .entity_index import EntityIndex, LinkIndex
 from .friction import ROLLING, SLIDING, TORSIONAL
+from .ranges import KINDS
+from .surfaces import Surface
 from .trimeshes import mesh_of
+
+
+def bound(kind: str, end: str, what: str) -> Any:
+    """Return a property: where the parts of a kind of a geom start or end in the model's store of geometry."""
+
+    def found(geom: "RigidGeom") -> int:
+        return int(getattr(geom.index.world.model.geometry, f"{kind}_{end}")[geom.idx])
+
+    return property(found, doc=what)
+
+
+def count(kind: str) -> Any:
+    """Return a property: the number of parts of a kind of a geom's mesh that touch; 0 for what is no mesh."""
+
+    def found(geom: "RigidGeom") -> int:
+        return getattr(geom, f"{kind}_end") - getattr(geom, f"{kind}_start")
+
+    return property(found, doc=f"Number of its mesh's {KINDS[kind].split()[0]} that touch; 0 for what is no mesh.")
 
 
 class RigidGeom:
@@ -25,8 +50,9 @@ class RigidGeom:
         link: the link that it belongs to.
     """
 
-    def __init__(self, entity: Any, link: Any, idx_local: int, name: str) -> None:
-        self.entity, self.link, self.idx_local, self.name = entity, link, idx_local, name
+    def __init__(self, entity: EntityBase, link: LinkIndex, idx_local: int, name: str) -> None:
+        self.entity, self.index = entity, entity.index
+        self.link, self.idx_local, self.name = link, idx_local, name
 
     def __repr__(self) -> str:
         return f"RigidGeom('{self.entity.name}/{self.name}', {self.idx})"
@@ -34,7 +60,7 @@ class RigidGeom:
     @property
     def idx(self) -> int:
         """Number in the scene: MuJoCo's."""
-        return self.entity.geom_start + self.idx_local
+        return self.index.start("geom") + self.idx_local
 
     @property
     def uid(self) -> int:
@@ -42,33 +68,33 @@ class RigidGeom:
         return self.idx
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> RigidSolver:
         """The solver of the built scene."""
-        return self.entity.solver
+        return self.index.solver
 
     @property
-    def surface(self) -> Any:
+    def surface(self) -> Surface:
         """The surface of its entity."""
         return self.entity.surface
 
     @property
     def is_built(self) -> bool:
         """True if the scene is built."""
-        return self.entity.is_built
+        return self.index.is_built
 
     @property
     def is_free(self) -> bool:
         """True if its entity is free to move."""
-        return self.entity.is_free
+        return self.index.is_free
 
     @property
     def is_fixed(self) -> bool:
         """True if nothing can move its link."""
-        return self.link.is_fixed
+        return bool(self._model.mj.body_weldid[self.link.body] == 0)
 
     @property
-    def _model(self) -> Any:
-        return self.entity.world.model
+    def _model(self) -> Model:
+        return self.index.world.model
 
     def _of_model(self, name: str) -> np.ndarray:
         """A field of the compiled model."""
@@ -89,11 +115,11 @@ class RigidGeom:
     @property
     def metadata(self) -> dict[str, Any]:
         """The heights (nx, ny) of a field of them, in units, and its scales; of other geoms nothing."""
-        entity = self.entity
-        if not hasattr(entity, "terrain_hf"):
+        heights = getattr(self.entity, "terrain_hf", None)
+        if heights is None:
             return {}
-        horizontal, vertical = entity.terrain_scale
-        return {"height_field": entity.terrain_hf, "horizontal_scale": horizontal, "vertical_scale": vertical}
+        horizontal, vertical = getattr(self.entity, "terrain_scale")  # noqa: B009
+        return {"height_field": heights, "horizontal_scale": horizontal, "vertical_scale": vertical}
 
     @property
     def is_convex(self) -> bool:
@@ -191,20 +217,18 @@ class RigidGeom:
     face_end = bound("face", "end", "One more than the last of them.")
     edge_start = bound("edge", "start", "First of its mesh's edges in `model.geometry.edge`.")
     edge_end = bound("edge", "end", "One more than the last of them.")
-    n_verts = count("vert", "its mesh's vertices that touch; 0 for what is no mesh")
-    n_faces = count("face", "its mesh's triangles that touch; 0 for what is no mesh")
-    n_edges = count("edge", "its mesh's edges that touch; 0 for what is no mesh")
+    n_verts, n_faces, n_edges = count("vert"), count("face"), count("edge")
 
     # state
 
-    def get_pos(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+    def get_pos(self, envs_idx: Indices = None, *, relative: bool = True) -> torch.Tensor:
         """Return its position, (n, 3) m; not `relative`: where the environment is drawn."""
-        world, envs = self.entity._place(envs_idx)
-        return world.out(self.entity._moved(world.get("geom_xpos", envs)[:, self.idx], envs, relative))
+        world, envs = self.index.envs(envs_idx)
+        return world.out(world.drawn(world.get("geom_xpos", envs)[:, self.idx], envs, relative))
 
-    def get_quat(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+    def get_quat(self, envs_idx: Indices = None, *, relative: bool = True) -> torch.Tensor:
         """Return its orientation, (n, 4), w first; environments are not turned, `relative` or not."""
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         turn = world.get("xquat", envs)[:, self.link.body]
         return world.out(multiply(turn, world.parameter("geom_quat", envs)[:, self.idx]))
 
@@ -214,48 +238,57 @@ class RigidGeom:
         Raises:
             ValueError: it has none.
         """
-        return self.entity._vertices([self.idx], visual=False)
+        return vertices_of(self.index, np.array([self.idx]), visual=False)
 
     def get_AABB(self) -> torch.Tensor:
         """Return its bounds, (n, 2, 3) m: lower and upper corner; infinite for a plane."""
-        return self.entity._bounds(np.array([self.idx]), None, "geom")
+        return bounds_of(self.index, np.array([self.idx]), None, "geom")
 
     # friction and contact
 
     def set_friction(self, friction: float) -> None:
         """Set its sliding friction coefficient in all environments."""
-        self.entity._set_friction(np.array([self.idx]), SLIDING, "friction", friction)
+        self.index.world.friction.set_base(np.array([self.idx]), SLIDING, "friction", friction)
 
     def set_friction_torsional(self, friction_torsional: float) -> None:
         """Set its torsional friction coefficient, m, in all environments."""
-        self.entity._set_friction(np.array([self.idx]), TORSIONAL, "friction_torsional", friction_torsional)
+        self.index.world.friction.set_base(np.array([self.idx]), TORSIONAL, "friction_torsional", friction_torsional)
 
     def set_friction_rolling(self, friction_rolling: float) -> None:
         """Set its rolling friction coefficient, m, in all environments."""
-        self.entity._set_friction(np.array([self.idx]), ROLLING, "friction_rolling", friction_rolling)
+        self.index.world.friction.set_base(np.array([self.idx]), ROLLING, "friction_rolling", friction_rolling)
 
     def get_friction(self) -> float:
         """Return its sliding friction coefficient, before the ratios of `set_friction_ratio`."""
-        return float(self.entity.world.friction.base[self.idx, SLIDING])
+        return float(self.index.world.friction.base[self.idx, SLIDING])
 
     def get_friction_torsional(self) -> float:
         """Return its torsional friction coefficient, m."""
-        return float(self.entity.world.friction.base[self.idx, TORSIONAL])
+        return float(self.index.world.friction.base[self.idx, TORSIONAL])
 
     def get_friction_rolling(self) -> float:
         """Return its rolling friction coefficient, m."""
-        return float(self.entity.world.friction.base[self.idx, ROLLING])
+        return float(self.index.world.friction.base[self.idx, ROLLING])
 
-    def set_sol_params(self, sol_params: Any, envs_idx: Any = None) -> None:
+    def set_sol_params(self, sol_params: Numbers, envs_idx: Indices = None) -> None:
         """Set how it gives way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
-        world, envs = self.entity._place(envs_idx)
-        given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([self.idx])
-        world.solver.parameters.set_items(
-            envs, geom_solref=(items, given[..., :2]), geom_solimp=(items, given[..., 2:])
-        )
+        put_sol_params(self.index, "geom", self.idx, sol_params, envs_idx)
 
-    def get_sol_params(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_sol_params(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return how it gives way, (n, 7): MuJoCo's geom_solref and geom_solimp."""
-        world, envs = self.entity._place(envs_idx)
-        parts = [world.parameter(name, envs)[:, self.idx] for name in ("geom_solref", "geom_solimp")]
-        return world.out(torch.cat(parts, -1))
+        return sol_params_of(self.index, "geom", self.idx, envs_idx)
+
+
+def put_sol_params(index: EntityIndex, kind: str, item: int, sol_params: Numbers, envs_idx: Indices) -> None:
+    """Set how a joint's limits ("jnt") or a geom's contacts ("geom") give way, (n, 7) or (7,)."""
+    world, envs = index.envs(envs_idx)
+    given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([item])
+    parts = {f"{kind}_solref": (items, given[..., :2]), f"{kind}_solimp": (items, given[..., 2:])}
+    world.solver.parameters.set_items(envs, **parts)
+
+
+def sol_params_of(index: EntityIndex, kind: str, item: int, envs_idx: Indices) -> torch.Tensor:
+    """Return what `put_sol_params` sets, (n, 7)."""
+    world, envs = index.envs(envs_idx)
+    parts = [world.parameter(f"{kind}_{name}", envs)[:, item] for name in ("solref", "solimp")]
+    return world.out(torch.cat(parts, -1))

@@ -1,21 +1,24 @@
 """Parts of an entity: links and joints, by name and by number, within the entity and in the whole scene."""
 
-from typing import Any
-
+import mujoco
 import numpy as np
 import torch
 
 from ..physics.solver.readout.anchors import anchor_of
-from .counts import total
+from ..physics.solver.solver import RigidSolver
+from .checks import Indices, Numbers
+from .entity_base import EntityBase
+from .entity_contacts import bounds_of, vertices_of
+from .entity_index import LinkIndex
 from .friction import ROLLING, SLIDING, TORSIONAL
-from .geoms import RigidGeom
+from .geoms import RigidGeom, put_sol_params, sol_params_of
 from .outline import JointOutline
 
 JOINT_TYPES = ("free", "ball", "slide", "hinge")
 """Names by MuJoCo's mjtJoint."""
 
 
-class RigidLink:
+class RigidLink(LinkIndex):
     """A link of an entity: a body of MuJoCo.
 
     `envs_idx` and tensors are as of the entity: (n, ...), without their first dimension in a scene without a batch.
@@ -25,38 +28,23 @@ class RigidLink:
         name: without the entity's.
         idx_local: number within the entity.
         parent_idx_local: number of its parent within the entity, -1 for the world.
+        joints: the joints between it and its parent.
+        geoms: its geoms; empty until the scene is built.
     """
 
-    def __init__(self, entity: Any, name: str, idx_local: int, parent_idx_local: int) -> None:
-        self.entity, self.name, self.idx_local, self.parent_idx_local = entity, name, idx_local, parent_idx_local
+    def __init__(self, entity: EntityBase, name: str, idx_local: int, parent_idx_local: int) -> None:
+        super().__init__(entity.index, name, idx_local, parent_idx_local)
+        self.entity = entity
+        self.joints: list[RigidJoint] = []
+        self.geoms: list[RigidGeom] = []
 
     def __repr__(self) -> str:
         return f"RigidLink('{self.entity.name}/{self.name}')"
 
     @property
-    def idx(self) -> int:
-        """Number in the scene."""
-        return self.entity.link_start + self.idx_local
-
-    @property
-    def body(self) -> int:
-        """Number of MuJoCo's body: link 0 is body 1."""
-        return self.idx + 1
-
-    @property
     def parent_idx(self) -> int:
         """Number of its parent in the scene, -1 for the world."""
-        return int(self.entity.world.model.mj.body_parentid[self.body]) - 1
-
-    @property
-    def joints(self) -> list["RigidJoint"]:
-        """The joints between it and its parent."""
-        return [joint for joint in self.entity.joints if joint.link is self]
-
-    @property
-    def geoms(self) -> list[RigidGeom]:
-        """Its geoms."""
-        return [geom for geom in self.entity.geoms if geom.link is self]
+        return int(self.index.world.model.mj.body_parentid[self.body]) - 1
 
     @property
     def n_geoms(self) -> int:
@@ -66,18 +54,27 @@ class RigidLink:
     @property
     def geom_start(self) -> int:
         """Number of its first geom in the scene."""
-        return (
-            int(max(0, self.entity.world.model.mj.body_geomadr[self.body])) if self.n_geoms else self.entity.geom_start
-        )
+        return int(self.geoms[0].idx) if self.geoms else self.index.start("geom")
 
     @property
     def geom_end(self) -> int:
         """One more than the number of its last geom in the scene."""
         return self.geom_start + self.n_geoms
 
-    n_verts = total("vert", "vertices of its geoms' meshes")
-    n_faces = total("face", "faces of its geoms' meshes")
-    n_edges = total("edge", "edges of its geoms' meshes")
+    @property
+    def n_verts(self) -> int:
+        """Number of vertices of its geoms' meshes."""
+        return sum(geom.n_verts for geom in self.geoms)
+
+    @property
+    def n_faces(self) -> int:
+        """Number of faces of its geoms' meshes."""
+        return sum(geom.n_faces for geom in self.geoms)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges of its geoms' meshes."""
+        return sum(geom.n_edges for geom in self.geoms)
 
     @property
     def is_free(self) -> bool:
@@ -87,7 +84,7 @@ class RigidLink:
     @property
     def is_fixed(self) -> bool:
         """True if nothing can move it: it and all above it have no joints."""
-        mj = self.entity.world.model.mj
+        mj = self.index.world.model.mj
         return bool(mj.body_weldid[self.body] == 0)
 
     @property
@@ -97,41 +94,42 @@ class RigidLink:
 
     # state
 
-    def get_pos(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+    def get_pos(self, envs_idx: Indices = None, *, relative: bool = True) -> torch.Tensor:
         """Return the position of its origin, (n, 3) m."""
-        return self.entity.get_links_pos([self.idx_local], envs_idx, relative=relative)[..., 0, :]
+        return self.entity.state.get_links_pos([self.idx_local], envs_idx, relative=relative)[..., 0, :]
 
-    def get_quat(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+    def get_quat(self, envs_idx: Indices = None, *, relative: bool = True) -> torch.Tensor:
         """Return its orientation, (n, 4), w first."""
-        return self.entity.get_links_quat([self.idx_local], envs_idx, relative=relative)[..., 0, :]
+        return self.entity.state.get_links_quat([self.idx_local], envs_idx, relative=relative)[..., 0, :]
 
-    def get_vel(self, envs_idx: Any = None, *, relative: bool = True) -> torch.Tensor:
+    def get_vel(self, envs_idx: Indices = None, *, relative: bool = True) -> torch.Tensor:
         """Return the velocity of its origin, (n, 3) m/s."""
-        return self.entity.get_links_vel([self.idx_local], envs_idx, relative=relative)[..., 0, :]
+        return self.entity.state.get_links_vel([self.idx_local], envs_idx, relative=relative)[..., 0, :]
 
-    def get_ang(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_ang(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its angular velocity in the world's axes, (n, 3) rad/s."""
-        return self.entity.get_links_ang([self.idx_local], envs_idx)[..., 0, :]
+        return self.entity.state.get_links_ang([self.idx_local], envs_idx)[..., 0, :]
 
     def get_verts(self) -> torch.Tensor:
         """Return the vertices in the world of its meshes and boxes, (n, vertices, 3) m; ValueError if it has none."""
-        return self.entity._vertices([geom.idx for geom in self.geoms], visual=False)
+        return vertices_of(self.index, self._geom_numbers(), visual=False)
 
     def get_AABB(self) -> torch.Tensor:
         """Return the bounds of its geoms, (n, 2, 3) m: lower and upper corner; ValueError if it has none."""
-        return self.entity._bounds(
-            np.array([geom.idx for geom in self.geoms], int), None, f"geom of link '{self.name}'"
-        )
+        return bounds_of(self.index, self._geom_numbers(), None, f"geom of link '{self.name}'")
+
+    def _geom_numbers(self) -> np.ndarray:
+        return np.array([geom.idx for geom in self.geoms], int)
 
     # wrenches
 
     def apply_external_wrench(
         self,
-        force: Any = None,
-        torque: Any = None,
-        envs_idx: Any = None,
+        force: Numbers | None = None,
+        torque: Numbers | None = None,
+        envs_idx: Indices = None,
         *,
-        pos: Any = None,
+        pos: Numbers | None = None,
         ref: str = "link_origin",
         local: bool = False,
     ) -> None:
@@ -139,30 +137,36 @@ class RigidLink:
 
         Arguments and errors are those of `RigidEntity.apply_links_external_wrench`.
         """
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         given = {"force": force, "torque": torque, "pos": pos}
         vectors = {n: None if v is None else world.tensor(n, v, envs, 3)[:, None] for n, v in given.items()}
-        self.entity.apply_links_external_wrench(
+        self.entity.dynamics.apply_links_external_wrench(
             **vectors, links_idx_local=[self.idx_local], envs_idx=envs_idx, ref=ref, local=local
         )
 
     def apply_external_force(
-        self, force: Any, envs_idx: Any = None, *, pos: Any = None, ref: str = "link_origin", local: bool = False
+        self,
+        force: Numbers,
+        envs_idx: Indices = None,
+        *,
+        pos: Numbers | None = None,
+        ref: str = "link_origin",
+        local: bool = False,
     ) -> None:
         """Push it during the next `scene.step`, (n, 3) or (3,) N, as `apply_external_wrench` does."""
         self.apply_external_wrench(force, None, envs_idx, pos=pos, ref=ref, local=local)
 
     def apply_external_torque(
-        self, torque: Any, envs_idx: Any = None, *, ref: str = "link_origin", local: bool = False
+        self, torque: Numbers, envs_idx: Indices = None, *, ref: str = "link_origin", local: bool = False
     ) -> None:
         """Turn it during the next `scene.step`, (n, 3) or (3,) N m; `ref` makes no difference."""
         self.apply_external_wrench(None, torque, envs_idx, ref=ref, local=local)
 
     # physical numbers
 
-    def set_mass(self, mass: Any, envs_idx: Any = None) -> None:
+    def set_mass(self, mass: Numbers, envs_idx: Indices = None) -> None:
         """Set its mass, (n,) or one number, kg; its inertia is scaled with it."""
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         bodies, numbers = np.array([self.body]), world.solver.parameters
         wanted = world.doubles("mass", mass, envs)[:, None]
         masses, inertia = (numbers.get(n, envs).numpy()[:, bodies] for n in ("body_mass", "body_inertia"))
@@ -171,39 +175,36 @@ class RigidLink:
         scaled = inertia * (wanted / masses)[..., None]
         numbers.set_items(envs, body_mass=(bodies, wanted), body_inertia=(bodies, scaled))
 
-    def set_COM(self, com: Any, envs_idx: Any = None) -> None:
+    def set_COM(self, com: Numbers, envs_idx: Indices = None) -> None:
         """Set its centre of mass in its frame, (n, 3) or (3,) m."""
-        world, envs = self.entity._place(envs_idx)
-        self.entity.set_links_COM(world.doubles("com", com, envs, 3)[:, None], [self.idx_local], envs_idx)
+        world, envs = self.index.envs(envs_idx)
+        self.entity.parameters.set_links_COM(world.doubles("com", com, envs, 3)[:, None], [self.idx_local], envs_idx)
 
-    def set_inertia(self, inertia: Any, envs_idx: Any = None) -> None:
+    def set_inertia(self, inertia: Numbers, envs_idx: Indices = None) -> None:
         """Set its inertia about its centre of mass, in its frame's axes, (n, 3, 3) or (3, 3) kg m2."""
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         given = world.doubles("inertia", inertia, envs, 3, 3)[:, None]
-        self.entity.set_links_inertia(given, [self.idx_local], envs_idx)
+        self.entity.parameters.set_links_inertia(given, [self.idx_local], envs_idx)
 
-    def get_mass(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_mass(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its mass, (n,) kg."""
-        return self.entity.get_links_mass([self.idx_local], envs_idx)[..., 0]
+        return self.entity.parameters.get_links_mass([self.idx_local], envs_idx)[..., 0]
 
-    def get_invweight(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_invweight(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its inverse weights at the reference pose, (n, 2) 1/kg and 1/(kg m2): MuJoCo's body_invweight0."""
-        return self.entity.get_links_invweight([self.idx_local], envs_idx)[..., 0, :]
+        return self.entity.parameters.get_links_invweight([self.idx_local], envs_idx)[..., 0, :]
 
     def set_friction(self, friction: float) -> None:
         """Set the sliding friction coefficient of its geoms, in all environments."""
-        self._set_friction(SLIDING, "friction", friction)
+        self.index.world.friction.set_base(self._geom_numbers(), SLIDING, "friction", friction)
 
     def set_friction_torsional(self, friction_torsional: float) -> None:
         """Set the torsional friction coefficient of its geoms, m, in all environments."""
-        self._set_friction(TORSIONAL, "friction_torsional", friction_torsional)
+        self.index.world.friction.set_base(self._geom_numbers(), TORSIONAL, "friction_torsional", friction_torsional)
 
     def set_friction_rolling(self, friction_rolling: float) -> None:
         """Set the rolling friction coefficient of its geoms, m, in all environments."""
-        self._set_friction(ROLLING, "friction_rolling", friction_rolling)
-
-    def _set_friction(self, place: int, name: str, value: float) -> None:
-        self.entity._set_friction(np.array([geom.idx for geom in self.geoms], int), place, name, value)
+        self.index.world.friction.set_base(self._geom_numbers(), ROLLING, "friction_rolling", friction_rolling)
 
 
 class RigidJoint:
@@ -218,8 +219,9 @@ class RigidJoint:
         n_qs, n_dofs: number of its coordinates and dofs.
     """
 
-    def __init__(self, entity: Any, link: RigidLink, idx_local: int, outline: JointOutline) -> None:
-        self.entity, self.link, self.idx_local, self._outline = entity, link, idx_local, outline
+    def __init__(self, entity: EntityBase, link: RigidLink, idx_local: int, outline: JointOutline) -> None:
+        self.entity, self.index, self.link, self.idx_local = entity, entity.index, link, idx_local
+        self._outline = outline
         self.name, self.type = outline.name, JOINT_TYPES[outline.type]
         self.n_qs, self.n_dofs = outline.n_qs, outline.n_dofs
 
@@ -234,17 +236,17 @@ class RigidJoint:
     @property
     def idx(self) -> int:
         """Number in the scene."""
-        return self.entity.joint_start + self.idx_local
+        return self.index.start("joint") + self.idx_local
 
     @property
-    def solver(self) -> Any:
+    def solver(self) -> RigidSolver:
         """The solver of the built scene."""
-        return self.entity.solver
+        return self.index.solver
 
     @property
     def is_built(self) -> bool:
         """True if the scene is built."""
-        return self.entity.is_built
+        return self.index.is_built
 
     @property
     def dofs_idx_local(self) -> list[int]:
@@ -270,7 +272,7 @@ class RigidJoint:
     @property
     def dof_start(self) -> int:
         """Number of its first dof in the scene."""
-        return self.entity.dof_start + self._outline.dof_start
+        return self.index.start("dof") + self._outline.dof_start
 
     @property
     def dof_end(self) -> int:
@@ -280,7 +282,7 @@ class RigidJoint:
     @property
     def q_start(self) -> int:
         """Number of its first coordinate in the scene."""
-        return self.entity.q_start + self._outline.q_start
+        return self.index.start("q") + self._outline.q_start
 
     @property
     def q_end(self) -> int:
@@ -313,38 +315,34 @@ class RigidJoint:
         return np.array([1.0, 0.0, 0.0, 0.0])
 
     @property
-    def _mj(self) -> Any:
-        return self.entity.world.model.mj
+    def _mj(self) -> mujoco.MjModel:
+        return self.index.world.model.mj
 
-    def get_pos(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_pos(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return where it is in the world, (n, 3) m: its anchor."""
         return self.get_anchor_pos(envs_idx)
 
-    def get_quat(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_quat(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the orientation of its link, (n, 4), w first."""
         return self.link.get_quat(envs_idx)
 
-    def get_anchor_pos(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_anchor_pos(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its anchor in the world, (n, 3) m; of a free joint, the origin of its link."""
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         found = anchor_of(
             *(world.model.mj, self.idx), lambda name: world.get(name, envs), lambda name: world.parameter(name, envs)
         )
         return world.out(found)
 
-    def get_anchor_axis(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_anchor_axis(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""
-        world, envs = self.entity._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         return world.out(world.get("xaxis", envs)[:, self.idx])
 
-    def set_sol_params(self, sol_params: Any, envs_idx: Any = None) -> None:
+    def set_sol_params(self, sol_params: Numbers, envs_idx: Indices = None) -> None:
         """Set how its limits give way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
-        world, envs = self.entity._place(envs_idx)
-        given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([self.idx])
-        world.solver.parameters.set_items(envs, jnt_solref=(items, given[..., :2]), jnt_solimp=(items, given[..., 2:]))
+        put_sol_params(self.index, "jnt", self.idx, sol_params, envs_idx)
 
-    def get_sol_params(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_sol_params(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return how its limits give way, (n, 7): MuJoCo's jnt_solref and jnt_solimp."""
-        world, envs = self.entity._place(envs_idx)
-        parts = [world.parameter(name, envs)[:, self.idx] for name in ("jnt_solref", "jnt_solimp")]
-        return world.out(torch.cat(parts, -1))
+        return sol_params_of(self.index, "jnt", self.idx, envs_idx)

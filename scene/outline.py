@@ -64,6 +64,11 @@ class Outline:
         """Number of dofs."""
         return sum(joint.n_dofs for joint in self.joints)
 
+    @property
+    def is_free(self) -> bool:
+        """True if the first link is free to move."""
+        return any(joint.link == 0 and joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in self.joints)
+
     @classmethod
     def of(cls, spec: mujoco.MjSpec) -> "Outline":
         """Return the outline of an entity's spec. Bodies and joints without a name get one."""

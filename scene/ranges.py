@@ -12,8 +12,21 @@ import numpy as np
 
 from ..physics.model.model import Model
 
-KINDS = ("link", "joint", "q", "dof", "geom", "vgeom", "vert", "face", "edge", "vvert", "vface", "equality")
-"""The kinds of parts that an entity has ranges of."""
+KINDS = {
+    "link": "links",
+    "joint": "joints",
+    "q": "coordinates",
+    "dof": "dofs",
+    "geom": "geoms",
+    "vgeom": "geoms that are drawn",
+    "vert": "vertices of meshes that touch",
+    "face": "triangles of meshes that touch",
+    "edge": "edges of meshes that touch",
+    "vvert": "vertices of meshes that are drawn",
+    "vface": "triangles of meshes that are drawn",
+    "equality": "equalities among its parts",
+}
+"""The kinds of parts that an entity has ranges of, in words."""
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,24 @@
 import copy
 import difflib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
 Record = TypeVar("Record")
+
+
+class Named(Protocol):
+    """A part of a scene that has a name."""
+
+    @property
+    def name(self) -> str:
+        """Its name, which no other part of its kind has."""
+
+
+Part = TypeVar("Part", bound=Named)
 
 
 def nearest(name: Any, known: Iterable[str]) -> str:
@@ -19,6 +30,18 @@ def nearest(name: Any, known: Iterable[str]) -> str:
         return "; there is none"
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
     return f"; nearest: {', '.join(close)}" if close else f"; there are: {', '.join(names)}"
+
+
+def part_named(owner: str, kind: str, name: str | None, parts: Sequence[Part]) -> Part:
+    """Return a part by its name.
+
+    Raises:
+        KeyError: for an unknown name, with the nearest.
+    """
+    for part in parts:
+        if part.name == name:
+            return part
+    raise KeyError(f"{owner} has no {kind} {name!r}{nearest(name, [part.name for part in parts])}")
 
 
 class Uid(str):

@@ -10,6 +10,7 @@ from ..physics.machine.scalars import as_count, as_flag
 from ..physics.model.model import Model
 from ..physics.rendering.together import side_by_side
 from . import materials, morphs, surfaces
+from .all_entities import AllEntities
 from .attaching import in_order
 from .camera import Camera, require_environment
 from .checks import numbers
@@ -29,14 +30,13 @@ from .outline import Outline
 from .ranges import Ranges, ranges_of
 from .recorders.manager import RecorderManager
 from .recording import Recording
-from .records import Uid, nearest
+from .records import Uid, part_named
 from .renderers import Renderer
 from .segmentation import Segmentation
 from .sensors.manager import SensorManager
 from .sensors.sensor import Sensor
 from .variants import Variants, variants_of
 from .viewing import Viewing
-from .whole import Whole
 from .world import World
 
 _alive: WeakSet["Scene"] = WeakSet()
@@ -200,7 +200,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             self._world.keep_built(variants.numbers)
         for entity, own in zip(self._entities, ranges, strict=True):
             entity.place(self._world, own)
-        self._world.solver.whole = cache(partial(Whole, self))
+        self._world.solver.whole = cache(partial(AllEntities, self._world, self.entities))
         for camera in self._cameras:
             camera.place(self._world)
         self._sensors.build(self._world)
@@ -307,11 +307,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        name = uid if name is None else name
-        for entity in self._entities:
-            if entity.name == name:
-                return entity
-        raise KeyError(f"the scene has no entity {name!r}{nearest(name, self.entity_names)}")
+        return part_named("the scene", "entity", uid if name is None else name, self._entities)
 
     @property
     def entities(self) -> list[RigidEntity]:

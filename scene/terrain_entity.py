@@ -1,17 +1,20 @@
 """An entity of ground that is not flat."""
 
-from typing import Any
-
 import numpy as np
 import torch
 
 from ..physics.model.tables.height_fields import heights_of
 from ..physics.solver.readout.derived import matrix, multiply, rotate
+from .checks import Indices, Numbers
 from .entity import RigidEntity
+from .morphs import Terrain
+from .world import Envs
 
 
 class TerrainEntity(RigidEntity):
     """A field of heights, which stands still; all methods of rigid entities work as they do there."""
+
+    morph: Terrain
 
     @property
     def terrain_hf(self) -> np.ndarray:
@@ -26,7 +29,7 @@ class TerrainEntity(RigidEntity):
         """Length of a cell, and the unit of heights, m."""
         return self.morph.horizontal_scale, self.morph.vertical_scale
 
-    def get_terrain_height(self, positions: Any, envs_idx: Any = None) -> torch.Tensor:
+    def get_terrain_height(self, positions: Numbers, envs_idx: Indices = None) -> torch.Tensor:
         """Return the height of the ground in the world, on the triangles that geoms and rays meet.
 
         The field must not be turned about x or y.
@@ -41,7 +44,7 @@ class TerrainEntity(RigidEntity):
         Raises:
             ValueError: the field is turned, or for another shape.
         """
-        world, envs = self._place(envs_idx)
+        world, envs = self.index.envs(envs_idx)
         mj, geom = world.model.mj, self.geoms[0]
         given = torch.as_tensor(np.asarray(positions) if isinstance(positions, list | tuple) else positions)
         if given.ndim not in (1, 2, 3) or given.shape[-1] not in (2, 3):
@@ -60,7 +63,7 @@ class TerrainEntity(RigidEntity):
         heights = world.out(torch.where(inside, found, torch.nan))
         return heights[..., 0] if is_point else heights
 
-    def _field_pose(self, envs: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    def _field_pose(self, envs: Envs) -> tuple[torch.Tensor, torch.Tensor]:
         """Return position (n, 3) and rotation (n, 3, 3) of the field; none is evaluated for one that stands still."""
         world, geom = self.world, self.geoms[0].idx
         if not self.base_link.is_fixed or world.model.mj.body_parentid[self.base_link.body]:

@@ -1,20 +1,24 @@
 """A built scene as its entities see it: the solver, how environments are named, and the form of what is returned."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from ..physics.base.arguments import real_array
-from ..physics.base.batch_numbers import Known, numbers_for
+from ..physics.base.arguments import CheckedEnvs, real_array
+from ..physics.base.batch_numbers import numbers_for
 from ..physics.model.model import Model
 from ..physics.run.interface import STATE
+from ..physics.solver.readout.contacts import Contacts
 from ..physics.solver.user.columns import as_entries
 from ..physics.solver.user.coordinates import DofCoordinates
+from .checks import Indices, Numbers
 from .friction import Friction
-from .selection import environments
 from .solver import SceneSolver
+
+Envs = CheckedEnvs | None
+"""Environments that exist; None for all."""
 
 
 class World:
@@ -41,7 +45,7 @@ class World:
         self.friction = Friction(self.solver)
         self._numbers = numbers_for(self.solver.device, self.solver.dtype, self.solver.runtime.columns)
         self.pushed: set[int] = set()
-        self._driven: dict[Any, torch.Tensor] = {}
+        self._driven: dict[Hashable, torch.Tensor] = {}
         self._built: dict[str, np.ndarray] = {}
 
     def step(self, substeps: int) -> None:
@@ -53,20 +57,20 @@ class World:
             self.pushed.clear()
             self._driven.clear()
 
-    def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Any) -> None:
+    def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Envs) -> None:
         """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) for the next step."""
         self.pushed.update(bodies.tolist())
         columns = (6 * bodies[:, None] + np.arange(6)).reshape(-1)
         present = self.solver.state.get_columns("xfrc_applied", columns, envs)
         self.solver.inputs.set_columns(envs, xfrc_applied=(columns, present + wrenches.reshape(len(present), -1)))
 
-    def drive(self, source: Any, bodies: np.ndarray, wrenches: torch.Tensor) -> None:
+    def drive(self, source: Hashable, bodies: np.ndarray, wrenches: torch.Tensor) -> None:
         """Let a source push bodies of all environments, as `push` does, in place of what it pushed before this step."""
         before = self._driven.get(source)
         self._driven[source] = wrenches
         self.push(bodies, wrenches if before is None else wrenches - before, None)
 
-    def stop_drives(self, envs: Any) -> None:
+    def stop_drives(self, envs: Envs) -> None:
         """Let sources push no more in environments, whose inputs are other ones now."""
         for wrenches in self._driven.values():
             wrenches[self.indices(envs)] = 0.0
@@ -75,7 +79,7 @@ class World:
         """Keep those numbers of the model that environments have of their own from the start."""
         self._built |= {name: self.solver.get_parameters(name).cpu().numpy().copy() for name in names}
 
-    def built(self, name: str, envs: Any) -> np.ndarray:
+    def built(self, name: str, envs: Envs) -> np.ndarray:
         """Return numbers of the model with which environments were built, (n, ...)."""
         if name in self._built:
             return self._built[name][self.indices(envs).cpu().numpy()]
@@ -86,8 +90,8 @@ class World:
         """Number of environments, 1 without a batch."""
         return self.solver.num_envs
 
-    def envs(self, envs_idx: Any) -> Any:
-        """Return environments that exist, in the solver's form: None for all, else indices (k,).
+    def envs(self, envs_idx: Indices) -> Envs:
+        """Return environments that exist, in the solver's form.
 
         Args:
             envs_idx: None, a number, a slice, a mask of all, or numbers in any form.
@@ -100,21 +104,31 @@ class World:
             return None
         if self.n_envs == 0:
             raise ValueError("envs_idx: this scene was built without a batch (n_envs=0); leave it out")
-        return Known(self._numbers.environments(environments(envs_idx, self.count), self.count))
+        return CheckedEnvs(self._numbers.environments(envs_idx, self.count))
 
-    def how_many(self, envs: Any) -> int:
+    def how_many(self, envs: Envs) -> int:
         """Return the number of environments in what `envs` returned."""
         return self.count if envs is None else len(envs.index)
 
-    def indices(self, envs: Any) -> torch.Tensor:
+    def indices(self, envs: Envs) -> torch.Tensor:
         """Return what `envs` returned as indices (k,) int64 on the device, of all for None."""
         return torch.as_tensor(np.arange(self.count) if envs is None else envs.index, device=self.solver.device)
+
+    def drawn(self, points: torch.Tensor, envs: Envs, relative: bool) -> torch.Tensor:
+        """Return points (n, k, 3) or (n, 3): as they are if `relative`, else where the environments are drawn."""
+        if relative:
+            return points
+        return points + (self.offsets_of(envs) if points.ndim == 2 else self.offsets_of(envs)[:, None])
+
+    def offsets_of(self, envs: Envs) -> torch.Tensor:
+        """Return where environments are drawn, (n, 3) m."""
+        return self.offsets if envs is None else self.offsets[torch.as_tensor(envs.index)]
 
     def out(self, numbers: torch.Tensor) -> torch.Tensor:
         """Return numbers (k, ...) as users see them: without the first dimension if the scene has no batch."""
         return numbers[0] if self.n_envs == 0 else numbers
 
-    def entries(self, name: str, values: Any, envs: Any, width: int) -> Any:
+    def entries(self, name: str, values: Numbers, envs: Envs, width: int) -> Any:
         """Return a user's numbers: (n, width), or (width,) or one for every environment, finite.
 
         Raises:
@@ -122,7 +136,7 @@ class World:
         """
         return as_entries(self._numbers, name, values, self.how_many(envs), width)
 
-    def tensor(self, name: str, values: Any, envs: Any, *shape: int) -> torch.Tensor:
+    def tensor(self, name: str, values: Numbers, envs: Envs, *shape: int) -> torch.Tensor:
         """Return a user's numbers as a tensor (n, *shape): given so, as (*shape,) or as one number, finite.
 
         Raises:
@@ -134,7 +148,7 @@ class World:
         self._numbers.require_finite(name, given)
         return torch.as_tensor(given, dtype=self.solver.dtype, device=self.solver.device).expand(count, *shape)
 
-    def doubles(self, name: str, values: Any, envs: Any, *shape: int) -> np.ndarray:
+    def doubles(self, name: str, values: Numbers, envs: Envs, *shape: int) -> np.ndarray:
         """Return what `tensor` does as an array of numpy in double precision, which may be infinite."""
         count, given = self.how_many(envs), real_array(name, values).astype(np.float64)
         if given.shape not in ((count, *shape), shape, ()):
@@ -143,17 +157,23 @@ class World:
             raise ValueError(f"{name}: a number is nan")
         return np.broadcast_to(given, (count, *shape)).copy()
 
-    def get(self, name: str, envs: Any = None) -> torch.Tensor:
+    def get(self, name: str, envs: Envs = None) -> torch.Tensor:
         """Return a quantity by MuJoCo's name at the present state, (k, ...): `RigidSolver.get` after `forward`."""
         if name not in STATE:
             self.solver.forward_changed()
         return self.solver.get(name, envs)
 
-    def get_many(self, names: Sequence[str], envs: Any = None) -> dict[str, torch.Tensor]:
+    def get_many(self, names: Sequence[str], envs: Envs = None) -> dict[str, torch.Tensor]:
         """Return several quantities by MuJoCo's names at the present state."""
         self.solver.forward_changed()
         return self.solver.get_many(names, envs)
 
-    def parameter(self, name: str, envs: Any = None) -> torch.Tensor:
+    @property
+    def contacts(self) -> Contacts:
+        """The contacts of all environments at the present state."""
+        self.solver.forward_changed()
+        return self.solver.contacts
+
+    def parameter(self, name: str, envs: Envs = None) -> torch.Tensor:
         """Return numbers of the model by MuJoCo's name, (n, ...) in the solver's precision: environments' own."""
         return self.solver.get_parameters(name, envs).to(self.solver.device, self.solver.dtype)

@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from tumble.physics.base.flat_names import FlatName
+from tumble.scene import checks
 
-CLASSES = ("tumble.physics.solver.user.solver_names:SolverNames", "tumble.envs.gym.vector_names:VectorNames")
+CLASSES = (
+    "tumble.physics.solver.user.solver_names:SolverNames",
+    "tumble.envs.gym.vector_names:VectorNames",
+    "tumble.scene.entity_names:EntityNames",
+)
 
 
 def stub_of(place: str) -> tuple[Path, str]:
@@ -30,6 +35,14 @@ def stub_of(place: str) -> tuple[Path, str]:
     head = f'"""Flat names of `{name}`, for editors and type checkers: written by `python -m tests.flat_names`."""\n'
     text = f"# fmt: off\n# ruff: noqa\n{head}\n" + "\n".join(imports) + f"\n\nclass {name}:\n{body}\n"
     return Path(inspect.getfile(kind)).with_suffix(".pyi"), text
+
+
+def member_named(owner: type, name: str) -> Any:
+    """Return a member of a class, of a flat name that which it stands for; None for an attribute of instances."""
+    found = inspect.getattr_static(owner, name, None)
+    if isinstance(found, FlatName):
+        return member_named(typing.get_type_hints(owner)[found.part], found.member)
+    return getattr(owner, name, None)
 
 
 def _declaration(flat: str, part: type, member: str) -> list[str]:
@@ -81,7 +94,13 @@ def _type(annotation: Any) -> str:
     if isinstance(annotation, type) and not typing.get_args(annotation):
         module = "" if annotation.__module__ == "builtins" else f"{annotation.__module__}."
         return module + annotation.__qualname__
-    return annotation if isinstance(annotation, str) else repr(annotation)
+    if isinstance(annotation, str):
+        return annotation
+    for alias in ("Numbers", "Indices"):  # their names say more than what they stand for
+        if typing.get_args(annotation)[: len(parts := typing.get_args(getattr(checks, alias)))] == parts:
+            rest = [_type(part) for part in typing.get_args(annotation)[len(parts) :]]
+            return " | ".join([f"tumble.scene.checks.{alias}", *rest])
+    return repr(annotation)
 
 
 def _is_module(name: str) -> bool:

@@ -37,7 +37,13 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
     assert {path.name for path in package.iterdir() if path.is_file()} == set(FILES)
     rooms = {path.name for path in package.iterdir() if path.is_dir()}
     assert rooms == {"assets", "envs", "physics", "scene", "terrain", "training", "viewer"}
-    for kind, folder in (("py", "physics"), ("xml", "assets"), ("toml", "training/configs"), ("js", "viewer/page")):
+    for kind, folder in (
+        ("py", "physics"),
+        ("pyi", "scene"),
+        ("xml", "assets"),
+        ("toml", "training/configs"),
+        ("js", "viewer/page"),
+    ):
         built = {path.relative_to(package) for path in (package / folder).rglob(f"*.{kind}")}
         assert built == {path.relative_to(ROOT) for path in (ROOT / folder).rglob(f"*.{kind}")} != set()
 

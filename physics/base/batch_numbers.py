@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import CheckedEnvs as Known  # noqa: F401  # the name by which scene has it
 from .arguments import as_environments, as_numbers, require_finite, require_start
 
 

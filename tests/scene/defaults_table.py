@@ -17,9 +17,11 @@ from typing import Any
 
 import tumble.scene as gs
 from tumble.scene import machine
-from tumble.scene.coverage import CLASSES
 from tumble.scene.gains import URDF_KP, URDF_KV
 from tumble.scene.primitives import OBJECT_DENSITY, ROBOT_DENSITY
+
+from ..flat_names import member_named
+from .coverage_page import CLASSES
 
 DATA = Path(__file__).with_name("genesis_defaults.txt")
 GROUPS: dict[str, Any] = {
@@ -32,7 +34,7 @@ GROUPS: dict[str, Any] = {
     "sensors": gs.sensors,
     "recorders": gs.recorders,
 }
-"""Rooms whose public classes are read; beside them the classes of `tumble.scene.coverage`, and `gs.init`."""
+"""Rooms whose public classes are read; beside them the classes of `coverage_page`, and `gs.init`."""
 
 
 def _sphere(field: str, **options: Any) -> Any:
@@ -330,7 +332,7 @@ def _own(owner: str, name: str) -> str | None:
         return _of_call(machine.init, argument) if method == "init" else repr(RESOLVED[name]())
     kind: Any = own_classes()[owner]
     if argument:
-        return _of_call(getattr(kind, method), argument)
+        return _of_call(member_named(kind, method), argument)
     if not dataclasses.is_dataclass(kind):
         return _of_call(kind.__init__, name)
     field = {each.name: each for each in dataclasses.fields(kind)}.get(name)

@@ -1,4 +1,4 @@
-"""Inverse kinematics and paths of an entity: `tumble.physics.solver.planning` with its own coordinates and links."""
+"""Inverse kinematics and paths of an entity: `tumble.physics.planning` with its own coordinates and links."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,35 +8,40 @@ import torch
 from ..physics.solver.planning.chain import Target
 from ..physics.solver.planning.inverse import inverse_kinematics
 from ..physics.solver.planning.paths import plan_path
-from .access import EntityAccess
-from .handles import RigidLink
+from .checks import Indices, Numbers
+from .entity_index import EntityIndex, HasIndex, LinkIndex, index_of
+from .world import Envs
+
+_OF_ONE_LINK = ("self", "link", "pos", "quat", "local_point", "return_error")
+"""Arguments of `inverse_kinematics` that `inverse_kinematics_multilink` has in another form."""
 
 
-class Planning(EntityAccess):
+class EntityPlanning:
     """Coordinates that bring links to poses, and ways between coordinates; nothing moves."""
 
-    links: list[RigidLink]
+    def __init__(self, index: EntityIndex) -> None:
+        self._index = index
 
     def inverse_kinematics(
         self,
-        link: RigidLink,
-        pos: Any = None,
-        quat: Any = None,
-        local_point: Any = None,
-        init_qpos: Any = None,
+        link: LinkIndex,
+        pos: Numbers | None = None,
+        quat: Numbers | None = None,
+        local_point: Numbers | None = None,
+        init_qpos: Numbers | None = None,
         respect_joint_limit: bool = True,
         max_samples: int = 50,
         max_solver_iters: int = 20,
         damping: float = 0.01,
         pos_tol: float = 0.0005,
         rot_tol: float = 0.005,
-        pos_mask: Any = [True, True, True],  # noqa: B006  # as its users know it; it is not written to
-        rot_mask: Any = [True, True, True],  # noqa: B006
+        pos_mask: Sequence[bool] = [True, True, True],  # as its users know it; it is not written to
+        rot_mask: Sequence[bool] = [True, True, True],
         max_step_size: float = 0.5,
         seed: int | None = None,
-        dofs_idx_local: Any = None,
+        dofs_idx_local: Indices = None,
         return_error: bool = False,
-        envs_idx: Any = None,
+        envs_idx: Indices = None,
     ) -> Any:
         """Return coordinates of the entity that bring a link to a pose, (n, n_qs), or near it.
 
@@ -63,53 +68,59 @@ class Planning(EntityAccess):
         Raises:
             TypeError: `link` is no link of the scene.
         """
-        given = {"poss": [pos], "quats": [quat], "local_points": [local_point]}
-        found, error = self._solve(
-            *([link], given, init_qpos, dofs_idx_local, envs_idx, pos_mask, rot_mask),
-            respect_joint_limit=respect_joint_limit,
-            max_samples=max_samples,
-            max_solver_iters=max_solver_iters,
-            damping=damping,
-            pos_tol=pos_tol,
-            rot_tol=rot_tol,
-            max_step_size=max_step_size,
-            seed=seed,
-        )
+        shared = {name: value for name, value in locals().items() if name not in _OF_ONE_LINK}
+        many = self.inverse_kinematics_multilink
+        found, error = many([link], [pos], [quat], [local_point], return_error=True, **shared)
         return (found, error[..., 0, :]) if return_error else found
 
     def inverse_kinematics_multilink(
         self,
-        links: Sequence[RigidLink],
-        poss: Any = None,
-        quats: Any = None,
-        local_points: Any = None,
-        init_qpos: Any = None,
+        links: Sequence[LinkIndex],
+        poss: Sequence[Numbers | None] | None = None,
+        quats: Sequence[Numbers | None] | None = None,
+        local_points: Sequence[Numbers | None] | None = None,
+        init_qpos: Numbers | None = None,
         respect_joint_limit: bool = True,
         max_samples: int = 50,
         max_solver_iters: int = 20,
         damping: float = 0.01,
         pos_tol: float = 0.0005,
         rot_tol: float = 0.005,
-        pos_mask: Any = [True, True, True],  # noqa: B006
-        rot_mask: Any = [True, True, True],  # noqa: B006
+        pos_mask: Sequence[bool] = [True, True, True],
+        rot_mask: Sequence[bool] = [True, True, True],
         max_step_size: float = 0.5,
         seed: int | None = None,
-        dofs_idx_local: Any = None,
+        dofs_idx_local: Indices = None,
         return_error: bool = False,
-        envs_idx: Any = None,
+        envs_idx: Indices = None,
     ) -> Any:
         """Return coordinates of the entity that bring several links to poses at once, (n, n_qs), or near them.
 
         `poss`, `quats` and `local_points` have one entry for each of the m `links`, or None where it does not count;
         masks are those of all links, and the error is (n, m, 6). All else is as of `inverse_kinematics`.
         """
-        given = {"poss": poss, "quats": quats, "local_points": local_points}
-        for name, values in given.items():
+        world, envs = self._index.envs(envs_idx)
+        each = {"poss": poss, "quats": quats, "local_points": local_points}
+        for name, values in each.items():
             if values is not None and len(values) != len(links):
                 raise ValueError(f"{name}: expected one for each of the {len(links)} links, got {len(values)}")
-        found, error = self._solve(
-            *(list(links), {n: v if v is not None else [None] * len(links) for n, v in given.items()}),
-            *(init_qpos, dofs_idx_local, envs_idx, pos_mask, rot_mask),
+        for link in links:
+            if not isinstance(link, LinkIndex) or not link.index.is_built or link.index.world is not world:
+                raise TypeError(f"link={link!r}: expected a link of the scene: entity.get_link(name)")
+        points = [None] * len(links) if local_points is None else local_points
+        targets = [
+            Target(body=world.model.mj.body(link.body).name, point=(0.0, 0.0, 0.0) if point is None else point)
+            for link, point in zip(links, points, strict=True)
+        ]
+        found = inverse_kinematics(
+            *(world.solver, targets),
+            poss if poss is not None and any(pos is not None for pos in poss) else None,
+            quats if quats is not None and any(quat is not None for quat in quats) else None,
+            pos_mask=pos_mask,
+            rot_mask=rot_mask,
+            dofs_idx=self._index.dofs(dofs_idx_local),
+            init_qpos=self._in_scene("init_qpos", init_qpos, envs),
+            envs_idx=None if envs is None else envs.index,
             respect_joint_limit=respect_joint_limit,
             max_samples=max_samples,
             max_solver_iters=max_solver_iters,
@@ -119,45 +130,13 @@ class Planning(EntityAccess):
             max_step_size=max_step_size,
             seed=seed,
         )
-        return (found, error) if return_error else found
-
-    def _solve(
-        self,
-        links: list[RigidLink],
-        given: dict[str, Any],
-        init_qpos: Any,
-        dofs_idx_local: Any,
-        envs_idx: Any,
-        pos_mask: Any,
-        rot_mask: Any,
-        **settings: Any,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return coordinates (n, n_qs) and errors (n, m, 6), without a batch if the scene has none."""
-        world, envs = self._place(envs_idx)
-        for link in links:
-            if not isinstance(link, RigidLink) or link.entity.scene is not self.scene:
-                raise TypeError(f"link={link!r}: expected a link of the scene: entity.get_link(name)")
-        points = [(0.0, 0.0, 0.0) if point is None else point for point in given["local_points"]]
-        names = [self.world.model.mj.body(link.body).name for link in links]
-        targets = [Target(body=name, point=point) for name, point in zip(names, points, strict=True)]
-        found = inverse_kinematics(
-            *(world.solver, targets),
-            given["poss"] if any(pos is not None for pos in given["poss"]) else None,
-            given["quats"] if any(quat is not None for quat in given["quats"]) else None,
-            pos_mask=pos_mask,
-            rot_mask=rot_mask,
-            dofs_idx=self._dofs(dofs_idx_local),
-            init_qpos=self._whole("init_qpos", init_qpos, envs),
-            envs_idx=None if envs is None else envs.index,
-            **settings,
-        )
-        own = slice(self._start("q"), self._end("q"))
-        return world.out(found.qpos[:, own]), world.out(found.error)
+        qpos, error = world.out(found.qpos[:, self._index.all("q")]), world.out(found.error)
+        return (qpos, error) if return_error else qpos
 
     def plan_path(
         self,
-        qpos_goal: Any,
-        qpos_start: Any = None,
+        qpos_goal: Numbers,
+        qpos_start: Numbers | None = None,
         max_nodes: int = 2000,
         resolution: float = 0.05,
         timeout: float | None = None,
@@ -166,33 +145,37 @@ class Planning(EntityAccess):
         num_waypoints: int = 300,
         ignore_collision: bool = False,
         planner: str = "RRTConnect",
-        envs_idx: Any = None,
+        envs_idx: Indices = None,
         return_valid_mask: bool = False,
         *,
         ee_link_name: str | None = None,
-        with_entity: Any = None,
-        **kwargs: Any,
+        with_entity: HasIndex | None = None,
+        **kwargs: int | None,
     ) -> Any:
         """Return a path of the entity's hinges and slides on which nothing collides, (num_waypoints, n, n_qs).
 
         It goes from `qpos_start` (None: the present state) to `qpos_goal`, (n, n_qs) or (n_qs,). With
         `return_valid_mask` the environments that have a path are returned, too, (n,) bool; others stay. A free entity
         `with_entity` is carried by the link `ee_link_name` (None: the last), as it is held at the start. `kwargs` may
-        have the `seed` of the random numbers; all else is as of `tumble.physics.solver.planning.plan_path`.
+        have the `seed` of the random numbers; all else is as of `tumble.physics.planning.plan_path`.
 
         Raises:
             TypeError: for an unknown argument.
         """
-        world, envs = self._place(envs_idx)
+        world, envs = self._index.envs(envs_idx)
         if unknown := kwargs.keys() - {"seed"}:
             raise TypeError(f"plan_path has no argument {sorted(unknown)[0]!r}")
         carried = []
         if with_entity is not None:
-            carrier = self.links[-1] if ee_link_name is None else self.get_link(ee_link_name)  # type: ignore[attr-defined]
-            carried = [(with_entity.base_link.body, carrier.body)]
-        dofs = self._dofs(None)
+            carrier = self._index.links[-1] if ee_link_name is None else self._index.link(ee_link_name)
+            carried = [(index_of("with_entity", with_entity).links[0].body, carrier.body)]
+        dofs = self._index.dofs(None)
         found = plan_path(
-            *(world.solver, self._whole("qpos_goal", qpos_goal, envs), self._whole("qpos_start", qpos_start, envs)),
+            *(
+                world.solver,
+                self._in_scene("qpos_goal", qpos_goal, envs),
+                self._in_scene("qpos_start", qpos_start, envs),
+            ),
             dofs_idx=dofs[world.coordinates.scalar[dofs]],
             max_nodes=max_nodes,
             resolution=resolution,
@@ -206,15 +189,15 @@ class Planning(EntityAccess):
             seed=kwargs.get("seed"),
             envs_idx=None if envs is None else envs.index,
         )
-        path = found.qpos[:, :, self._start("q") : self._end("q")].transpose(0, 1)
+        path = found.qpos[:, :, self._index.all("q")].transpose(0, 1)
         path, valid = (path[:, 0] if world.n_envs == 0 else path), world.out(found.valid)
         return (path, valid) if return_valid_mask else path
 
-    def _whole(self, name: str, qpos: Any, envs: Any) -> Any:
+    def _in_scene(self, name: str, qpos: Numbers | None, envs: Envs) -> torch.Tensor | None:
         """Return coordinates of the scene (n, nq): the present ones, with the entity's from (n, n_qs) or (n_qs,)."""
         if qpos is None:
             return None
-        world = self.world
+        world = self._index.world
         whole = world.get("qpos", envs)
-        whole[:, self._start("q") : self._end("q")] = world.tensor(name, qpos, envs, self.n_qs)
+        whole[:, self._index.all("q")] = world.tensor(name, qpos, envs, self._index.n_qs)
         return whole

@@ -8,16 +8,19 @@ import torch
 
 from ..physics.base.joints import is_free, is_scalar
 from ..physics.solver.readout.derived import multiply, rotate
-from .handles import RigidLink
-from .reading import LINK_ORIGIN, Reading
+from .checks import Indices, Numbers
+from .entity_index import EntityIndex, LinkIndex
+from .entity_state import LINK_ORIGIN, points_of
+from .world import Envs
 
 
-class Dynamics(Reading):
+class EntityDynamics:
     """Quantities of the equations of motion, at the present state."""
 
-    links: list[RigidLink]
+    def __init__(self, index: EntityIndex) -> None:
+        self._index = index
 
-    def get_jacobian(self, link: RigidLink, local_point: Any = None) -> torch.Tensor:
+    def get_jacobian(self, link: LinkIndex, local_point: Numbers | None = None) -> torch.Tensor:
         """Return the derivative of a point's velocity and a link's angular velocity by the entity's dof velocities.
 
         Args:
@@ -30,21 +33,21 @@ class Dynamics(Reading):
         Raises:
             TypeError: `link` is none of the entity's.
         """
-        world = self.world
-        if not isinstance(link, RigidLink) or link.entity is not self:
-            raise TypeError(f"link={link!r}: expected a link of entity '{self.name}'")
+        world = self._index.world
+        if not isinstance(link, LinkIndex) or link.index is not self._index:
+            raise TypeError(f"link={link!r}: expected a link of entity '{self._index.name}'")
         found = world.get_many(("cdof", "subtree_com", "xpos", "xquat"))
-        body, dofs = link.body, self._dofs(None)
+        body, dofs = link.body, self._index.dofs(None)
         point = found["xpos"][:, body]
         if local_point is not None:
             point = point + rotate(found["xquat"][:, body], world.tensor("local_point", local_point, None, 3))
-        arm = point - found["subtree_com"][:, int(self._roots(np.array([body]))[0])]
+        arm = point - found["subtree_com"][:, world.model.mj.body_rootid[body]]
         spin, slide = found["cdof"][:, dofs].split(3, -1)
         rows = torch.cat((slide + torch.linalg.cross(spin, arm[:, None].expand_as(spin)), spin), -1)
         moves = torch.as_tensor(np.isin(dofs, _dofs_above(world.model.mj, body)), device=rows.device)
         return world.out(torch.where(moves[:, None], rows, torch.zeros_like(rows)).transpose(1, 2))
 
-    def get_mass_mat(self, envs_idx: Any = None, decompose: bool = False) -> Any:
+    def get_mass_mat(self, envs_idx: Indices = None, decompose: bool = False) -> Any:
         """Return the mass matrix of the entity's dofs, (n, n_dofs, n_dofs) kg, kg m and kg m2.
 
         Args:
@@ -52,8 +55,8 @@ class Dynamics(Reading):
             decompose: whether to return its factors instead: L, lower triangular with a diagonal of ones, and the
                 inverse of the diagonal D (n, n_dofs), such that M = L' D L.
         """
-        world, envs = self._place(envs_idx)
-        dofs = slice(self._start("dof"), self._end("dof"))
+        world, envs = self._index.envs(envs_idx)
+        dofs = self._index.all("dof")
         mass = world.get("qM", envs)[:, dofs, dofs]
         if not decompose:
             return world.out(mass)
@@ -64,34 +67,34 @@ class Dynamics(Reading):
 
     # energies
 
-    def get_kinetic_energy(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_kinetic_energy(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the kinetic energy, armature included, (n,) J."""
-        world, envs = self._place(envs_idx)
-        dofs = slice(self._start("dof"), self._end("dof"))
+        world, envs = self._index.envs(envs_idx)
+        dofs = self._index.all("dof")
         speed = world.get("qvel", envs)[:, dofs]
         mass = world.get("qM", envs)[:, dofs, dofs]
         return world.out(0.5 * (speed * (mass * speed[:, None]).sum(-1)).sum(-1))
 
-    def get_potential_energy(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_potential_energy(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the energy of the weight, from the world's origin, and of the joints' springs, (n,) J."""
-        world, envs = self._place(envs_idx)
-        bodies = self._bodies(None)
+        world, envs = self._index.envs(envs_idx)
+        bodies = self._index.bodies(None)
         weight = world.parameter("body_mass", envs)[:, bodies, None] * world.parameter("gravity", envs)[:, None]
         energy = -(weight * world.get("xipos", envs)[:, bodies]).sum((1, 2))
         return world.out(energy + self._of_springs(envs))
 
-    def get_total_energy(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_total_energy(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the sum of kinetic and potential energy, (n,) J."""
         return self.get_kinetic_energy(envs_idx) + self.get_potential_energy(envs_idx)
 
-    def _of_springs(self, envs: Any) -> torch.Tensor:
+    def _of_springs(self, envs: Envs) -> torch.Tensor:
         """Return the energy of the joints' springs, (n,) J; those of plastic joints from the file's rest position."""
-        world, mj = self.world, self.world.model.mj
+        world, mj = self._index.world, self._index.world.model.mj
         stiffness = world.parameter("jnt_stiffness", envs)
         rest, qpos = world.parameter("qpos_spring", envs), world.get("qpos", envs)
         energy = torch.zeros_like(qpos[:, 0]) if qpos.shape[1] else stiffness.new_zeros(len(stiffness))
         higher = mj.jnt_stiffnesspoly
-        for joint in range(self._start("joint"), self._end("joint")):
+        for joint in range(self._index.start("joint"), self._index.end("joint")):
             if not bool(stiffness[:, joint].any()) and not higher[joint].any():
                 continue
             first, second = higher[joint].tolist()
@@ -104,12 +107,12 @@ class Dynamics(Reading):
 
     def apply_links_external_wrench(
         self,
-        force: Any = None,
-        torque: Any = None,
-        links_idx_local: Any = None,
-        envs_idx: Any = None,
+        force: Numbers | None = None,
+        torque: Numbers | None = None,
+        links_idx_local: Indices = None,
+        envs_idx: Indices = None,
         *,
-        pos: Any = None,
+        pos: Numbers | None = None,
         ref: str = LINK_ORIGIN,
         local: bool = False,
     ) -> None:
@@ -124,16 +127,14 @@ class Dynamics(Reading):
             ref: "link_origin", "link_com" or "root_com", as of `get_links_pos`.
             local: whether force, torque and `pos` are in the link's frame; else they are in the world's.
         """
-        world, envs = self._place(envs_idx)
-        bodies, turn = self._bodies(links_idx_local), None
-        if local:
-            turn = world.get("xquat", envs)[:, bodies]
+        world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
+        turn = world.get("xquat", envs)[:, bodies] if local else None
         vectors = []
         for name, value in (("force", force), ("torque", torque)):
             given = world.tensor(name, 0.0 if value is None else value, envs, len(bodies), 3)
             vectors.append(given if turn is None else rotate(turn, given))
         if pos is None:
-            point = self._points(bodies, envs, ref)
+            point = points_of(world, bodies, envs, ref)
         else:
             point = world.tensor("pos", pos, envs, len(bodies), 3)
             point = point if turn is None else world.get("xpos", envs)[:, bodies] + rotate(turn, point)
