@@ -31,11 +31,6 @@ ELSEWHERE = {
     "docs/planning.md",  # tests/test_planning_page.py
     "docs/how_it_works/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
-    "docs/scene/task.md",  # tests/scene/test_task_page.py
-    "docs/scene/parallel.md",  # tests/scene/test_examples.py
-    "docs/scene/grasp.md",  # tests/scene/test_examples.py
-    "docs/scene/drone.md",  # tests/scene/test_examples.py
-    "docs/scene/walking.md",  # tests/scene/test_examples.py
     "docs/training.md",  # tests/training/test_policies_page.py
     "docs/choosing.md",  # test_the_figures_of_cones_and_integrators, below
     "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call

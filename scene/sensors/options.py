@@ -1,7 +1,7 @@
 """Options of sensors: one record for each kind, for `Scene.add_sensor`.
 
 All arguments are keywords. Numbers that may differ from axis to axis are one for all, or a sequence. Standard
-deviations and biases are in the unit of the reading, delays in seconds. `docs/scene/sensors.md` says what is read.
+deviations and biases are in the unit of the reading, delays in seconds. `docs/scenes.md` says what is read.
 """
 
 import math

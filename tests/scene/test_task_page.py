@@ -17,7 +17,7 @@ from tumble.training import task_source
 from tumble.training.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "scene" / "task.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:
