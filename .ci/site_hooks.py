@@ -17,21 +17,51 @@ PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGEL
 """Pages of the site by the files of the root that they are."""
 MOVED = {
     "api": "reference/api",
+    "check_vector_env": "reference/checks",
+    "choosing": "physics",
     "compilation": "how_it_works/compilation",
+    "contacts": "physics",
     "far": "reference/far",
     "fields": "reference/fields",
-    "learning": "reference/learning",
     "gpu": "how_it_works/gpu",
+    "hindsight": "training",
+    "inverse_kinematics": "planning",
+    "learning": "reference/learning",
+    "managers": "your_own_task",
+    "meshes": "physics",
     "numbers": "reference/numbers",
     "pairs": "reference/pairs",
     "parity": "reference/parity",
+    "path_tracing": "pictures",
     "performance": "reference/performance",
     "pipeline": "reference/pipeline",
+    "policies": "training",
+    "robustness": "your_own_task",
+    "rough_ground": "ground",
+    "runs": "training",
+    "scene": "scenes",
     "scene/coming_from": "reference/genesis",
+    "scene/control": "scenes",
     "scene/coverage": "reference/genesis_names",
     "scene/defaults": "reference/genesis_defaults",
+    "scene/drone": "scenes",
+    "scene/entities": "scenes",
+    "scene/grasp": "scenes",
+    "scene/hello_robot": "scenes",
+    "scene/parallel": "scenes",
+    "scene/sensors": "scenes",
     "scene/state_tensors": "reference/state_tensors",
+    "scene/task": "scenes",
+    "scene/walking": "scenes",
     "support": "reference/support",
+    "tasks/flight": "environments",
+    "tasks/hand": "environments",
+    "tasks/manipulation": "environments",
+    "tasks/suite": "environments",
+    "tasks/walking": "environments",
+    "terrain": "ground",
+    "urdf": "physics",
+    "viewer": "pictures",
     "your_own_mechanism": "how_it_works/your_own_mechanism",
 }
 """Addresses of pages, or of folders of pages, by those that they had before."""
@@ -42,8 +72,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages of the root, the licence and the examples."""
     for source, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
-    for path in (ROOT / "LICENSE", *sorted((ROOT / "examples").iterdir())):
-        if path.is_file():
+    for path in (ROOT / "LICENSE", *sorted((ROOT / "examples").rglob("*.*"))):
+        if path.suffix != ".pyc":
             files.append(File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path)))
     return files
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from .physics.starts import run_with
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "inverse_kinematics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "planning.md").read_text(encoding="utf-8")
 
 
 def test_the_arm_reaches_the_grid_and_goes_around_the_box(capsys):
     """As MuJoCo judges it: the grip is at every point, pointing down, and the path touches nothing."""
     run_with("32")
     names: dict = {}
-    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)), "page", "exec"), names)
+    exec(compile("\n".join(re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)[1:]), "page", "exec"), names)
     printed = capsys.readouterr().out
     assert "30 of 30 reached" in printed and "planned: 0 of 300 waypoints collide" in printed
     assert int(re.search(r"straight: (\d+) of 300", printed).group(1)) > 0

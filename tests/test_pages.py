@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -25,15 +26,10 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
     "docs/your_own_task.md",  # tests/test_docs.py, tests/test_managers_page.py
-    "docs/viewer.md",  # tests/test_viewer_page.py
-    "docs/inverse_kinematics.md",  # tests/test_inverse_kinematics_page.py
-    "docs/path_tracing.md",  # tests/test_path_tracing_page.py
-    "docs/planning.md",  # tests/test_planning_page.py
+    "docs/planning.md",  # tests/test_planning_page.py, tests/test_inverse_kinematics_page.py
     "docs/how_it_works/your_own_mechanism.md",  # tests/test_mechanism_page.py
     "docs/libraries.md",  # tests/libraries
     "docs/training.md",  # tests/training/test_policies_page.py
-    "docs/choosing.md",  # test_the_figures_of_cones_and_integrators, below
-    "docs/meshes.md",  # fragments about files that are not here; tests/physics/geometry has each call
 }
 """Pages whose programs other tests run."""
 
@@ -89,12 +85,11 @@ def printed_below(page: str) -> list[str]:
 
 
 def test_the_figures_of_cones_and_integrators(capsys):
-    """The page's programs print what stands below them; MuJoCo's thrown box has the same energies."""
-    page = (ROOT / "docs" / "choosing.md").read_text("utf-8")
-    slides, spins = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    """The programs print what the page shows; MuJoCo's thrown box has the same energies."""
+    page = (ROOT / "docs" / "physics.md").read_text("utf-8")
     names: dict = {}
-    for program in (slides, spins):
-        exec(compile(program, "page", "exec"), names)
+    for name in ("cones", "spins"):
+        names |= runpy.run_path(str(ROOT / "examples" / "physics" / f"{name}.py"))
     said, lines = capsys.readouterr().out.splitlines(), printed_below(page)
     assert [re.sub(NUMBER, "#", line) for line in said] == [re.sub(NUMBER, "#", line) for line in lines]
     for now, line in zip(said, lines, strict=True):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGE = (DOCS / "viewer.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```py\n(.*?)```", PAGE.partition("## Replay")[2], flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")

@@ -165,7 +165,7 @@ class Model:
                 closed form use Minkowski portal refinement, and GJK and EPA only if that is not exact; "gjk" (default):
                 always these. manifold="tilts": if such a pair has one contact, turns by `collision.tilts.ANGLE` add up
                 to four more; "mujoco" (default): the contacts that MuJoCo has. hfield="mujoco": height fields touch by
-                a prism for each triangle, as in MuJoCo; "surface" (default): by their surface (docs/contacts.md).
+                a prism for each triangle, as in MuJoCo; "surface" (default): by their surface (docs/physics.md).
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers
@@ -189,7 +189,7 @@ class Model:
         distance_fields: Decompose = None,
         **options: object,
     ) -> "Model":
-        """Compile a URDF file, or a string of URDF (docs/urdf.md).
+        """Compile a URDF file, or a string of URDF (docs/physics.md).
 
         Args:
             path_or_xml: path of the file, or the XML itself.

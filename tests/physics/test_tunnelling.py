@@ -1,4 +1,4 @@
-"""How fast a body goes through a thin wall: at the speeds at which it does in MuJoCo, as docs/contacts.md says."""
+"""How fast a body goes through a thin wall: at the speeds at which it does in MuJoCo, as docs/physics.md says."""
 
 import mujoco
 import numpy as np
