@@ -15,11 +15,9 @@ from ..physics.rendering.film.video import write_video
 from ..physics.rendering.renderer import BatchRenderer
 from .camera_pose import CameraPose
 from .checks import number
-from .debug import DebugObject
 from .debug_pictures import lay_over
 from .renderers import RayTracer
-from .seen import PresentPoses, are_together, look_of, rendered, show_of
-from .segmentation import Segmentation
+from .scene_pictures import Pictured, PresentPoses, are_together, look_of, rendered, show_of
 
 MODELS = ("pinhole", "thinlens")
 
@@ -38,8 +36,8 @@ class Camera(CameraPose):
         GUI, debug: kept; no window is opened.
     """
 
-    def __init__(self, idx: int, scene: Any, options: dict[str, Any]) -> None:
-        self.idx, self._scene = idx, scene
+    def __init__(self, idx: int, contents: Pictured, options: dict[str, Any]) -> None:
+        self.idx, self._contents = idx, contents
         width, height = options["res"]
         require_pixels(width, height)
         self.res = int(width), int(height)
@@ -112,7 +110,7 @@ class Camera(CameraPose):
         if rgb:
             found[0] = self._with_debug(renderer, images["rgb"], images["depth"], envs)
         if wanted["segmentation"]:
-            table: Segmentation = self._scene.segmentation
+            table = self._contents.segmentation
             found[2] = table.colors(images["segmentation"]) if colorize_seg else table.keys(images["segmentation"])
         if self._single:
             found = [None if part is None else part[0].cpu().numpy() for part in found]
@@ -130,11 +128,11 @@ class Camera(CameraPose):
 
     def _drawn(self, samples: int) -> BatchRenderer:
         """Return the renderer, made at the first picture and when what is drawn has changed."""
-        if isinstance(self._scene.renderer, RayTracer):
+        if isinstance(self._contents.renderer, RayTracer):
             if self._renderer is None:
-                self._renderer = self._tracer(self._scene.renderer)
+                self._renderer = self._tracer(self._contents.renderer)
             return self._renderer
-        made_for = samples, show_of(self._scene), look_of(self._scene)
+        made_for = samples, show_of(self._contents), look_of(self._contents)
         if self._renderer is None or self._made_for != made_for:
             self._made_for, model = made_for, self._built().model
             self._renderer = BatchRenderer(
@@ -152,7 +150,7 @@ class Camera(CameraPose):
             *self.res,
             self._posed,
             self.spp,
-            look=look_of(self._scene),
+            look=look_of(self._contents),
             near=self.near,
             bounces=settings.tracing_depth,
             aperture=focal / (2 * self.aperture) if self.model == "thinlens" else 0.0,
@@ -172,7 +170,7 @@ class Camera(CameraPose):
     @property
     def _together(self) -> bool:
         """True if one picture shows the environments side by side."""
-        return self.env_idx is None and are_together(self._scene, self._built())
+        return self.env_idx is None and are_together(self._contents, self._built())
 
     @property
     def _single(self) -> bool:
@@ -181,7 +179,7 @@ class Camera(CameraPose):
     def _shown(self) -> list[int] | None:
         """Return the environments of a picture, None for all."""
         if self._together:
-            return rendered(self._scene, self._built())
+            return rendered(self._contents, self._built())
         return [0] if self._built().n_envs == 0 else None if self.env_idx is None else [int(self.env_idx)]
 
     def set_fov(self, fov: Any, envs_idx: Any = None) -> None:
@@ -211,7 +209,7 @@ class Camera(CameraPose):
     def _with_debug(
         self, renderer: BatchRenderer, rgb: torch.Tensor, depth: torch.Tensor, envs: list[int] | None
     ) -> torch.Tensor:
-        objects: list[DebugObject] = self._scene.debug_objects
+        objects = self._contents.drawn
         if not objects:
             return rgb
         rays = self._rays(renderer, envs).to(rgb.device, self._pose.dtype)
@@ -291,7 +289,7 @@ class Camera(CameraPose):
             raise ValueError("stop_recording: nothing was drawn; call render after start_recording")
         place, rate = self._target
         path = save_to_filename or place or f"camera_{self.idx}.mp4"
-        written = write_video(path, film, fps or rate or 1.0 / self._scene.dt)
+        written = write_video(path, film, fps or rate or 1.0 / self._contents.dt)
         self._film = None
         return written
 

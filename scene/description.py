@@ -18,6 +18,8 @@ import torch
 from .. import assets
 from ..physics.model.loading.sanity import ModelLoadError
 from . import finding, materials, morphs, options, renderers, sensors, surfaces, textures
+from .compose import Piece
+from .entity import RigidEntity
 from .sensors.patterns import RayPattern
 
 VERSION = 1
@@ -126,10 +128,10 @@ def _near(file: str, folder: Path) -> str:
     return str(beside) if not os.path.exists(file) and os.path.exists(beside) else file
 
 
-def entity_of(entity: Any, piece: Any) -> dict[str, Any]:
+def entity_of(entity: RigidEntity, piece: Piece) -> dict[str, Any]:
     """Return the description of an entity."""
     carrier = None
-    if entity.is_attached:
+    if entity.attached_to is not None and entity.attached_link is not None:
         carrier = {"entity": entity.attached_to.name, "link": entity.attached_link.name}
         carrier |= {"pos": encode(piece.pos), "quat": encode(piece.quat)}
     return {
@@ -141,22 +143,3 @@ def entity_of(entity: Any, piece: Any) -> dict[str, Any]:
         "vis_mode": entity.vis_mode,
         "attached": carrier,
     }
-
-
-def add_entity(scene: Any, told: Mapping[str, Any], folder: Path) -> None:
-    """Add an entity to a scene by its description; its carrier comes when all are there: `attach`."""
-    shapes = decode_at(told, "morphs", folder)
-    scene.add_entity(
-        shapes if len(shapes) > 1 else shapes[0],
-        decode_at(told, "material", folder),
-        decode_at(told, "surface", folder),
-        **{name: told[name] for name in ("visualize_contact", "vis_mode", "name")},
-    )
-
-
-def attach(scene: Any, told: Mapping[str, Any]) -> None:
-    """Mount an entity as its description says."""
-    carrier = told["attached"]
-    if carrier:
-        link, parent = carrier["link"], scene.get_entity(carrier["entity"])
-        scene.get_entity(told["name"]).attach(parent, link, carrier["pos"], carrier["quat"])

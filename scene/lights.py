@@ -1,12 +1,13 @@
 """Lights of a scene, which become lights of the model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from .checks import number, numbers
+from .checks import Numbers, number, numbers
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Light:
     @classmethod
     def of(
         cls,
-        pos: Any,
-        direction: Any,
-        color: Any,
+        pos: Numbers,
+        direction: Numbers,
+        color: Numbers,
         intensity: float,
         directional: bool,
         castshadow: bool,
@@ -62,6 +63,13 @@ class Light:
             number(owner, "cutoff", cutoff, above=0.0, most=180.0),
             number(owner, "attenuation", attenuation, least=0.0),
         )
+
+    @classmethod
+    def described(cls, told: Mapping[str, Any]) -> "Light":
+        """Return a light by its description, with the length of its direction to the bit; errors are those of `of`."""
+        numbers: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in told.items()}
+        cls.of(**told, intensity=1.0)
+        return cls(**numbers)
 
     def add_to(self, spec: mujoco.MjSpec, name: str) -> None:
         """Add it to the world of a model."""

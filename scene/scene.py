@@ -1,49 +1,67 @@
 """Scene: entities are added, `build` makes one model of them, `step` moves all environments."""
 
-from collections.abc import Sequence
-from functools import cache, cached_property, partial
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from itertools import compress
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 from weakref import WeakSet
 
+from ..physics.machine.disk import read_regular
 from ..physics.machine.scalars import as_count, as_flag
 from ..physics.model.model import Model
 from ..physics.rendering.together import side_by_side
-from . import materials, morphs, surfaces
+from ..physics.solver.solver import RigidSolver
+from ..physics.solver.user.state_file import model_digest
+from . import description, materials, morphs, saving, surfaces
 from .all_entities import AllEntities
 from .attaching import in_order
 from .camera import Camera, require_environment
-from .checks import numbers
+from .checks import Numbers, numbers
 from .compose import SEPARATOR, Piece, compose
-from .drawing import Drawing
 from .drone_file import is_mjcf
 from .entity import RigidEntity
 from .entity_kinds import entity_class
 from .fingers import warn_of_long_steps
 from .gains import begin_gains
-from .keeping import Keeping
-from .lighting import Lighting
 from .lights import Light
 from .make import make_piece
 from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
 from .outline import Outline
 from .ranges import Ranges, ranges_of
-from .recorders.manager import RecorderManager
-from .recording import Recording
 from .records import Uid, part_named
 from .renderers import Renderer
-from .segmentation import Segmentation
-from .sensors.manager import SensorManager
+from .scene_contents import SceneContents
+from .scene_drawing import SceneDrawing
+from .scene_files import SceneFiles, read_trajectory
+from .scene_lifecycle import SceneLifecycle
+from .scene_lighting import SceneLighting
+from .scene_names import SceneNames
+from .scene_recording import SceneRecording
+from .scene_viewing import SceneViewing
+from .sensors.options import SensorOptions
 from .sensors.sensor import Sensor
-from .variants import Variants, variants_of
-from .viewing import Viewing
+from .trajectory import Trajectory
+from .variants import variants_of
 from .world import World
 
 _alive: WeakSet["Scene"] = WeakSet()
+_Kind = TypeVar("_Kind")
 
 
-class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
+class _Checkpoint:
+    """`Scene.load_checkpoint`: a scene's takes its file's state; the class's makes a scene of the file first."""
+
+    def __get__(self, scene: "Scene | None", owner: type["Scene"]) -> Callable[..., Any]:
+        return owner._from_checkpoint if scene is None else scene.files.load_checkpoint
+
+
+class Scene(SceneNames):
     """Entities, and what happens to them.
+
+    Its objects have what it does beside composing a model: `scene.step` is `scene.lifecycle.step`.
 
     Args:
         sim_options: time and gravity.
@@ -56,7 +74,13 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         show_FPS: kept.
 
     Attributes:
-        variants: entities whose shapes differ from environment to environment.
+        contents (SceneContents): what it is made of.
+        lifecycle (SceneLifecycle): steps, resets, states, its end.
+        files (SceneFiles): the scene, its state and its movement in files.
+        recording (SceneRecording): what is kept while it runs.
+        lighting (SceneLighting): lights.
+        viewing (SceneViewing): the page in a browser.
+        drawing (SceneDrawing): lines, arrows and frames in pictures.
 
     Raises:
         TypeError: an option is of another class.
@@ -73,33 +97,48 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         show_viewer: bool | None = None,
         show_FPS: bool | None = None,
     ) -> None:
-        super().__init__()
-        self.rigid_options: RigidOptions = _option("rigid_options", rigid_options, RigidOptions)
-        self.sim_options: SimOptions = _option("sim_options", sim_options, SimOptions).under(self.rigid_options)
-        self.vis_options = _option("vis_options", vis_options, VisOptions)
-        self.viewer_options = _option("viewer_options", viewer_options, ViewerOptions)
-        self.profiling_options = _option("profiling_options", profiling_options, ProfilingOptions)
-        self.renderer = _option("renderer", renderer, Renderer)
+        rigid = _option("rigid_options", rigid_options, RigidOptions)
+        contents = SceneContents(
+            _option("sim_options", sim_options, SimOptions).under(rigid),
+            rigid,
+            _option("vis_options", vis_options, VisOptions),
+            _option("viewer_options", viewer_options, ViewerOptions),
+            _option("profiling_options", profiling_options, ProfilingOptions),
+            _option("renderer", renderer, Renderer),
+        )
         self.show_FPS = bool(show_FPS)
-        self._show_viewer(bool(show_viewer))
-        self._entities: list[RigidEntity] = []
-        self._pieces: list[Piece] = []
-        self._lights: list[Light] = []
-        self._cameras: list[Camera] = []
-        self._camera_options: list[dict[str, Any]] = []
-        self._sensors = SensorManager()
-        self._recorders = RecorderManager(self.dt)
-        self.variants: list[Variants] = []
+        self.contents, self.files, self.drawing = contents, SceneFiles(contents), SceneDrawing(contents)
+        self.viewing = SceneViewing(contents, self, bool(show_viewer))
+        self.lifecycle = SceneLifecycle(contents, self.viewing)
+        self.recording = SceneRecording(contents, self.files)
+        self.lighting = SceneLighting(contents, self.add_entity)
         _alive.add(self)
 
     def __repr__(self) -> str:
         state = f"{self.n_envs} environments" if self.is_built else "not built"
-        return f"Scene({len(self._entities)} entities, {state})"
+        return f"Scene({len(self.contents.entities)} entities, {state})"
 
     @property
     def uid(self) -> Uid:
         """A name that no other scene of this process has."""
         return Uid(f"scene_{id(self):x}")
+
+    @property
+    def sim(self) -> "Scene":
+        """The simulation, which is the scene itself."""
+        return self
+
+    @property
+    def solvers(self) -> list[RigidSolver]:
+        """The solvers of the built scene: that of rigid bodies."""
+        return [self.rigid_solver]
+
+    active_solvers = solvers
+
+    @property
+    def requires_grad(self) -> bool:
+        """False: steps have no gradients yet."""
+        return False
 
     # composition
 
@@ -129,7 +168,8 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             TypeError: an argument is of another class.
             ModelLoadError: its file is missing or broken.
         """
-        self._require_not_built("add_entity")
+        contents = self.contents
+        contents.require_not_built("add_entity")
         several = list(morph) if isinstance(morph, Sequence) and not isinstance(morph, str) else [morph]
         if not several:
             raise ValueError("morph: an empty list; give one shape at least")
@@ -141,7 +181,7 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             _of_class("material", material or materials.Rigid(), materials.Rigid),
             _of_class("surface", surface or surfaces.Default(), surfaces.Surface),
         )
-        idx = len(self._entities)
+        idx = len(contents.entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
@@ -149,12 +189,12 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         if len(several) > 1:
             entity.shapes = several
-            self.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
-        self._pieces.append(piece)
-        self._entities.append(entity)
+            contents.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
+        contents.pieces.append(piece)
+        contents.entities.append(entity)
         return entity
 
-    def _free_name(self, name: Any) -> str:
+    def _free_name(self, name: object) -> str:
         if not isinstance(name, str) or not name or SEPARATOR in name:
             raise ValueError(f"name={name!r}: expected a name without '{SEPARATOR}'")
         if name in self.entity_names:
@@ -182,29 +222,30 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             ModelLoadError: MuJoCo cannot compile the model.
             UnsupportedModelError: an entity uses what Tumble does not simulate.
         """
-        self._require_not_built("build")
+        contents = self.contents
+        contents.require_not_built("build")
         n_envs, env_spacing = as_count("n_envs", n_envs, least=0), numbers("build", "env_spacing", env_spacing, 2)
-        for camera in self._cameras:
+        for camera in contents.cameras:
             require_environment(camera, max(1, n_envs))
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
-        self._built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
+        contents.built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
         model = self.compile()
         warn_of_long_steps(model.mj, self.rigid_options, self.substeps)
         ranges = self.ranges(model)
-        self._world = World(model, n_envs, offsets, self._sensors.reads)
-        files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in self._entities]
-        begin_gains(self._world, [range(own.start["dof"], own.end["dof"]) for own in compress(ranges, files)])
-        for variants in self.variants:
-            variants.apply(self._world.solver)
-            self._world.keep_built(variants.numbers)
-        for entity, own in zip(self._entities, ranges, strict=True):
-            entity.place(self._world, own)
-        self._world.solver.whole = cache(partial(AllEntities, self._world, self.entities))
-        for camera in self._cameras:
-            camera.place(self._world)
-        self._sensors.build(self._world)
-        self._open_viewer()
+        world = contents.environments = World(model, n_envs, offsets, contents.sensors.reads)
+        files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in contents.entities]
+        begin_gains(world, [range(own.start["dof"], own.end["dof"]) for own in compress(ranges, files)])
+        for variants in contents.variants:
+            variants.apply(world.solver)
+            world.keep_built(variants.numbers)
+        for entity, own in zip(contents.entities, ranges, strict=True):
+            entity.place(world, own)
+        world.solver.whole = cache(partial(AllEntities, world, contents.entities))
+        for camera in contents.cameras:
+            camera.place(world)
+        contents.sensors.build(world)
+        self.viewing.open()
 
     def compile(self, *, actuators: bool = False, **options: Any) -> Model:
         """Return the model of all entities, as `build` simulates it, without environments.
@@ -218,22 +259,22 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             UnsupportedModelError: an entity uses what Tumble does not simulate.
             ValueError: for an unknown option.
         """
-        pieces = [self._pieces[entity.idx] for entity in in_order(self._entities)]
-        return compose(pieces, self.sim_options, self.rigid_options, self._lights, actuators, **options)
+        pieces = [self.contents.pieces[entity.idx] for entity in in_order(self.contents.entities)]
+        return compose(pieces, self.sim_options, self.rigid_options, self.contents.lights, actuators, **options)
 
     def ranges(self, model: Model) -> list[Ranges]:
         """Return the ranges of all entities in a model that `compile` returned."""
-        order = in_order(self._entities)
+        order = in_order(self.contents.entities)
         found = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
-        return [found[order.index(entity)] for entity in self._entities]
+        return [found[order.index(entity)] for entity in self.contents.entities]
 
     def add_camera(
         self,
         model: str = "pinhole",
         res: Sequence[int] = (320, 320),
-        pos: Any = (0.5, 2.5, 3.5),
-        lookat: Any = (0.5, 0.5, 0.5),
-        up: Any = (0.0, 0.0, 1.0),
+        pos: Numbers = (0.5, 2.5, 3.5),
+        lookat: Numbers = (0.5, 0.5, 0.5),
+        up: Numbers = (0.0, 0.0, 1.0),
         fov: float = 30,
         aperture: float = 2.0,
         focus_dist: float | None = None,
@@ -269,16 +310,16 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             IndexError: `env_idx` does not exist; a scene that is not built yet says so in `build`.
         """
         options = {name: value for name, value in locals().items() if name != "self"}
-        camera = Camera(len(self._cameras), self, options)
-        if self._world is not None:
-            require_environment(camera, self._world.count)
-        self._cameras.append(camera)
-        self._camera_options.append(options)
-        if self._world is not None:
-            camera.place(self._world)
+        contents = self.contents
+        camera, world = Camera(len(contents.cameras), contents, options), contents.environments
+        if world is not None:
+            require_environment(camera, world.count)
+            camera.place(world)
+        contents.cameras.append(camera)
+        contents.camera_options.append(options)
         return camera
 
-    def add_sensor(self, sensor_options: Any) -> Sensor:
+    def add_sensor(self, sensor_options: SensorOptions) -> Sensor:
         """Add a sensor: one of `gs.sensors`. It reads after `build`, and after each `step` and `reset`.
 
         Raises:
@@ -287,17 +328,18 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
             IndexError: its entity, link or dof does not exist.
             ValueError: it needs an entity.
         """
-        self._require_not_built("add_sensor")
-        return self._sensors.add(sensor_options, self, self._recorders)
+        contents = self.contents
+        contents.require_not_built("add_sensor")
+        return contents.sensors.add(sensor_options, contents.entities, contents.dt, contents.recorders)
 
     def piece_of(self, entity: RigidEntity) -> Piece:
         """Return what an entity adds to the model, which can be changed until the scene is built."""
-        return self._pieces[entity.idx]
+        return self.contents.pieces[entity.idx]
 
     @property
     def sensors(self) -> list[Sensor]:
         """All sensors, in the order in which they were added."""
-        return list(self._sensors.sensors)
+        return list(self.contents.sensors.sensors)
 
     # names
 
@@ -307,22 +349,17 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
         Raises:
             KeyError: for an unknown name, with the nearest.
         """
-        return part_named("the scene", "entity", uid if name is None else name, self._entities)
+        return part_named("the scene", "entity", uid if name is None else name, self.contents.entities)
 
     @property
     def entities(self) -> list[RigidEntity]:
         """All entities, in the order in which they were added."""
-        return list(self._entities)
-
-    @property
-    def entity_names(self) -> list[str]:
-        """Their names."""
-        return [entity.name for entity in self._entities]
+        return list(self.contents.entities)
 
     @property
     def cameras(self) -> list[Camera]:
         """All cameras, in the order in which they were added."""
-        return list(self._cameras)
+        return list(self.contents.cameras)
 
     def render_all_cameras(
         self,
@@ -336,18 +373,142 @@ class Scene(Keeping, Recording, Lighting, Viewing, Drawing):
     ) -> list[tuple[Any, Any, Any, Any]]:
         """Return what `Camera.render` does of each camera, with its arguments."""
         asked = (rgb, depth, segmentation, colorize_seg, normal, antialiasing, force_render)
-        return [camera.render(*asked) for camera in self._cameras]
+        return [camera.render(*asked) for camera in self.contents.cameras]
 
-    @cached_property
-    def segmentation(self) -> Segmentation:
-        """The meaning of segmented pictures."""
-        self._built("segmentation")
-        return Segmentation(self._entities, self.vis_options.segmentation_level)
+    # files
 
-    @property
-    def segmentation_idx_dict(self) -> dict[int, Any]:
-        """By number in a segmented picture, the part that it stands for: `Segmentation.idx_dict`."""
-        return self.segmentation.idx_dict
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike,
+        show_viewer: bool = False,
+        viewer_options: ViewerOptions | None = None,
+        vis_options: VisOptions | None = None,
+        renderer: Renderer | None = None,
+    ) -> "Scene":
+        """Return a new scene from a file of `export`; it is built if that was.
+
+        Args:
+            path: of the file.
+            show_viewer: as of `Scene`.
+            viewer_options: in place of those of the file; None: those of the file.
+            vis_options: in place of those of the file; None: those of the file.
+            renderer: in place of the file's; None: the file's.
+
+        Raises:
+            OSError: the file cannot be read; FileNotFoundError if there is none.
+            ValueError: it is no such file; or files of morphs have changed, so that the model is another one.
+            ModelLoadError: a file of a morph is missing or broken.
+        """
+        text = read_regular(path).decode(errors="replace")
+        return cls._described(text, path, show_viewer, viewer_options, vis_options, renderer)
+
+    @classmethod
+    def load_trajectory(
+        cls,
+        path: str | os.PathLike,
+        show_viewer: bool = False,
+        viewer_options: ViewerOptions | None = None,
+        vis_options: VisOptions | None = None,
+        renderer: Renderer | None = None,
+    ) -> "Scene":
+        """Return a new scene that shows what `start_recording(TrajectoryFile(...))` has kept: `scene.trajectory`.
+
+        Arguments and errors are those of `load`; a scene is at the first frame.
+        """
+        text, times, qpos, inputs = read_trajectory(path)
+        scene = cls._described(text, path, show_viewer, viewer_options, vis_options, renderer)
+        scene.files.trajectory = Trajectory(scene.rigid_solver, times, qpos, inputs)
+        scene.files.trajectory.show(0)
+        return scene
+
+    @classmethod
+    def _from_checkpoint(
+        cls,
+        path: str | os.PathLike,
+        show_viewer: bool = False,
+        viewer_options: ViewerOptions | None = None,
+        vis_options: VisOptions | None = None,
+        renderer: Renderer | None = None,
+    ) -> "Scene":
+        """Return a new scene that goes on where another one left off."""
+        text = saving.description_in(path)
+        scene = cls._described(text, path, show_viewer, viewer_options, vis_options, renderer)
+        scene.files.load_checkpoint(path)
+        return scene
+
+    load_checkpoint = _Checkpoint()
+
+    @classmethod
+    def _described(
+        cls,
+        text: str,
+        path: str | os.PathLike,
+        show_viewer: bool,
+        *instead: ViewerOptions | VisOptions | Renderer | None,
+    ) -> "Scene":
+        """Return a scene that is made of its description, with some options in place of its own."""
+        try:
+            told = json.loads(text)
+            if told["tumble_scene"] != description.VERSION:
+                raise ValueError(f"version {told['tumble_scene']}")
+            folder = Path(path).resolve().parent
+            options = {name: description.decode_at(told, name, folder) for name in description.OPTIONS}
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(
+                f"{path}: not a file that Scene.export wrote, or one of another version ({error})"
+            ) from error
+        names = ("viewer_options", "vis_options", "renderer")
+        options |= {name: option for name, option in zip(names, instead, strict=True) if option is not None}
+        with description.reading(os.fspath(path)):
+            scene = cls(**options, show_viewer=show_viewer)
+            try:
+                scene._fill(told, folder)
+            except BaseException:
+                scene.close()
+                raise
+        if told["build"] is not None and model_digest(scene.rigid_solver.model) != told.get("model"):
+            scene.close()
+            raise ValueError(
+                f"{path}: the scene that it describes is another one now: files of its morphs have changed, its ground "
+                "is drawn at random, or it was changed by other means than add_entity"
+            )
+        return scene
+
+    def _fill(self, told: Mapping[str, Any], folder: Path) -> None:
+        """Add all that a description tells of, and build it; errors are those of `description.reading`."""
+        steps: tuple[tuple[str, Callable[[Any], object]], ...] = (
+            ("entities", lambda entity: self._add_described(entity, folder)),
+            ("entities", self._attach_described),
+            ("lights", lambda light: self.contents.lights.append(Light.described(light))),
+            ("cameras", lambda camera: self.add_camera(**camera)),
+            ("sensors", lambda sensor: self.add_sensor(description.decode(sensor, folder))),
+        )
+        for name, add in steps:
+            with description.reading(name):
+                for number, part in enumerate(told[name]):
+                    with description.reading(number):
+                        add(part)
+        with description.reading("build"):
+            if told["build"] is not None:
+                self.build(**told["build"])
+
+    def _add_described(self, told: Mapping[str, Any], folder: Path) -> None:
+        """Add an entity by its description; its carrier comes when all are there: `_attach_described`."""
+        shapes = description.decode_at(told, "morphs", folder)
+        self.add_entity(
+            shapes if len(shapes) > 1 else shapes[0],
+            description.decode_at(told, "material", folder),
+            description.decode_at(told, "surface", folder),
+            **{name: told[name] for name in ("visualize_contact", "vis_mode", "name")},
+        )
+
+    def _attach_described(self, told: Mapping[str, Any]) -> None:
+        """Mount an entity as its description says."""
+        carrier = told["attached"]
+        if carrier:
+            link, parent = carrier["link"], self.get_entity(carrier["entity"])
+            self.get_entity(told["name"]).attach(parent, link, carrier["pos"], carrier["quat"])
 
 
 def close_all() -> None:
@@ -356,11 +517,11 @@ def close_all() -> None:
         scene.close()
 
 
-def _option(name: str, given: Any, kind: type) -> Any:
+def _option(name: str, given: _Kind | None, kind: type[_Kind]) -> _Kind:
     return _of_class(name, kind() if given is None else given, kind)
 
 
-def _of_class(name: str, given: Any, kind: type) -> Any:
+def _of_class(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """Return an argument, or refuse one of another class.
 
     Raises:

@@ -3,6 +3,7 @@
 A stub declares each name with the signature, or the type, of the member that it stands for.
 """
 
+import functools
 import importlib
 import inspect
 import re
@@ -17,6 +18,7 @@ CLASSES = (
     "tumble.physics.solver.user.solver_names:SolverNames",
     "tumble.envs.gym.vector_names:VectorNames",
     "tumble.scene.entity_names:EntityNames",
+    "tumble.scene.scene_names:SceneNames",
 )
 
 
@@ -52,6 +54,8 @@ def _declaration(flat: str, part: type, member: str) -> list[str]:
         return _declaration(flat, typing.get_type_hints(part)[found.part], found.member)
     if found is None:  # an attribute of instances
         return [f"    {flat}: {_type(typing.get_type_hints(part)[member])}"]
+    if isinstance(found, functools.cached_property):
+        found = property(found.func)
     if isinstance(found, property):
         given = _type(inspect.signature(found.fget).return_annotation)
         lines = ["    @property", f"    def {flat}(self) -> {given}: {_summary(found)}"]

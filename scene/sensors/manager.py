@@ -1,13 +1,14 @@
 """All sensors of a scene: added one by one, and read after each step."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from ...physics.machine.normal_mode import normal_mode
 from .. import machine
+from ..entity import RigidEntity
 from ..recorders.manager import RecorderManager
 from ..records import nearest
 from ..world import World
@@ -51,8 +52,10 @@ class SensorManager:
         self._world: World | None = None
         self.dt = 0.0
 
-    def add(self, options: Any, scene: Any, recorders: RecorderManager) -> Sensor:
-        """Return a new sensor of a scene.
+    def add(
+        self, options: SensorOptions, entities: Sequence[RigidEntity], dt: float, recorders: RecorderManager
+    ) -> Sensor:
+        """Return a new sensor of a scene with some entities, which takes steps of `dt` seconds.
 
         Raises:
             TypeError: these are no options of a sensor.
@@ -65,7 +68,7 @@ class SensorManager:
                 raise TypeError(f"sensor_options={options.__name__}: make one, with parentheses")
             known = [option.__name__ for option in SENSORS]
             raise TypeError(f"sensor_options: expected one of gs.sensors{nearest(type(options).__name__, known)}")
-        name, entities = type(options).__name__, scene.entities
+        name = type(options).__name__
         if options.entity >= len(entities):
             raise IndexError(f"{name}: entity_idx={options.entity}: the scene has {len(entities)} entities so far")
         if options.draw_debug:
@@ -73,7 +76,7 @@ class SensorManager:
         sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
         sensor.recorders = recorders
         self.sensors.append(sensor)
-        self.dt = scene.dt
+        self.dt = dt
         return sensor
 
     @property

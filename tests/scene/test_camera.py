@@ -84,7 +84,7 @@ def test_a_low_camera_sees_the_floor_at_its_feet(camera):
     down = (0.5 + torch.arange(25, 49) - 24.5) / camera.f  # metres down at a metre's distance, row by row
     torch.testing.assert_close(depth[25:, 32], 0.3 / down, rtol=1e-4, atol=0)
     with pytest.raises(ValueError, match="near"):
-        camera._scene.add_camera(near=0.0)
+        gs.Scene().add_camera(near=0.0)
 
 
 def test_points_lie_on_what_is_seen(camera):
@@ -121,7 +121,7 @@ def test_what_is_drawn_is_hidden_by_what_is_nearer_and_can_be_taken_away(scene, 
     ]
     for drawn in shown:
         scene.clear_debug_objects()
-        scene._objects = [drawn]
+        scene.contents.drawn[:] = [drawn]
         red, green, _ = camera.render()[0][0, 24, 32].tolist()
         assert green > 120 and red < 80, drawn
     with pytest.raises(ValueError, match="is not drawn, or was taken away"):

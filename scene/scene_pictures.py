@@ -1,18 +1,44 @@
 """Pictures of a scene: the state that they show, the overlays beside geoms, the environments that stand together."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
 from ..physics.rendering.look import Look
 from ..physics.rendering.shown.overlays import Show
-from .renderers import BatchRenderer, RayTracer
-from .world import World
+from ..physics.solver.readout.contacts import Contacts
+from .debug import DebugObject
+from .entity import RigidEntity
+from .options import VisOptions
+from .renderers import BatchRenderer, RayTracer, Renderer
+from .segmentation import Segmentation
+from .world import Envs, World
 
 MIRROR = 0.5
 """Reflectance of planes that are to mirror."""
+
+
+class Pictured(Protocol):
+    """The parts of a scene's contents that pictures need."""
+
+    vis_options: VisOptions
+    renderer: Renderer
+    entities: list[RigidEntity]
+    drawn: list[DebugObject]
+
+    @property
+    def dt(self) -> float:
+        """Seconds of a step."""
+
+    @property
+    def has_lights(self) -> bool:
+        """True if it has lights of its own."""
+
+    @property
+    def segmentation(self) -> Segmentation:
+        """The meaning of segmented pictures."""
 
 
 class PresentPoses:
@@ -23,18 +49,17 @@ class PresentPoses:
         self.num_envs, self.device, self.dtype = world.count, world.solver.device, world.solver.dtype
         self.parameters = world.solver.parameters
 
-    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+    def get_many(self, names: Sequence[str], envs_idx: Envs = None) -> dict[str, torch.Tensor]:
         """Return fields by MuJoCo's names, (n, ...) of the environments."""
         return self._world.get_many(names, envs_idx)
 
     @property
-    def contacts(self) -> Any:
-        """The solver's contacts."""
-        self._world.solver.forward_changed()
-        return self._world.solver.contacts
+    def contacts(self) -> Contacts:
+        """The contacts of all environments."""
+        return self._world.contacts
 
 
-def show_of(scene: Any) -> Show:
+def show_of(scene: Pictured) -> Show:
     """Return what is drawn beside geoms: frames by the scene's options, contacts of entities that ask for it."""
     vis = scene.vis_options
     frames = {"body": vis.link_frame_size} if vis.show_link_frame else {}
@@ -54,7 +79,7 @@ def show_of(scene: Any) -> Show:
     )
 
 
-def look_of(scene: Any) -> Look:
+def look_of(scene: Pictured) -> Look:
     """Return light and colours of pictures, by the scene's options.
 
     The lights of the scene, if there are any, take the place of the sun and the light of the sky.
@@ -82,7 +107,7 @@ def look_of(scene: Any) -> Look:
     )
 
 
-def are_together(scene: Any, world: World) -> bool:
+def are_together(scene: Pictured, world: World) -> bool:
     """Return True if one picture shows the environments side by side, as `build` was told how far apart they are.
 
     Pictures are of single environments with `VisOptions(split_envs=True)` and `renderers.BatchRenderer`.
@@ -91,7 +116,7 @@ def are_together(scene: Any, world: World) -> bool:
     return apart and not scene.vis_options.split_envs and not isinstance(scene.renderer, BatchRenderer)
 
 
-def rendered(scene: Any, world: World) -> list[int]:
+def rendered(scene: Pictured, world: World) -> list[int]:
     """Return the environments that are drawn together.
 
     Raises:

@@ -1,84 +1,94 @@
 """Drawing into the pictures of a scene: lines, arrows, frames, spheres, boxes, meshes, paths."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
+import torch
+from trimesh import Trimesh
 
 from . import debug
-from .checks import number
+from .camera import Camera
+from .checks import Numbers, number
 from .debug import RED, DebugObject
+from .entity import RigidEntity
+from .scene_contents import SceneContents
 
 
-class Drawing:
+class SceneDrawing:
     """The shapes that are drawn into the pictures of a scene's cameras besides its entities. It touches nothing.
 
     Each call returns what it drew; `clear_debug_object` takes that away. Colours are red, green, blue and opacity, from
     0 to 1; places are in the world's frame, the same in all environments, m.
     """
 
-    def __init__(self) -> None:
-        self._objects: list[DebugObject] = []
+    def __init__(self, contents: SceneContents) -> None:
+        self._contents = contents
 
     @property
     def debug_objects(self) -> list[DebugObject]:
         """All that is drawn."""
-        return list(self._objects)
+        return list(self._contents.drawn)
 
     def _draw(self, drawn: DebugObject) -> DebugObject:
-        self._objects.append(drawn)
+        self._contents.drawn.append(drawn)
         return drawn
 
-    def draw_debug_line(self, start: Any, end: Any, radius: float = 0.002, color: Any = RED) -> DebugObject:
+    def draw_debug_line(self, start: Numbers, end: Numbers, radius: float = 0.002, color: Numbers = RED) -> DebugObject:
         """Draw a line between two points (3,)."""
         return self._draw(debug.capsules(start, end, radius, color))
 
-    def draw_debug_arrow(self, pos: Any, vec: Any = (0, 0, 1), radius: float = 0.01, color: Any = RED) -> DebugObject:
+    def draw_debug_arrow(
+        self, pos: Numbers, vec: Numbers = (0, 0, 1), radius: float = 0.01, color: Numbers = RED
+    ) -> DebugObject:
         """Draw an arrow from a point (3,) along a vector (3,)."""
         return self._draw(debug.arrow(pos, vec, radius, color))
 
     def draw_debug_frame(
         self,
-        T: Any,
+        T: Numbers,
         axis_length: float = 1.0,
         origin_size: float = 0.015,
         axis_radius: float = 0.01,
-        color: Any = None,
+        color: Numbers | None = None,
     ) -> DebugObject:
         """Draw the axes of a pose (4, 4): x in red, y in green, z in blue, or all in one colour."""
         return self._draw(debug.frame(T, axis_length, origin_size, axis_radius, color))
 
     def draw_debug_frames(
         self,
-        Ts: Any,
+        Ts: Sequence[Numbers] | np.ndarray | torch.Tensor,
         axis_length: float = 1.0,
         origin_size: float = 0.015,
         axis_radius: float = 0.01,
-        color: Any = None,
+        color: Numbers | None = None,
     ) -> list[DebugObject]:
         """Draw the axes of poses (n, 4, 4)."""
         return [self.draw_debug_frame(T, axis_length, origin_size, axis_radius, color) for T in Ts]
 
-    def draw_debug_sphere(self, pos: Any, radius: float = 0.01, color: Any = RED) -> DebugObject:
+    def draw_debug_sphere(self, pos: Numbers, radius: float = 0.01, color: Numbers = RED) -> DebugObject:
         """Draw a sphere at a point (3,)."""
         return self._draw(debug.spheres(pos, radius, color))
 
-    def draw_debug_spheres(self, poss: Any, radius: float = 0.01, color: Any = RED) -> DebugObject:
+    def draw_debug_spheres(self, poss: Numbers, radius: float = 0.01, color: Numbers = RED) -> DebugObject:
         """Draw spheres at points (n, 3)."""
         return self._draw(debug.spheres(poss, radius, color))
 
-    def draw_debug_points(self, poss: Any, colors: Any = RED) -> DebugObject:
+    def draw_debug_points(self, poss: Numbers, colors: Numbers = RED) -> DebugObject:
         """Draw points (n, 3) in one colour or in colours (n, 4)."""
         return self._draw(debug.spheres(poss, 0.005, colors))
 
     def draw_debug_box(
-        self, bounds: Any, color: Any = (1.0, 0.0, 0.0, 1.0), wireframe: bool = True, wireframe_radius: float = 0.0015
+        self,
+        bounds: Numbers,
+        color: Numbers = (1.0, 0.0, 0.0, 1.0),
+        wireframe: bool = True,
+        wireframe_radius: float = 0.0015,
     ) -> DebugObject:
         """Draw a box by its lower and upper corner (2, 3), as its edges or solid."""
         return self._draw(debug.box(bounds, color, wireframe, wireframe_radius))
 
-    def draw_debug_mesh(self, mesh: Any, pos: Any = (0.0, 0.0, 0.0), T: Any = None) -> DebugObject:
+    def draw_debug_mesh(self, mesh: Trimesh, pos: Numbers = (0.0, 0.0, 0.0), T: Numbers | None = None) -> DebugObject:
         """Draw the edges of a `trimesh.Trimesh`.
 
         Args:
@@ -95,12 +105,14 @@ class Drawing:
             drawn.pose = np.array(T, float)
         return self._draw(drawn)
 
-    def draw_debug_trajectory(self, poss: Any, radius: float = 0.002, color: Any = (1.0, 0.5, 0.0, 0.8)) -> DebugObject:
+    def draw_debug_trajectory(
+        self, poss: Numbers, radius: float = 0.002, color: Numbers = (1.0, 0.5, 0.0, 0.8)
+    ) -> DebugObject:
         """Draw a line through points (n, 3)."""
         return self._draw(debug.chain(poss, radius, color))
 
     def draw_debug_path(
-        self, qposs: Any, entity: Any, link_idx: int = -1, density: float = 0.3, frame_scaling: float = 1.0
+        self, qposs: Numbers, entity: RigidEntity, link_idx: int = -1, density: float = 0.3, frame_scaling: float = 1.0
     ) -> list[DebugObject]:
         """Draw the axes of a link along a path of `plan_path`; all else is where it is now, in the first environment.
 
@@ -114,7 +126,7 @@ class Drawing:
         Raises:
             ValueError: for a wrong shape, or a density that is none.
         """
-        path = np.asarray(qposs.cpu() if hasattr(qposs, "cpu") else qposs, float)
+        path = np.asarray(qposs.cpu() if isinstance(qposs, torch.Tensor) else qposs, float)
         path = path[:, 0] if path.ndim == 3 else path
         if path.ndim != 2 or path.shape[1] != entity.n_qs:
             raise ValueError(f"qposs: expected shape (waypoints, {entity.n_qs}), got {np.shape(qposs)}")
@@ -132,11 +144,13 @@ class Drawing:
             drawn.append(self.draw_debug_frame(pose, 0.1 * frame_scaling, 0.015 * frame_scaling, 0.004 * frame_scaling))
         return drawn
 
-    def draw_debug_frustum(self, camera: Any, color: Any = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
+    def draw_debug_frustum(self, camera: Camera, color: Numbers = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
         """Draw what a camera of the scene sees, up to a metre away, as edges."""
         return self._draw(debug.frustum(camera, color))
 
-    def update_debug_objects(self, objs: Sequence[DebugObject], poses: Any) -> None:
+    def update_debug_objects(
+        self, objs: Sequence[DebugObject], poses: Sequence[Numbers] | np.ndarray | torch.Tensor
+    ) -> None:
         """Move what was drawn to poses (n, 4, 4), which replace those it had."""
         for drawn, pose in zip(objs, poses, strict=True):
             moved = np.array(pose, float)
@@ -151,10 +165,10 @@ class Drawing:
             ValueError: it is not drawn.
         """
         for drawn in obj if isinstance(obj, list | tuple) else [obj]:
-            if not any(drawn is each for each in self._objects):
+            if not any(drawn is each for each in self._contents.drawn):
                 raise ValueError(f"clear_debug_object: {drawn!r:.60} is not drawn, or was taken away")
-            self._objects = [each for each in self._objects if each is not drawn]
+            self._contents.drawn = [each for each in self._contents.drawn if each is not drawn]
 
     def clear_debug_objects(self) -> None:
         """Take away all that is drawn."""
-        self._objects.clear()
+        self._contents.drawn.clear()

@@ -1,30 +1,32 @@
 """Lights of a scene: lamps, suns, and shapes that shine."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from .checks import number, numbers
-from .life import Life
+from .checks import Numbers, number, numbers
+from .entity import RigidEntity
 from .lights import Light
 from .morphs import Morph
 from .records import same_with
+from .scene_contents import SceneContents
 from .surfaces import Emission
 
 
-class Lighting(Life):
-    """The calls of a scene that add lights."""
+class SceneLighting:
+    """The calls of a scene that add lights.
 
-    _lights: list[Light]
+    Args:
+        contents: of the scene.
+        add_entity: `Scene.add_entity`.
+    """
 
-    @property
-    def has_lights(self) -> bool:
-        """True if the scene has lights of its own, in place of the sun."""
-        return bool(self._lights)
+    def __init__(self, contents: SceneContents, add_entity: Callable[..., RigidEntity]) -> None:
+        self._contents, self._add_entity = contents, add_entity
 
     def add_light(
         self,
-        pos: Any,
-        dir: Any,
-        color: Any = (1.0, 1.0, 1.0),
+        pos: Numbers,
+        dir: Numbers,
+        color: Numbers = (1.0, 1.0, 1.0),
         intensity: float = 1.0,
         directional: bool = False,
         castshadow: bool = True,
@@ -49,18 +51,18 @@ class Lighting(Life):
             SceneOrderError: the scene is built.
             ValueError: an argument is impossible.
         """
-        self._require_not_built("add_light")
-        self._lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
+        self._contents.require_not_built("add_light")
+        self._contents.lights.append(Light.of(pos, dir, color, intensity, directional, castshadow, cutoff, attenuation))
 
     def add_mesh_light(
         self,
         morph: Morph | None = None,
-        color: Any = (1.0, 1.0, 1.0, 1.0),
+        color: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
         intensity: float = 20.0,
         revert_dir: bool = False,
         double_sided: bool = False,
         cutoff: float = 180.0,
-    ) -> Any:
+    ) -> RigidEntity:
         """Add a shape that shines: an entity that stands still and touches nothing. Path tracing lets it light others.
 
         Args:
@@ -79,7 +81,7 @@ class Lighting(Life):
             ValueError: an argument is impossible.
             TypeError: `morph` is no shape.
         """
-        self._require_not_built("add_mesh_light")
+        self._contents.require_not_built("add_mesh_light")
         owner = "add_mesh_light"
         if not isinstance(morph, Morph):
             raise TypeError(f"{owner}: morph={morph!r}: expected a shape, such as gs.morphs.Sphere(radius=0.1)")
@@ -87,10 +89,9 @@ class Lighting(Life):
             raise ValueError(f"{owner}: cutoff={cutoff!r}: a shape shines to all sides; scene.add_light has lamps")
         factor = number(owner, "intensity", intensity, least=0.0)
         parts = numbers(owner, "color", tuple(color)[:3], 3)
-        scene: Any = self
-        count = sum(name.startswith("mesh_light_") for name in scene.entity_names)
+        count = sum(name.startswith("mesh_light_") for name in self._contents.entity_names)
         still = {"fixed": True} if hasattr(morph, "fixed") else {}
-        return scene.add_entity(
+        return self._add_entity(
             same_with(morph, collision=False, **still),
             surface=Emission(emissive=tuple(factor * part for part in parts)),
             name=f"mesh_light_{count}",
