@@ -382,12 +382,12 @@ def test_importing_the_engine_starts_nothing():
 
 
 def test_files_keep_to_one_idea():
-    """Under 400 lines a file, under 60 a function, a docstring at the door."""
+    """At most 600 lines a file, under 60 a function, a docstring at the door."""
     wrong = []
     for _, path in sources():
         text = path.read_text(encoding="utf-8")
         (tree, *_), name = nodes_of(path), path.relative_to(ROOT)
-        if len(text.splitlines()) >= 400:
+        if len(text.splitlines()) > 600:
             wrong.append(f"{name} has {len(text.splitlines())} lines")
         if len(ast.get_docstring(tree) or "") <= 10:
             wrong.append(f"{name}: the module docstring says what the file is about")
