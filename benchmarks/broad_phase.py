@@ -15,7 +15,7 @@ from ..physics import Model, RigidSolver
 from ..physics.machine.runtime import init
 from ..physics.mechanics.collision.broad.broad_phase import LIST, SWEEP
 from .physics import MujocoSide, mujoco_states
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import Sample, take_turns
 
 MOST_OF_A_LIST = 1000
@@ -28,7 +28,7 @@ COLUMNS = {"geoms": "d", "list us": ".1f", "sweep us": ".1f", "MuJoCo us": ".1f"
 COLUMNS |= {"list/sweep": ".2f", "MuJoCo/sweep": ".2f"}
 
 
-def run(geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> Result:
+def run(geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> BenchmarkResult:
     """Compare, on one thread.
 
     Args:
@@ -42,7 +42,7 @@ def run(geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> Result:
         f"Collision detection: us a step and environment, {num_envs} environments, one thread, float32 against "
         "MuJoCo's float64; medians of steps less medians of those with contacts switched off"
     )
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for count in geoms:
         result.tables[0].rows.append(row := compare(count, num_envs, steps, rounds))
         if count >= LARGE:

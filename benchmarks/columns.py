@@ -26,21 +26,21 @@ def wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-class Stretch(NamedTuple):
+class TimedSteps(NamedTuple):
     """Seconds of a piece of work: until it was done, and until the host had handed it out."""
 
     seconds: float
     host: float
 
 
-def stretch(device: str, work: Callable[[], Any]) -> Stretch:
+def stretch(device: str, work: Callable[[], Any]) -> TimedSteps:
     """Time a piece of work, nothing of others waiting before it and nothing of it left behind."""
     wait(device)
     begun = time.perf_counter()
     work()
     handed_out = time.perf_counter()
     wait(device)
-    return Stretch(time.perf_counter() - begun, handed_out - begun)
+    return TimedSteps(time.perf_counter() - begun, handed_out - begun)
 
 
 def steps_within(device: str, step: Callable[[], Any], seconds: float, most: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from ..physics.machine.libraries import pip_install
 from ..physics.machine.runtime import init
 from .peers import Peer, envpool_peer, gymnasium_peer, has_envpool, tumble_peer
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import Sample, take_turns
 
 WARM_UP_STEPS = 100
@@ -30,7 +30,7 @@ COLUMNS = {
 ENDS_COLUMNS = {"task": "", "side": "", "ends per 1000 steps": ".1f"}
 
 
-def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
     """Compare every task in its v5 settings.
 
     Args:
@@ -47,7 +47,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         COLUMNS,
     )
     ends = Table("Episodes that ended, to see that all do the same", ENDS_COLUMNS)
-    result = Result([speed, ends])
+    result = BenchmarkResult([speed, ends])
     result.notes.append(
         "envpool and Gymnasium spend a step on every reset and it counts; Tumble resets in the same step."
     )
@@ -58,7 +58,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
     return result
 
 
-def _compare(result: Result, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
+def _compare(result: BenchmarkResult, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
     peers = {
         "Tumble": tumble_peer(task, num_envs, threads),
         "Tumble, one thread": tumble_peer(task, num_envs, 1),

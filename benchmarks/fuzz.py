@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.machine.children import python_command
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 
 KINDS = ("mjcf", "urdf", "mesh", "scene", "run")
 """The kinds of files."""
@@ -55,7 +55,7 @@ REPLACEMENTS: tuple[Any, ...] = (
 """Values that take the place of one in JSON."""
 
 
-class Reader(NamedTuple):
+class FuzzedReader(NamedTuple):
     """The way to read and to damage files of one kind.
 
     Attributes:
@@ -71,7 +71,7 @@ class Reader(NamedTuple):
     refusals: tuple[type[BaseException], ...] = (ValueError, MemoryError)
 
 
-def run(kinds: Sequence[str], cases: int, runs: int, first: int, seed: int) -> Result:
+def run(kinds: Sequence[str], cases: int, runs: int, first: int, seed: int) -> BenchmarkResult:
     """Read damaged files.
 
     Args:
@@ -81,7 +81,7 @@ def run(kinds: Sequence[str], cases: int, runs: int, first: int, seed: int) -> R
         first: the number of the first case.
         seed: of all damage.
     """
-    result = Result([Table(f"Damaged files, seed {seed}", COLUMNS)])
+    result = BenchmarkResult([Table(f"Damaged files, seed {seed}", COLUMNS)])
     for kind in kinds:
         begun, count = time.monotonic(), runs if kind == "run" else cases
         outcomes = list(_outcomes(kind, seed, first, first + count))
@@ -164,7 +164,7 @@ def main() -> None:
             print(json.dumps(outcome), file=answers, flush=True)
 
 
-def _outcome(reader: Reader, item: Any) -> str:
+def _outcome(reader: FuzzedReader, item: Any) -> str:
     """Return how reading goes: "accepted", "refused", or an exception's type, place and message."""
     try:
         reader.read(item)
@@ -257,23 +257,23 @@ class _Steps:
             solver.close()
 
 
-def _mjcf() -> Reader:
+def _mjcf() -> FuzzedReader:
     from ..assets import FOLDER
     from ..physics import Model
 
     texts = [(FOLDER / f"{name}.xml").read_text() for name in ("hopper", "ant", "reacher", "hand", "suite_finger")]
     steps = _Steps([Model.from_mjcf(texts[0])])
-    return Reader(texts, damaged_xml, lambda text: steps(Model.from_mjcf(text)))
+    return FuzzedReader(texts, damaged_xml, lambda text: steps(Model.from_mjcf(text)))
 
 
-def _urdf() -> Reader:
+def _urdf() -> FuzzedReader:
     from ..physics import Model
 
     steps = _Steps([Model.from_urdf(URDF)])
-    return Reader([URDF], damaged_xml, lambda text: steps(Model.from_urdf(text)))
+    return FuzzedReader([URDF], damaged_xml, lambda text: steps(Model.from_urdf(text)))
 
 
-def _mesh() -> Reader:
+def _mesh() -> FuzzedReader:
     """Return what reads a mesh that a model names."""
     import trimesh
 
@@ -293,12 +293,12 @@ def _mesh() -> Reader:
             '<geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
         )
 
-    return Reader(
+    return FuzzedReader(
         [(form, data if isinstance(data, bytes) else data.encode()) for form, data in files.items()], damage, read
     )
 
 
-def _scene() -> Reader:
+def _scene() -> FuzzedReader:
     """Return what reads the description of a scene."""
     from .. import scene as gs
 
@@ -317,7 +317,7 @@ def _scene() -> Reader:
         path.write_text(json.dumps(description))
         gs.Scene.load(path).close()
 
-    return Reader([description], damaged_json, read)
+    return FuzzedReader([description], damaged_json, read)
 
 
 URDF = """<robot name="arm"><link name="base"><inertial><mass value="1"/>

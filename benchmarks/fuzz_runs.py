@@ -22,7 +22,7 @@ from ..training.runs import Run, RunError
 from ..training.seeds import SeedBatch
 from ..training.tasks import make_vec
 from ..training.train import train
-from .fuzz import Reader, damaged_bytes, damaged_json
+from .fuzz import FuzzedReader, damaged_bytes, damaged_json
 
 STEPS = 128
 """Environment steps of the run that is damaged."""
@@ -81,7 +81,7 @@ def _values(file: Path) -> list[str]:
     return text.splitlines() if file.suffix == ".jsonl" else [text]
 
 
-def _runs() -> Reader:
+def _runs() -> FuzzedReader:
     folder = Path("whole").absolute()
     config = make_run(folder)
     learner = Learner(config, make_vec(config.task, num_envs=config.num_envs))
@@ -112,7 +112,7 @@ def _runs() -> Reader:
         if refusals:
             raise refusals[0]
 
-    return Reader([folder], damage, read, REFUSALS)
+    return FuzzedReader([folder], damage, read, REFUSALS)
 
 
 def _may_be_free(run: Run) -> None:

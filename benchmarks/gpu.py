@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..physics.machine.children import module_command
-from .results import Result, Table, Unavailable
+from .results import BenchmarkResult, Table, Unavailable
 from .start import start
 
 DRIVERS_CACHE = "CUDA_CACHE_PATH"
@@ -73,7 +73,7 @@ def run(
     device: str,
     parts: Sequence[str],
     limit: float,
-) -> Iterator[Result]:
+) -> Iterator[BenchmarkResult]:
     """Measure part by part; yields the result so far after each.
 
     Args:
@@ -93,7 +93,7 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         cache = {} if "start" not in parts else _caches(Path(folder, models[0]))
         measure = _Measure(steps, rounds, device, time.monotonic() + limit, cache, Path(folder))
-        result = Result()
+        result = BenchmarkResult()
         for part in (part for part in TABLES if part in parts):
             table = Table(TABLES[part].title, {**TABLES[part].columns, "error": ""})
             result.tables.append(table)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .columns import Stretch, forget_peak, memory
+from .columns import TimedSteps, forget_peak, memory
 
 SCATTER_STEPS = 200
 """Steps under random controls before the timed ones."""
@@ -50,7 +50,7 @@ def row_of(job: Job, num_envs: int, measure: Any) -> Row:
         return {**head, "error": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
 
 
-def rates(name: str, found: list[Stretch], num_envs: int, steps: int) -> Row:
+def rates(name: str, found: list[TimedSteps], num_envs: int, steps: int) -> Row:
     """Return steps a second in sum over the batch, microseconds of a batch's step, and those of the host in it."""
     seconds, count = [one.seconds for one in found], num_envs * steps
     middle = median(seconds)

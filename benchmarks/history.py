@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..physics.machine.disk import open_own, replacing
-from .results import Result, Table, Unavailable
+from .results import BenchmarkResult, Table, Unavailable
 
 FILE = "history.csv"
 RESULTS = Path(__file__).with_name("results")
@@ -129,7 +129,7 @@ def warnings(found: Iterable[Change]) -> list[str]:
     ]
 
 
-def compare(benchmarks: Sequence[str], path: Path, picture: Path | None) -> Result:
+def compare(benchmarks: Sequence[str], path: Path, picture: Path | None) -> BenchmarkResult:
     """Return the last change of every quantity of some benchmarks, of all if none is named; draw them into a PNG.
 
     Raises:
@@ -144,7 +144,7 @@ def compare(benchmarks: Sequence[str], path: Path, picture: Path | None) -> Resu
     table.rows = [{**last, "before": b["value"], "last": last["value"], "better": r} for b, last, r in found]
     if picture is not None:
         draw(entries, picture)
-    return Result([table], notes=warnings(found))
+    return BenchmarkResult([table], notes=warnings(found))
 
 
 def draw(entries: Iterable[Mapping[str, str]], path: Path) -> None:

@@ -15,10 +15,10 @@ from ..physics.run.bound_kernel import BoundKernel, Kernel
 from ..physics.run.driver import Driver
 from ..physics.run.kernel import number_array
 from ..physics.run.settings import Setting
-from ..physics.run.tiles.growing import GrowingRoom
+from ..physics.run.tiles.growing import GrowingCapacity
 from ..physics.run.tiles.scratch import Scratch, place, shared_scratch
+from ..physics.run.tiles.tile_pass import begin, end, load_rows
 from ..physics.run.tiles.tile_view import Arguments, TileView
-from ..physics.run.tiles.turn import begin, end, load_rows
 
 __all__ = [
     "Fields",
@@ -60,7 +60,7 @@ class Parts(NamedTuple):
     lanes: Lanes
     features: Features
     scratch: Scratch
-    room: GrowingRoom  # what the solver has of it
+    room: GrowingCapacity  # what the solver has of it
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
     precise: torch.Tensor  # those in double precision

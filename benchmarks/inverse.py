@@ -17,7 +17,7 @@ import torch
 from .. import assets
 from ..physics import InverseKinematics, Model, Target
 from ..physics.machine.runtime import init
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import take_turns
 
 ARM, SITE = 7, "grip"
@@ -31,7 +31,7 @@ Solve = Callable[[np.ndarray], np.ndarray]
 """Poses (n, 7) to configurations (n, nq)."""
 
 
-def run(targets: int, peer_targets: int, rounds: int, threads: int) -> Result:
+def run(targets: int, peer_targets: int, rounds: int, threads: int) -> BenchmarkResult:
     """Measure all sides.
 
     Args:
@@ -72,7 +72,7 @@ def run(targets: int, peer_targets: int, rounds: int, threads: int) -> Result:
     for name in [name for name in samples if not name.startswith("Tumble")]:
         verdicts.append(Verdict(f"times as fast as {name}", alone.times_faster_than(samples[name]).median, FACTOR))
     notes = [] if "mink, 1 thread" in sides else ["mink is not installed, and was left out"]
-    return Result([Table(title, columns, rows)], verdicts, notes)
+    return BenchmarkResult([Table(title, columns, rows)], verdicts, notes)
 
 
 def random_poses(model: Model, count: int) -> np.ndarray:

@@ -26,7 +26,7 @@ from .operations import (
     first_rows,
     numpy_tree_factor,
 )
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .smooth import SmoothChunk
 from .timing import Sample, clock, take_turns
 
@@ -38,7 +38,7 @@ TOLERANCE = {"32": 2e-5, "64": 1e-12}
 """Largest difference of lanes and numpy relative to the largest number: rounding in another order."""
 
 
-def run(widths: Sequence[int], precisions: Sequence[str], rounds: int) -> Result:
+def run(widths: Sequence[int], precisions: Sequence[str], rounds: int) -> BenchmarkResult:
     """Measure the vocabulary and the smooth chunk on one core.
 
     Args:
@@ -64,7 +64,7 @@ def run(widths: Sequence[int], precisions: Sequence[str], rounds: int) -> Result
         "Humanoid, kinematics to solve: microseconds per environment, one core",
         {"bits": "", **{name: ".3f" for name in at_width}, "error": ".1e", "spread": ".0%"},
     )
-    result = Result([words, chunk])
+    result = BenchmarkResult([words, chunk])
     model = load("Humanoid")
     for precision in precisions:
         runtime = init(precision=precision, threads=1)

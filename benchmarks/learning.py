@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ..physics.machine.children import module_command
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 
 ROWS = 8192
 """Environment steps of an iteration, of all environments together."""
@@ -45,7 +45,7 @@ SIDES = (
 """The first is what `tumble train` does. More than a few processes on two cores are slower, so the last has 8."""
 
 
-def run(models: Sequence[str], rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], rounds: int, threads: int) -> BenchmarkResult:
     """Train every task for a few iterations in each way.
 
     Args:
@@ -57,7 +57,7 @@ def run(models: Sequence[str], rounds: int, threads: int) -> Result:
         f"Environment steps a second while PPO learns, updates included; {ROWS:,} steps an iteration, minibatches as "
         f"packaged, {threads} threads"
     )
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for task in models:
         rates: dict[Side, list[float]] = {side: [] for side in SIDES}
         for number in range(rounds):

@@ -18,7 +18,7 @@ from ..physics.machine.cores import usable_cores
 from ..physics.machine.libraries import let_idle_threads_sleep, load_taichi
 from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_for
 from . import history
-from .results import Result, Unavailable, conditions, save
+from .results import BenchmarkResult, Unavailable, conditions, save
 
 GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
 QUIET = 0.05
@@ -62,7 +62,7 @@ OF_SOLVERS = (
 
 
 class Benchmark(NamedTuple):
-    """One subcommand: a module of this package whose `run` takes the options of `defaults` and returns a `Result`."""
+    """One subcommand: a module whose `run` takes the options of `defaults` and returns a `BenchmarkResult`."""
 
     help: str
     module: str
@@ -263,9 +263,9 @@ def main(args: list[str]) -> int:
     return 0
 
 
-def _results(found: Result | Iterator[Result]) -> Iterator[Result]:
+def _results(found: BenchmarkResult | Iterator[BenchmarkResult]) -> Iterator[BenchmarkResult]:
     """A benchmark's result; from one that takes long, what it has so far, again and again."""
-    if isinstance(found, Result):
+    if isinstance(found, BenchmarkResult):
         yield found
     else:
         yield from found

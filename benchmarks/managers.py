@@ -15,7 +15,7 @@ from ..envs.task.noise import Noise
 from ..envs.task.task import Last, TaskState
 from ..physics import Model
 from ..physics.machine.runtime import init
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import take_turns
 
 TARGET = 3.0
@@ -125,7 +125,7 @@ class Hop(Task):
         return StepResult(observation, {"reward_forward": state.qvel[:, 0]}, fell, {}, state.memory, **changes)
 
 
-def run(num_envs: int, steps: int, rounds: int) -> Result:
+def run(num_envs: int, steps: int, rounds: int) -> BenchmarkResult:
     """Time vector steps at random actions, resets included, and partial resets, in CPU time of all threads.
 
     Args:
@@ -165,7 +165,7 @@ def run(num_envs: int, steps: int, rounds: int) -> Result:
         "seconds": {name: sample.seconds for name, sample in samples.items()},
     }
     verdict = Verdict("CPU ms a vector step", ms["step"], TARGET, at_least=False)
-    return Result([Table(title, COLUMNS, [row])], [verdict])
+    return BenchmarkResult([Table(title, COLUMNS, [row])], [verdict])
 
 
 def _cpu_seconds(work: Callable[[int], object], times: int) -> float:

@@ -17,7 +17,7 @@ import mujoco
 from ..physics.machine.children import module_command
 from .mitsuba_box import DEPTH
 from .path_box import BOX, CAMERA, PLAIN
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 
 FASTER = 5.0
 """Times the paths a second of mitsuba's scalar variant that path tracing is to have."""
@@ -37,7 +37,7 @@ _ROBOTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Result:
+def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> BenchmarkResult:
     """Trace paths of models on one thread.
 
     Args:
@@ -53,7 +53,7 @@ def run(models: Sequence[str], rounds: int, mitsuba: str | None = None) -> Resul
         f"Million paths for a second of one core, at {SIZE} x {SIZE} pixels with {SAMPLES} samples, up to {DEPTH - 1} "
         f"scatterings, medians of {rounds} turns; mitsuba is its scalar variant"
     )
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for model in models:
         row = _measured(model, rounds, peer if model == "box" else None)
         result.tables[0].rows.append(row)

@@ -13,7 +13,7 @@ from ..physics import Model, RigidSolver
 from ..physics.machine.runtime import init
 from .inside import use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import Sample, take_turns
 from .workload import mujoco_work, tumble_work
 
@@ -36,7 +36,7 @@ COLUMNS = {
 WORK_COLUMNS = {"model": "", "side": "", "contacts": ".3f", "rows": ".3f", "iterations": ".3f", "faults": "d"}
 
 
-def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
     """Compare every model.
 
     Args:
@@ -55,18 +55,18 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
     return result
 
 
-def new_result(num_envs: int, threads: int, history: str) -> Result:
+def new_result(num_envs: int, threads: int, history: str) -> BenchmarkResult:
     """Tables of speeds and of work, without rows yet; `history` says what lies before the states that are compared."""
     speed = Table(
         f"Physics steps, {num_envs} environments, implicitfast + Newton, tolerance 1e-6, Tumble in float32 and MuJoCo "
         f"in float64, from the states after {history}; one thread each, then {threads}",
         COLUMNS,
     )
-    return Result([speed, Table("Work a step on both sides (means; environments with faults)", WORK_COLUMNS)])
+    return BenchmarkResult([speed, Table("Work a step on both sides (means; environments with faults)", WORK_COLUMNS)])
 
 
 def compare(
-    result: Result,
+    result: BenchmarkResult,
     name: str,
     solver: RigidSolver,
     steps: int,

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..physics.machine.children import python_command
 from ..physics.machine.cores import usable_cores
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 
 SIZES = (64, 128)
 FASTER = 3.0
@@ -30,7 +30,7 @@ COLUMNS = {
 }
 
 
-def run(models: Sequence[str], num_envs: int, rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], num_envs: int, rounds: int, threads: int) -> BenchmarkResult:
     """Draw models by one thread and by several.
 
     Args:
@@ -43,7 +43,7 @@ def run(models: Sequence[str], num_envs: int, rounds: int, threads: int) -> Resu
         f"Frames a second of {num_envs:,} environments in random poses, medians of {rounds} turns. mujoco.Renderer "
         "draws colour and then depth by OpenGL in software (EGL); mj_multiRay has a ray for each pixel, and no colour"
     )
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for model in models:
         for count in dict.fromkeys((1, min(threads, usable_cores()))):
             for row in _measured(model, num_envs, rounds, count):

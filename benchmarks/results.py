@@ -70,7 +70,7 @@ class Verdict:
 
 
 @dataclass
-class Result:
+class BenchmarkResult:
     """Everything that one benchmark found."""
 
     tables: list[Table] = field(default_factory=list)

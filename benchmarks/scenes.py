@@ -18,7 +18,7 @@ from .hull_scenes import add_hulls, arm, quadruped
 from .linked_scenes import biped, gripper_arm, hand
 from .models import SETTINGS, scatter
 from .physics import compare, new_result
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 
 TIMESTEP = 0.004  # seconds, of the scenes that are built here
 SETTLING = 150  # physics steps from the shaken start to the states that are compared
@@ -28,7 +28,7 @@ bodies move at 1 m/s."""
 PITCH = 0.22  # metres between neighbours in a pile
 
 
-class Scene(NamedTuple):
+class BenchmarkScene(NamedTuple):
     """A scene, how many times MuJoCo's speed it should have on one thread, and how its environments begin.
 
     `begin(solver, steps)` brings them to their states; None: by random actions, or from shaken starts. On fields of
@@ -41,7 +41,7 @@ class Scene(NamedTuple):
     alike: bool = True
 
 
-def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
     """Compare every scene; the arguments are those of `physics.run`, the names those of `SCENES`."""
     init(precision="32", threads=threads)
     result = new_result(num_envs, threads, f"{SETTLING} steps with random actions, or from shaken starts")
@@ -180,24 +180,28 @@ def chain(count: int) -> mujoco.MjSpec:
 
 SPHERE, CAPSULE, BOX = (getattr(mujoco.mjtGeom, f"mjGEOM_{name}") for name in ("SPHERE", "CAPSULE", "BOX"))
 SCENES = {
-    "boxes-30": Scene(lambda: boxes_apart(30), 10.0),
-    "spheres-27": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 27), 3.0),
-    "spheres-64": Scene(lambda: pile(SPHERE, [0.1, 0, 0], 64), 3.0),
-    "capsules-27": Scene(lambda: pile(CAPSULE, [0.05, 0.05, 0], 27), 3.0),
-    "bin-boxes-27": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
-    "bin-boxes-64": Scene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
-    "bin-hulls-27": Scene(lambda: pile_of_hulls(27), 2.0),
-    "bin-rings-27": Scene(lambda: pile_of_rings(27), 2.0, alike=False),
-    "arm-hulls": Scene(lambda: arm(TIMESTEP), 5.0),
-    "quadruped-boxes": Scene(lambda: quadruped(TIMESTEP), 5.0),
-    "hand-tendons": Scene(lambda: hand(TIMESTEP), 5.0),
-    "biped-closed": Scene(lambda: biped(TIMESTEP), 5.0),
-    "arm-welded": Scene(lambda: gripper_arm(TIMESTEP), 5.0),
-    "pyramid-55": Scene(lambda: pyramid(10), 2.0),
-    "humanoids-3": Scene(lambda: robots("humanoid.xml", 3), 8.0),
-    "humanoids-10": Scene(lambda: robots("humanoid.xml", 10), 6.0),
-    "chain-100": Scene(lambda: chain(100), 6.0),
-    "quadruped-rough": Scene(lambda: quadruped_on_ground(TIMESTEP, 200), 8.0, scatter_over_ground, alike=False),
-    "quadruped-rough-2000": Scene(lambda: quadruped_on_ground(TIMESTEP, 2000), 8.0, scatter_over_ground, alike=False),
-    "humanoid-rough": Scene(lambda: humanoid_on_ground(200), 5.0, scatter_over_ground, alike=False),
+    "boxes-30": BenchmarkScene(lambda: boxes_apart(30), 10.0),
+    "spheres-27": BenchmarkScene(lambda: pile(SPHERE, [0.1, 0, 0], 27), 3.0),
+    "spheres-64": BenchmarkScene(lambda: pile(SPHERE, [0.1, 0, 0], 64), 3.0),
+    "capsules-27": BenchmarkScene(lambda: pile(CAPSULE, [0.05, 0.05, 0], 27), 3.0),
+    "bin-boxes-27": BenchmarkScene(lambda: pile(BOX, [0.1, 0.08, 0.06], 27), 2.0),
+    "bin-boxes-64": BenchmarkScene(lambda: pile(BOX, [0.1, 0.08, 0.06], 64), 2.0),
+    "bin-hulls-27": BenchmarkScene(lambda: pile_of_hulls(27), 2.0),
+    "bin-rings-27": BenchmarkScene(lambda: pile_of_rings(27), 2.0, alike=False),
+    "arm-hulls": BenchmarkScene(lambda: arm(TIMESTEP), 5.0),
+    "quadruped-boxes": BenchmarkScene(lambda: quadruped(TIMESTEP), 5.0),
+    "hand-tendons": BenchmarkScene(lambda: hand(TIMESTEP), 5.0),
+    "biped-closed": BenchmarkScene(lambda: biped(TIMESTEP), 5.0),
+    "arm-welded": BenchmarkScene(lambda: gripper_arm(TIMESTEP), 5.0),
+    "pyramid-55": BenchmarkScene(lambda: pyramid(10), 2.0),
+    "humanoids-3": BenchmarkScene(lambda: robots("humanoid.xml", 3), 8.0),
+    "humanoids-10": BenchmarkScene(lambda: robots("humanoid.xml", 10), 6.0),
+    "chain-100": BenchmarkScene(lambda: chain(100), 6.0),
+    "quadruped-rough": BenchmarkScene(
+        lambda: quadruped_on_ground(TIMESTEP, 200), 8.0, scatter_over_ground, alike=False
+    ),
+    "quadruped-rough-2000": BenchmarkScene(
+        lambda: quadruped_on_ground(TIMESTEP, 2000), 8.0, scatter_over_ground, alike=False
+    ),
+    "humanoid-rough": BenchmarkScene(lambda: humanoid_on_ground(200), 5.0, scatter_over_ground, alike=False),
 }

@@ -11,7 +11,7 @@ import torch
 
 from .. import scene as gs
 from ..physics.machine.runtime import init
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 from .timing import clock, take_turns
 
 CALLS = 200
@@ -19,7 +19,7 @@ CALLS = 200
 COLUMNS = {"call": "", "some us": ".1f", "all us": ".1f"}
 
 
-def run(num_envs: int, rounds: int) -> Result:
+def run(num_envs: int, rounds: int) -> BenchmarkResult:
     """Time calls of an ant's setters and getters, with 3 dofs in 5 environments and in all of them.
 
     Args:
@@ -40,7 +40,7 @@ def run(num_envs: int, rounds: int) -> Result:
     }
     samples = take_turns(sides, rounds)
     title = f"An ant's 3 dofs in 5 and in all of {num_envs:,} environments, us a call, float32; medians"
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for name in calls(ant, dofs):
         times = {way: 1e6 * samples[f"{name} {way}"].median / CALLS for way in ways}
         result.tables[0].rows.append({"call": name, "some us": times["some"], "all us": times["all"]})

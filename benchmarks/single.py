@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 
 from ..physics.machine.runtime import init
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import Sample, take_turns
 
 AS_FAST = ("Hopper", "Walker2d", "Ant", "Humanoid")
@@ -28,7 +28,7 @@ COLUMNS = {
 }
 
 
-def run(models: Sequence[str], steps: int, rounds: int) -> Result:
+def run(models: Sequence[str], steps: int, rounds: int) -> BenchmarkResult:
     """Compare every task under random actions.
 
     Args:
@@ -38,7 +38,7 @@ def run(models: Sequence[str], steps: int, rounds: int) -> Result:
     """
     init(precision="32", threads=1)
     table = Table("One environment through gym.make, random actions; steps alone, resets alone, both together", COLUMNS)
-    result = Result([table])
+    result = BenchmarkResult([table])
     for task in models:
         result.tables[0].rows.append(row := _compare(task, steps, rounds))
         if task in AS_FAST:

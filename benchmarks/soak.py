@@ -21,7 +21,7 @@ from ..envs.making import make_vec
 from ..physics import Model, RigidSolver
 from ..physics.machine.runtime import init
 from .models import SETTINGS
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .scenes import SCENES
 
 FEW = 16
@@ -71,7 +71,7 @@ class Batch(NamedTuple):
     step: Callable[[int, torch.Tensor], tuple[list[torch.Tensor], int]]
 
 
-def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> Iterator[Result]:
+def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> Iterator[BenchmarkResult]:
     """Run every model for so many environment steps; what there is so far after each.
 
     Args:
@@ -83,7 +83,7 @@ def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> I
     init(precision="32", threads=threads)
     torch.set_num_threads(threads)
     table = Table(f"{num_envs} environments, controls at the ends of their range, {threads} threads", COLUMNS)
-    result = Result([table])
+    result = BenchmarkResult([table])
     for name in models:
         make = scene_batch if name in SCENES else task_batch
         row = soak(name, make(name, num_envs), make(name, min(FEW, num_envs)), max(1, env_steps // num_envs))

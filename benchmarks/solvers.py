@@ -15,7 +15,7 @@ from ..physics import Model, RigidSolver
 from ..physics.machine.runtime import init
 from ..physics.model.solver_choice import CG, NEWTON
 from .models import SETTINGS, scatter
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 from .scenes import BOX, SETTLING, SPHERE, chain, pile, robots, shake
 from .timing import take_turns
 
@@ -31,7 +31,7 @@ COLUMNS = {"model": "", "dofs": "d", "trees": "d", "contacts": ".1f", "newton us
 COLUMNS |= {"newton/cg": ".2f", "lost": ".2f"}
 
 
-def run(models: Sequence[str], num_envs: int, steps: int, rounds: int) -> Result:
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int) -> BenchmarkResult:
     """Compare, on one thread.
 
     Args:
@@ -42,7 +42,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int) -> Result
     """
     init(precision="32", threads=1)
     title = f"Solvers: us a step and environment, {num_envs} environments, one thread, float32; medians"
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     found = [compare(name, num_envs, steps, rounds) for name in models]
     result.tables[0].rows.extend(sorted(found, key=lambda row: row["dofs"]))
     return result

@@ -23,7 +23,7 @@ from ..physics.run.integrate import advance, implicit_acceleration
 from ..physics.run.step import PIPELINE
 from .inside import Parts, begin, end, kernel_of, launcher, number_array, parts_of, tile_view, use_workers
 from .models import RANDOM_STEPS, load, random_controls, scatter
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 from .timing import clock, take_turns
 
 
@@ -43,7 +43,7 @@ LAUNCHES = 20
 """Launches in a round; a round's figure is their median."""
 
 
-def run(models: Sequence[str], num_envs: int, rounds: int) -> Result:
+def run(models: Sequence[str], num_envs: int, rounds: int) -> BenchmarkResult:
     """Take the step of every model apart.
 
     Args:
@@ -62,7 +62,7 @@ def run(models: Sequence[str], num_envs: int, rounds: int) -> Result:
         found = profile(name, num_envs, rounds)
         for row in shares.rows:
             row[name] = found[row["stage"]]
-    result = Result([shares])
+    result = BenchmarkResult([shares])
     result.notes.append("solver.step() is the kernel that users run, writing the controls included; the stages' kernel")
     result.notes.append("is built of the same functions.")
     return result

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..physics.machine.children import module_command
 from . import start_cpu
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 
 CACHE_VARIABLE = "TUMBLE_CACHE"
 """Environment variable that names the folder of compiled code."""
@@ -36,7 +36,7 @@ COLUMNS = {
 
 def run(
     models: Sequence[str], batches: Sequence[int], precisions: Sequence[str], rounds: int, before: str | None
-) -> Result:
+) -> BenchmarkResult:
     """Start each task with each number of environments; and solvers of several models, by CPU seconds (`start_cpu`).
 
     Args:
@@ -53,7 +53,7 @@ def run(
         "peak memory of the process after 20 more steps",
         COLUMNS,
     )
-    result = Result([solvers, table], verdicts)
+    result = BenchmarkResult([solvers, table], verdicts)
     for task in models:
         found: dict[int, dict[str, list[dict[str, float]]]] = {n: {"first": [], "warm": []} for n in batches}
         for _ in range(rounds):

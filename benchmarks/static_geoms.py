@@ -18,7 +18,7 @@ from ..physics.mechanics.collision.broad.broad_phase import GRID, LIST
 from .ground_scenes import quadruped_of_primitives
 from .models import SETTINGS, random_controls
 from .physics import MujocoSide, mujoco_states, tumble_side
-from .results import Result, Table, Verdict
+from .results import BenchmarkResult, Table, Verdict
 from .timing import take_turns
 
 TIMESTEP = 0.004
@@ -35,7 +35,7 @@ COLUMNS = {"robot": "", "static geoms": "d", "us": ".2f", "over plane": ".2f", "
 COLUMNS |= {"MuJoCo us": ".1f", "MuJoCo/us": ".1f"}
 
 
-def run(models: Sequence[str], geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> Result:
+def run(models: Sequence[str], geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> BenchmarkResult:
     """Compare, on one thread.
 
     Args:
@@ -50,7 +50,7 @@ def run(models: Sequence[str], geoms: Sequence[int], num_envs: int, steps: int, 
         f"Robots on static boxes and on a plane: us a step and environment, {num_envs} environments, one thread, "
         "float32 against MuJoCo's float64"
     )
-    result = Result([Table(title, COLUMNS)])
+    result = BenchmarkResult([Table(title, COLUMNS)])
     for robot, count in product(models, geoms):
         result.tables[0].rows.append(row := compare(robot, count, num_envs, steps, rounds))
         words = f"{robot} on {count} boxes: time over that on a plane"

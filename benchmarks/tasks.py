@@ -12,7 +12,7 @@ from ..physics.machine.runtime import init
 from .models import SETTINGS
 from .peers import Peer, tumble_peer
 from .physics import compare, new_result
-from .results import Result, Table
+from .results import BenchmarkResult, Table
 from .timing import Sample, take_turns
 
 ROBOTS = ("QuadrupedFlat", "BipedFlat", "ArmReach", "HandReorientCube", "DroneHover")
@@ -23,7 +23,7 @@ FASTER = 8.0
 COLUMNS = {"task": "", "one thread": ",.0f", "us/step": ".1f", "all threads": ",.0f", "over one": ".2f"}
 
 
-def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> Result:
+def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
     """Measure tasks, and then the physics of those that are in `ROBOTS`.
 
     Args:
@@ -41,7 +41,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
         speed.rows.append(_speed(task, num_envs, steps, rounds, threads))
     for task in (name for name in models if name in ROBOTS):
         _physics(physics, task, num_envs, steps, rounds, threads)
-    result = Result([speed, *physics.tables])
+    result = BenchmarkResult([speed, *physics.tables])
     result.verdicts += physics.verdicts
     return result
 
@@ -67,7 +67,7 @@ def _seconds(peer: Peer, steps: int) -> float:
     return peer.step(steps)[0]
 
 
-def _physics(result: Result, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
+def _physics(result: BenchmarkResult, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
     """Add the rows of a robot: its solver alone and MuJoCo, from states of the task, under the task's controls."""
     envs = make_vec(task, num_envs, max_episode_steps=10**9, model_options=SETTINGS)
     envs.reset(seed=0)

@@ -12,7 +12,7 @@ from weakref import WeakSet
 from ..physics.machine.disk import read_regular
 from ..physics.machine.scalars import as_count, as_flag
 from ..physics.model.model import Model
-from ..physics.rendering.together import side_by_side
+from ..physics.rendering.side_by_side import side_by_side
 from ..physics.solver.solver import RigidSolver
 from ..physics.solver.user.state_file import model_digest
 from . import description, materials, morphs, saving, surfaces

@@ -158,14 +158,14 @@ KINDS_NAMED = {
             "rendering/rays/ray_kernel.py",
         ),
         *(
-            "rendering/shown/dress.py",
+            "rendering/shown/appearance.py",
             "rendering/shown/render_model.py",
             "rendering/cast/scene.py",
             "rendering/cast/surface.py",
         ),
-        *("rendering/path/cast.py", "rendering/path/eights.py", "rendering/path/integrator.py"),
+        *("rendering/path/cast.py", "rendering/path/packets_of_eight.py", "rendering/path/integrator.py"),
     ),
-    "BOX": ("rendering/path/cast.py", "rendering/path/eights.py"),  # it is its own bounding box
+    "BOX": ("rendering/path/cast.py", "rendering/path/packets_of_eight.py"),  # it is its own bounding box
     "MESH": (  # has data of its own
         *(
             "files/geometry/decomposition.py",
@@ -175,22 +175,22 @@ KINDS_NAMED = {
         ),
         *("model/parameters.py", "rendering/rays/query.py", "rendering/rays/ray_kernel.py"),
         *(
-            "rendering/shown/dress.py",
+            "rendering/shown/appearance.py",
             "rendering/cast/scene.py",
             "rendering/path/cast.py",
             "rendering/path/emitters.py",
         ),
-        "rendering/path/eights.py",
+        "rendering/path/packets_of_eight.py",
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
-        *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/dress.py"),
+        *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/appearance.py"),
         *("rendering/path/cast.py", "rendering/path/emitters.py"),
     ),
     "CAPSULE": (  # MuJoCo clips its edge another way; tendons are drawn as capsules
-        *("mechanics/collision/convex/manifold.py", "rendering/shown/dress.py", "rendering/shown/tendons.py"),
+        *("mechanics/collision/convex/manifold.py", "rendering/shown/appearance.py", "rendering/shown/tendons.py"),
     ),
-    "CYLINDER": ("rendering/shown/dress.py", "rendering/shown/overlays.py"),  # what overlays are made of
-    "ELLIPSOID": ("rendering/shown/dress.py", "rendering/shown/overlays.py"),
+    "CYLINDER": ("rendering/shown/appearance.py", "rendering/shown/overlays.py"),  # what overlays are made of
+    "ELLIPSOID": ("rendering/shown/appearance.py", "rendering/shown/overlays.py"),
 }
 
 
@@ -262,7 +262,7 @@ def loops_over_lanes(path: Path):
 def test_only_math_and_drivers_loop_over_lanes():
     """Others hand a routine of one lane to `in_each_lane` and its neighbours in `physics/base/math/lanes.py`."""
     found = {module: list(loops_over_lanes(path)) for module, path in sources() if module.startswith("physics.")}
-    assert found["physics.base.math.lanes"] and found["physics.run.tiles.turn"]  # the test sees what it forbids
+    assert found["physics.base.math.lanes"] and found["physics.run.tiles.tile_pass"]  # the test sees what it forbids
     wrong = [f"{m}: line {n}" for m, lines in found.items() for n in lines if not m.startswith(LANE_LOOPS)]
     assert not wrong, "\n".join(wrong)
 
@@ -397,6 +397,36 @@ def test_files_keep_to_one_idea():
                 if length >= 60:
                     wrong.append(f"{name}: {node.name} has {length} lines")
     assert not wrong, "\n".join(wrong)
+
+
+NAMED_TWICE = {
+    "BatchRenderer": "physics and scene: Genesis's name for cameras of all environments",
+    "Camera": "physics and scene: Genesis's name for a camera of a scene",
+    "Terrain": "terrain and scene: Genesis's name for a morph",
+    "Recorder": "viewer and scene",
+    "Target": "envs and physics: a manager's target, and that of inverse kinematics",
+    "Memory": "envs and physics: of a task, and of a mechanism",
+    "Look": "scene and physics",
+    "Output": "envs and physics",
+    "Step": "envs",
+    "Trajectory": "scene and physics",
+    "Window": "envs and scene",
+    "World": "envs and scene",
+}
+"""Public names of two classes, and who has them. The list only gets shorter."""
+
+
+def test_a_public_class_name_is_used_once():
+    """A reader who meets a name knows the class."""
+    found: dict[str, list[str]] = {}
+    for module, path in sources():
+        for node in nodes_of(path):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    twice = {name: modules for name, modules in found.items() if len(modules) > 1}
+    assert not twice.keys() - NAMED_TWICE, {name: twice[name] for name in twice.keys() - NAMED_TWICE}
+    assert not NAMED_TWICE.keys() - twice, "take them out of NAMED_TWICE"
+    assert all(len(modules) == 2 for modules in twice.values()), twice
 
 
 def test_the_batch_names_no_task_field_or_library():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .sources import quaternions
-from .surfaces import Surface, box, capsule
+from .surfaces import GeomSurface, box, capsule
 
 CORNERS = 12
 """Corners of circles of a drawing, a multiple of 4; half as many where it has a hundred parts or more."""
@@ -71,9 +71,9 @@ class Drawings:
         return handles
 
 
-def surfaces_of(one: Any) -> list[tuple[np.ndarray, Surface]]:
+def surfaces_of(one: Any) -> list[tuple[np.ndarray, GeomSurface]]:
     """Return the surfaces of a drawing in its own frame, one for each color (4,)."""
-    by_color: dict[tuple, list[Surface]] = {}
+    by_color: dict[tuple, list[GeomSurface]] = {}
     corners = CORNERS if len(one.start) < MANY_PARTS else CORNERS // 3
     for start, end, radius, rgba in zip(one.start, one.end, one.radius, one.rgba, strict=True):
         if rgba[3] > 0:
@@ -86,7 +86,7 @@ def surfaces_of(one: Any) -> list[tuple[np.ndarray, Surface]]:
     return [(np.array(rgba), _joined(parts)) for rgba, parts in by_color.items()]
 
 
-def tapering(start: np.ndarray, end: np.ndarray, radius: np.ndarray, corners: int = CORNERS) -> Surface:
+def tapering(start: np.ndarray, end: np.ndarray, radius: np.ndarray, corners: int = CORNERS) -> GeomSurface:
     """Return the surface of a capsule from a point to another one (3,), with a radius (2,) at each, m."""
     along = end - start
     length = float(np.linalg.norm(along))
@@ -98,14 +98,14 @@ def tapering(start: np.ndarray, end: np.ndarray, radius: np.ndarray, corners: in
     upper = np.arange(len(shape.vertices)) >= len(shape.vertices) // 2
     local = shape.normals * np.where(upper, radius[1], radius[0])[:, None]
     local[:, 2] += length * upper
-    return Surface(
+    return GeomSurface(
         (local @ turn.T + start).astype(np.float32), (shape.normals @ turn.T).astype(np.float32), shape.faces
     )
 
 
-def _joined(parts: list[Surface]) -> Surface:
+def _joined(parts: list[GeomSurface]) -> GeomSurface:
     first = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
-    return Surface(
+    return GeomSurface(
         np.concatenate([part.vertices for part in parts]),
         np.concatenate([part.normals for part in parts]),
         np.concatenate([part.faces + start for part, start in zip(parts, first, strict=True)]),

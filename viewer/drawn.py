@@ -10,7 +10,7 @@ import numpy as np
 from ..physics.base.shapes import HFIELD, PLANE
 from ..physics.files.geometry.visual import HIGHEST_VISIBLE_GROUP, MESH_TYPES, colour_of, flat_texture_of, pixels_of
 from .errors import ViewerError
-from .surfaces import PRIMITIVES, ROUND, Surface, height_field, mesh
+from .surfaces import PRIMITIVES, ROUND, GeomSurface, height_field, mesh
 
 _PRIMITIVES = {int(getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}")): of for name, of in PRIMITIVES.items()}
 
@@ -32,7 +32,7 @@ class Drawn:
         cell: side of a field of the checkers, m.
     """
 
-    surfaces: tuple[Surface, ...]
+    surfaces: tuple[GeomSurface, ...]
     geom: np.ndarray
     surface: np.ndarray
     color: np.ndarray
@@ -56,7 +56,7 @@ def drawn(mj: mujoco.MjModel, collision: bool = False, corners: int = ROUND) -> 
         ViewerError: there is nothing to draw.
     """
     surfaces: dict[tuple, int] = {}
-    made: list[Surface] = []
+    made: list[GeomSurface] = []
     rows, planes = [], []
     for g in range(mj.ngeom):
         hidden = min(int(mj.geom_group[g]), mujoco.mjNGROUP - 1) > HIGHEST_VISIBLE_GROUP
@@ -90,7 +90,7 @@ def drawn(mj: mujoco.MjModel, collision: bool = False, corners: int = ROUND) -> 
     )
 
 
-def sized(mj: mujoco.MjModel, g: int, size: np.ndarray, corners: int = ROUND) -> Surface | None:
+def sized(mj: mujoco.MjModel, g: int, size: np.ndarray, corners: int = ROUND) -> GeomSurface | None:
     """Return the surface of a geom of another size (3,), m; None for one whose size says nothing of its surface."""
     shape = _PRIMITIVES.get(int(mj.geom_type[g]))
     return None if shape is None else shape(size, corners)
@@ -102,7 +102,7 @@ def _key(mj: mujoco.MjModel, g: int) -> tuple:
     return (kind, data) if kind == HFIELD or kind in MESH_TYPES else (kind, *mj.geom_size[g].tolist())
 
 
-def _surface(mj: mujoco.MjModel, g: int, corners: int) -> Surface:
+def _surface(mj: mujoco.MjModel, g: int, corners: int) -> GeomSurface:
     kind, data = int(mj.geom_type[g]), int(mj.geom_dataid[g])
     if kind == HFIELD:
         return height_field(mj, data)

@@ -30,7 +30,7 @@ class Floor:
         self.cell, self._count = (2 * drawn.cell, FIELDS // 2) if crowd else (drawn.cell, FIELDS)
         self._handles: list[list[Any]] = []
 
-    def lay(self, pos: np.ndarray, quat: np.ndarray, lit: bool, light: "Light") -> None:
+    def lay(self, pos: np.ndarray, quat: np.ndarray, lit: bool, light: "SceneLight") -> None:
         """Lay all floors anew, at poses (ngeom, ...); shadows fall on those that are lit."""
         for handle in (one for floor in self._handles for one in floor):
             handle.remove()
@@ -63,7 +63,7 @@ class Floor:
                     handle.position = place
 
 
-class Light:
+class SceneLight:
     """The light of a scene: a sun, and a sky whose lower half is the ground; no environment map, which is slow.
 
     Args:

@@ -20,7 +20,7 @@ from .drawings import Drawings
 from .errors import ViewerError
 from .gate import Gate
 from .layout import grid, room
-from .overlays import Overlays
+from .overlays import LiveOverlays
 from .panel import Panel
 from .perturbation import Perturbation
 from .pictures import CameraPictures
@@ -28,7 +28,7 @@ from .plots import Plots
 from .serving import free_port, import_viser
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
-from .stage import Air, Stage
+from .stage import Air, ShownBodies
 
 logger = logging.getLogger("tumble.viewer")
 FRAMES, READINGS = 30.0, 4.0
@@ -104,12 +104,12 @@ class Viewer:
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
         air = Air(background, ambient)
-        self._stage = Stage(self._server, session.mj, self._dragged, shadows, len(self._envs), air)
+        self._stage = ShownBodies(self._server, session.mj, self._dragged, shadows, len(self._envs), air)
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
         self._drawings = Drawings(self._server, source)
-        self._overlays = Overlays(self._server, session.solver, session.mj)
+        self._overlays = LiveOverlays(self._server, session.solver, session.mj)
         self._plots = Plots(self._server.gui, self.panel.plots_place)
         with self.panel.show_tab:
             self._choices()

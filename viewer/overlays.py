@@ -9,12 +9,12 @@ import mujoco
 import numpy as np
 
 from .perturbation import Perturbation
-from .stage import Stage
+from .stage import ShownBodies
 
 CONTACT, FORCE, SPRING = (240, 150, 40), (215, 60, 60), (70, 190, 90)
 
 
-class Overlays:
+class LiveOverlays:
     """Contacts, forces and frames of the environments that are shown.
 
     Attributes:
@@ -33,7 +33,7 @@ class Overlays:
         self._arrows: dict[str, Any] = {}
         self._axes: Any = None
 
-    def update(self, stage: Stage, spring: Perturbation) -> None:
+    def update(self, stage: ShownBodies, spring: Perturbation) -> None:
         """Draw what is asked for, as the solver has it now."""
         points, forces = self._contact_arrows(stage) if self.contacts or self.forces else (None, None)
         self._draw("contacts", points if self.contacts else None, CONTACT, self._contact[0], head=(1.0, 0.01))
@@ -44,7 +44,7 @@ class Overlays:
         self._draw("spring", line, SPRING, self._shaft)
         self._draw_frames(stage)
 
-    def _contact_arrows(self, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
+    def _contact_arrows(self, stage: ShownBodies) -> tuple[np.ndarray, np.ndarray]:
         """Short arrows along the normals of contacts and arrows of their forces, (k, 2, 3) each."""
         found = self._solver.contacts
         mask = found.mask[stage.shown].cpu().numpy()
@@ -80,7 +80,7 @@ class Overlays:
         handle.points = points.astype(np.float32)
         handle.visible = True
 
-    def _draw_frames(self, stage: Stage) -> None:
+    def _draw_frames(self, stage: ShownBodies) -> None:
         if not self.frames:
             if self._axes is not None:
                 self._axes.remove()

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from .drawn import drawn, followed, sized, start_camera
-from .floor import Floor, Light
-from .surfaces import PRIMITIVES, ROUND, Surface
+from .floor import Floor, SceneLight
+from .surfaces import PRIMITIVES, ROUND, GeomSurface
 
 Grab = Callable[[Any, int, int], None]
 """Called with an event of a drag, the environment and the body that were grabbed."""
@@ -60,7 +60,7 @@ _SKY = Air()
 class _Part:
     """Geoms of one surface that are shown or hidden together; n instances of them."""
 
-    surface: Surface
+    surface: GeomSurface
     collision: bool
     opacity: float
     places: np.ndarray  # (n,) of `Stage.shown`
@@ -68,7 +68,7 @@ class _Part:
     handle: Any = field(default=None, repr=False)
 
 
-class Stage:
+class ShownBodies:
     """The bodies of the environments that are shown, each environment at its place.
 
     Attributes:
@@ -95,13 +95,13 @@ class Stage:
         row = followed(mj, self._drawn)
         self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
         self.follows = self.walker >= 0
-        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), Light(air.ambient)
+        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), SceneLight(air.ambient)
 
     def _make_parts(self) -> list[_Part]:
         """Collect what is shown by surface, opacity and purpose; sizes of an environment's own make a surface, too."""
         drawn, sizes = self._drawn, self._sizes
         kinds: dict[tuple, list[tuple[int, int]]] = {}
-        surfaces: dict[tuple, Surface] = {}
+        surfaces: dict[tuple, GeomSurface] = {}
         for place in range(len(self.shown)):
             for row, g in enumerate(drawn.geom.tolist()):
                 which: tuple = (int(drawn.surface[row]),)

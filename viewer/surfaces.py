@@ -14,7 +14,7 @@ MOST_SAMPLES = 400
 """Vertices along a side of a height field; of a finer one, only every second or third is shown."""
 
 
-class Surface(NamedTuple):
+class GeomSurface(NamedTuple):
     """The surface of a geom."""
 
     vertices: np.ndarray  # (v, 3) float32
@@ -22,23 +22,23 @@ class Surface(NamedTuple):
     faces: np.ndarray  # (f, 3) int32
 
 
-def sphere(size: np.ndarray, corners: int = ROUND) -> Surface:
+def sphere(size: np.ndarray, corners: int = ROUND) -> GeomSurface:
     """Return the surface of a sphere of radius size[0]."""
     return _ball(size[0], 0.0, corners)
 
 
-def capsule(size: np.ndarray, corners: int = ROUND) -> Surface:
+def capsule(size: np.ndarray, corners: int = ROUND) -> GeomSurface:
     """Return the surface of a capsule about z with radius size[0] and half length size[1]."""
     return _ball(size[0], size[1], corners)
 
 
-def ellipsoid(size: np.ndarray, corners: int = ROUND) -> Surface:
+def ellipsoid(size: np.ndarray, corners: int = ROUND) -> GeomSurface:
     """Return the surface of an ellipsoid with half axes `size`."""
     ball = _ball(1.0, 0.0, corners)
     return _surface(ball.vertices * size, ball.normals / size, ball.faces)
 
 
-def cylinder(size: np.ndarray, corners: int = ROUND) -> Surface:
+def cylinder(size: np.ndarray, corners: int = ROUND) -> GeomSurface:
     """Return the surface of a cylinder about z with radius size[0] and half length size[1]."""
     angle = np.linspace(0, 2 * np.pi, corners + 1)
     circle = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
@@ -55,7 +55,7 @@ def cylinder(size: np.ndarray, corners: int = ROUND) -> Surface:
     return _surface(np.concatenate(vertices), np.concatenate(normals), np.concatenate(faces))
 
 
-def box(size: np.ndarray, corners: int = ROUND) -> Surface:
+def box(size: np.ndarray, corners: int = ROUND) -> GeomSurface:
     """Return the surface of a box with half sides `size`; it has no circles."""
     vertices: list = []
     normals: list = []
@@ -71,7 +71,7 @@ def box(size: np.ndarray, corners: int = ROUND) -> Surface:
     return _surface(np.concatenate(vertices), np.concatenate(normals), np.array(faces))
 
 
-def height_field(mj: mujoco.MjModel, field: int) -> Surface:
+def height_field(mj: mujoco.MjModel, field: int) -> GeomSurface:
     """Return the top of a height field, and its walls down to the base."""
     nrow, ncol = int(mj.hfield_nrow[field]), int(mj.hfield_ncol[field])
     first = int(mj.hfield_adr[field])
@@ -95,13 +95,13 @@ def height_field(mj: mujoco.MjModel, field: int) -> Surface:
     return _surface(np.concatenate(vertices), np.concatenate(normals), np.concatenate(faces))
 
 
-def mesh(mj: mujoco.MjModel, which: int) -> Surface:
+def mesh(mj: mujoco.MjModel, which: int) -> GeomSurface:
     """Return the surface of a compiled mesh."""
     vertices, normals, _, faces = surface_of(mj, which)
     return _surface(vertices, normals, faces)
 
 
-PRIMITIVES: dict[str, Callable[..., Surface]] = {
+PRIMITIVES: dict[str, Callable[..., GeomSurface]] = {
     "sphere": sphere,
     "capsule": capsule,
     "ellipsoid": ellipsoid,
@@ -111,7 +111,7 @@ PRIMITIVES: dict[str, Callable[..., Surface]] = {
 """Surfaces that follow from a geom's sizes, by the lower-case name of the type."""
 
 
-def _ball(radius: float, half: float, corners: int) -> Surface:
+def _ball(radius: float, half: float, corners: int) -> GeomSurface:
     """A sphere, whose halves are `half` above and below the origin."""
     rings = corners // 2 + 2  # the equator is there twice
     polar = np.concatenate([np.linspace(-np.pi / 2, 0, rings // 2), np.linspace(0, np.pi / 2, rings // 2)])
@@ -141,6 +141,6 @@ def _samples(count: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(int))
 
 
-def _surface(vertices: np.ndarray, normals: np.ndarray, faces: np.ndarray) -> Surface:
+def _surface(vertices: np.ndarray, normals: np.ndarray, faces: np.ndarray) -> GeomSurface:
     length = np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-    return Surface(vertices.astype(np.float32), (normals / length).astype(np.float32), faces.astype(np.int32))
+    return GeomSurface(vertices.astype(np.float32), (normals / length).astype(np.float32), faces.astype(np.int32))

@@ -10,7 +10,7 @@ import numpy as np
 from ...physics import RigidSolver
 from ...physics.base.arguments import CheckedEnvs
 from ...physics.rendering.cameras.camera import check_camera, require_pixels
-from ...physics.run.interface import View
+from ...physics.run.interface import InPlaceColumns
 from ..arrays import Array, ArrayKind, indices, row_all
 from ..simulators import Solver
 from ..task.noise import Noise
@@ -214,7 +214,7 @@ class SingleEnvView(BatchView):
         control, faults = self._place_of("ctrl"), self._place_of("faults")
         self._control, self._faults = control.block.numpy()[:, control.place], faults.block.numpy()[:, faults.place]
 
-    def _place_of(self, name: str) -> View:
+    def _place_of(self, name: str) -> InPlaceColumns:
         """Return where a quantity lies in the solver's memory.
 
         Raises:

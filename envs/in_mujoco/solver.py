@@ -11,7 +11,7 @@ import torch
 
 from ...physics import Model
 from ...physics.base.batch_numbers import HostNumbers
-from ...physics.machine.retired import retire
+from ...physics.machine.closed import invalidate
 from ...physics.machine.runtime import Runtime, ensure_runtime
 from ...physics.machine.scalars import as_count
 from ...physics.model.parameters import as_double, checked, require_known
@@ -73,7 +73,7 @@ class MujocoSolver:
     def close(self) -> None:
         """Give the memory back; all else raises ClosedSolverError."""
         self.worlds.clear()
-        retire(self, ClosedSolverError, CLOSED, keeps=("close",))
+        invalidate(self, ClosedSolverError, CLOSED, keeps=("close",))
 
     # -- moving -------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from taichi.lang.impl import expr_init, subscript
 from taichi.lang.matrix import MatrixField
 
 from ..machine.codegen.vectors import element, mark_in_field
-from .math import Inertia, Motion, Quat, Sym3, Vec3
+from .math import Quat, SpatialInertia, SpatialMotion, Sym3, Vec3
 from .math.lanes import LaneValue, is_lanes, traced
 
 SMALL_BITS = 16
@@ -91,10 +91,10 @@ def _load(width: int, at: Any) -> Any:
     if width == 4:
         return Quat(at(0), at(1), at(2), at(3))
     if width == 6:
-        return Motion(Vec3(at(0), at(1), at(2)), Vec3(at(3), at(4), at(5)))
+        return SpatialMotion(Vec3(at(0), at(1), at(2)), Vec3(at(3), at(4), at(5)))
     if width == 10:
         rot = Sym3(at(0), at(1), at(2), at(3), at(4), at(5))
-        return Inertia(rot, Vec3(at(6), at(7), at(8)), at(9))
+        return SpatialInertia(rot, Vec3(at(6), at(7), at(8)), at(9))
     raise TypeError(f"rows of {width} numbers have no item type: use at(item, column)")
 
 

@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import taichi as ti
 
-from .math import Motion, Quat, Vec3, func
+from .math import Quat, SpatialMotion, Vec3, func
 from .math.compensated import move
 from .math.lanes import traced
 from .math.quaternion import from_axis_angle, integrate, rotation_vector, turn
@@ -186,20 +186,20 @@ def motion_subspace(model, work, b: ti.i32, j: ti.i32):
     # Rotation axis e at the anchor: (e, e x offset), with the offset from the anchor to the tree's centre of mass.
     kind = model.jnt_type[j]
     if kind == SLIDE:
-        work.cdof.put(dof, Motion(none, work.xaxis[j]))
+        work.cdof.put(dof, SpatialMotion(none, work.xaxis[j]))
     elif kind == HINGE:
         axis = work.xaxis[j]
-        work.cdof.put(dof, Motion(axis, axis.cross(offset)))
+        work.cdof.put(dof, SpatialMotion(axis, axis.cross(offset)))
     else:
         if kind == FREE:
-            work.cdof.put(dof, Motion(none, Vec3(one, zero, zero)))
-            work.cdof.put(dof + 1, Motion(none, Vec3(zero, one, zero)))
-            work.cdof.put(dof + 2, Motion(none, Vec3(zero, zero, one)))
+            work.cdof.put(dof, SpatialMotion(none, Vec3(one, zero, zero)))
+            work.cdof.put(dof + 1, SpatialMotion(none, Vec3(zero, one, zero)))
+            work.cdof.put(dof + 2, SpatialMotion(none, Vec3(zero, zero, one)))
             dof += 3
         axes = work.lanes.cast(work.xquat[b]).matrix()
-        work.cdof.put(dof, Motion(axes.x, axes.x.cross(offset)))
-        work.cdof.put(dof + 1, Motion(axes.y, axes.y.cross(offset)))
-        work.cdof.put(dof + 2, Motion(axes.z, axes.z.cross(offset)))
+        work.cdof.put(dof, SpatialMotion(axes.x, axes.x.cross(offset)))
+        work.cdof.put(dof + 1, SpatialMotion(axes.y, axes.y.cross(offset)))
+        work.cdof.put(dof + 2, SpatialMotion(axes.z, axes.z.cross(offset)))
 
 
 @func

@@ -19,7 +19,7 @@ Names = str | tuple[str, ...]
 STAGES: dict[str, "Stage"] = {}
 """All declared stages, by their names."""
 TURN = "turn"
-"""The name of the unit that calls the stages: it takes tiles of environments through their turns (`drivers.turn`)."""
+"""The name of the unit that calls the stages: it takes a tile through a launch (`drivers.tile_pass`)."""
 
 
 class Stage:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .libraries import NO_NEWS, a_home, load_taichi, variables
+from .libraries import NO_NEWS, load_taichi, taichi_home_variables, variables
 
 NO_STRENGTH_REDUCTION = "-disable-lsr"
 """No loop strength reduction. It takes a third of the time from cached code to machine code, to rewrite how addresses
@@ -67,7 +67,7 @@ def start_taichi(arch: str, real: str, threads: int, **more: Any) -> None:
 
     for setting in (NO_STRENGTH_REDUCTION, NO_RUNTIME_UNROLLING, SHORT_ROTATIONS):
         ask(setting)
-    with variables(NO_NEWS | a_home()):
+    with variables(NO_NEWS | taichi_home_variables()):
         ti.init(
             arch=getattr(ti, arch),
             default_fp=getattr(ti, real),

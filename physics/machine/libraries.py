@@ -36,7 +36,7 @@ def variables(defaults: dict[str, str]) -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-def a_home() -> dict[str, str]:
+def taichi_home_variables() -> dict[str, str]:
     """Return variables that give Taichi a home if there is none; it ends a process without HOME and XDG_CACHE_HOME."""
     needed = os.name == "posix" and not {"HOME", "XDG_CACHE_HOME"} & set(os.environ)
     return {"XDG_CACHE_HOME": tempfile.gettempdir()} if needed else {}
@@ -70,5 +70,5 @@ def load_torch() -> None:
 def load_taichi() -> None:
     """Load Taichi, if it is not loaded yet, in silence, and where there is no home as well."""
     if "taichi" not in sys.modules:
-        with variables(NO_GREETING | a_home()):
+        with variables(NO_GREETING | taichi_home_variables()):
             importlib.import_module("taichi")

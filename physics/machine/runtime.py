@@ -18,10 +18,10 @@ from typing import Any
 from weakref import WeakSet
 
 from . import taichi_thread
+from .closed import invalidate, stop_daemons, stop_if_daemon
 from .forking import leave_taichi_behind, on_fork
-from .libraries import a_home, load_taichi, load_torch, variables
+from .libraries import load_taichi, load_torch, taichi_home_variables, variables
 from .machine import default_lanes, default_threads, lane_width, thread_count
-from .retired import retire, stop_daemons, stop_if_daemon
 from .taichi_thread import in_taichis_thread, start_before_next
 
 DEVICES = ("cpu", "cuda")
@@ -198,7 +198,7 @@ def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") 
 
 def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: str = "") -> Runtime:
     """Take settings. Taichi starts with them at once for the GPU driver, else when something first needs it."""
-    if a_home():
+    if taichi_home_variables():
         load_taichi()  # heavy, but later the user's program could not import it
     with _state.lock:
         on_fork(_begin_in_child)
@@ -224,7 +224,7 @@ def _leave(runtime: Runtime | None) -> None:
     """
     _state.current = None
     for solver in list(runtime.solvers) if runtime else ():
-        retire(solver, StaleRuntimeError, _STALE, keeps=("close",))
+        invalidate(solver, StaleRuntimeError, _STALE, keeps=("close",))
 
 
 def _return_to(runtime: Runtime | None) -> None:
@@ -313,7 +313,7 @@ def _start_taichi(precision: str, threads: int, arch: str) -> None:
 def _free_taichi() -> None:
     import taichi as ti
 
-    with variables(a_home()), taichi_thread.launching:
+    with variables(taichi_home_variables()), taichi_thread.launching:
         ti.reset()
 
 

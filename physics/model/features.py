@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.hooks import CONTACT_PULL
 from ..base.joints import is_scalar, is_slide
-from ..files.mjmodel.pairs import repeated_by_hand
+from ..files.mjmodel.pairs import repeated_explicit_pairs
 from ..files.mjmodel.solver_params import has_uncommon_powers
 from ..mechanics.collision.pair_table import PAIR_TABLE
 from .condition import LOST
@@ -47,7 +47,7 @@ class CoreFeatures:
         double_solver: Newton's method is in double precision in a solver of single precision. Needed if constraints
             are so hard that single precision loses the mass matrix in the Hessian.
         cg: conjugate gradients instead of Newton's method.
-        pairs_by_hand: explicit pairs, with contact parameters of their own.
+        explicit_pairs: explicit pairs, with contact parameters of their own.
         repeated_pairs: several explicit pairs of the same two geoms.
         friction_reference: explicit pairs with a separate reference for the friction axes of elliptic cones.
         sweep: near pairs of geoms are found by a sweep, not from a list of all pairs.
@@ -70,7 +70,7 @@ class CoreFeatures:
     mixed_precision: bool
     cg: bool
     double_solver: bool = False
-    pairs_by_hand: bool = False
+    explicit_pairs: bool = False
     sweep: bool = False
     grid: bool = False
     elliptic: bool = False
@@ -104,7 +104,7 @@ class CoreFeatures:
             mixed_precision=mixed,
             double_solver=single and needs_double_solver(model),
             cg=model.solver == CG,
-            pairs_by_hand=model.sizes["nhand"] > 0,
+            explicit_pairs=model.sizes["nexplicit"] > 0,
             repeated_pairs=has_repeated_pairs(model),
             friction_reference=has_elliptic_cones(model) and bool(model.values["pair_solreffriction"].any()),
             sweep=model.sizes["nsweep"] > 0,
@@ -112,7 +112,7 @@ class CoreFeatures:
             elliptic=has_elliptic_cones(model),
             mpr=convex and model.convex == MPR,
             tilts=convex and model.manifold == TILTS,
-            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nqbegin")),
+            sensors=any(model.sizes[name] for name in ("nsense", "nlimitsense", "nstart")),
             warm=model.sizes["nwarm"] > 0 and model.convex != MPR and model.manifold != TILTS,
             implicit_full=is_implicit(model),
             noslip=has_noslip(model),
@@ -157,7 +157,7 @@ def has_elliptic_cones(model: Model) -> bool:
 
 def has_repeated_pairs(model: Model) -> bool:
     """Return True if two geoms have several explicit pairs."""
-    return len(repeated_by_hand(model.mj)) > 0 and bool(model.row_pairs.any())
+    return len(repeated_explicit_pairs(model.mj)) > 0 and bool(model.row_pairs.any())
 
 
 def has_pulls(model: Model) -> bool:

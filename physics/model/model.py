@@ -15,9 +15,11 @@ from ..machine.scalars import as_flag
 from ..machine.waiting import Waiting
 from ..mechanics.collision.broad.broad_phase import choose_broad_phase, reference_order, split
 from .condition import LOST, closed_condition
+from .element_locations import Elements
+from .loading.export_mjcf import write_mjcf
 from .loading.loading import (
     MUJOCO_ERRORS,
-    Loaded,
+    LoadedModel,
     check_supported,
     label_of,
     load_mjcf,
@@ -27,8 +29,6 @@ from .loading.loading import (
 )
 from .loading.sanity import ModelLoadError, reject_beyond_single
 from .loading.urdf_loading import load_urdf, take_urdf_options
-from .loading.written import write_mjcf
-from .places import Elements
 from .same_frames import share_frames
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
 from .solver_params import pair_hardness, pair_stiffness
@@ -69,7 +69,7 @@ class Model:
         values: those fields, as numpy arrays.
     """
 
-    def __init__(self, loaded: Loaded, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
+    def __init__(self, loaded: LoadedModel, strict: bool = True, choices: Choices = NO_CHOICES) -> None:
         """Check and lay out a loaded model; use the `from_...` constructors instead."""
         strict = as_flag("strict", strict)
         loaded, support = check_supported(loaded, strict)

@@ -32,19 +32,19 @@ from ..files.mjmodel.allowed import (
     SOLREF,
     SPRING,
     Allowed,
-    Row,
+    AllowedNumbers,
 )
 from .parts import PARTS
 
 
-def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, Row]:
-    return dict.fromkeys(names.split(), Row(allowed, reason))
+def _rows(allowed: Allowed, reason: str, names: str) -> dict[str, AllowedNumbers]:
+    return dict.fromkeys(names.split(), AllowedNumbers(allowed, reason))
 
 
 _PLACES = "a place, a direction, an orientation or a speed: its sign is free"
 _DERIVED = "MuJoCo's compiler derives it from others, and the solver reads it"
 
-RULES: dict[str, Row] = {
+RULES: dict[str, AllowedNumbers] = {
     # options
     **_rows(POSITIVE, "time goes forward", "opt.timestep"),
     **_rows(POSITIVE, "a ratio of impedances", "opt.impratio"),
@@ -138,7 +138,7 @@ LIMITED = {
 """Ranges, lower bound first, with the field that says if a range is in force."""
 
 
-def row(field: str) -> Row | str:
+def row(field: str) -> AllowedNumbers | str:
     """Return the row of a field, or the reason why it is not checked.
 
     Raises:
@@ -171,7 +171,7 @@ def page() -> str:
         "| fields | allowed | why |",
         "|---|---|---|",
     ]
-    grouped: dict[Row, list[str]] = {}
+    grouped: dict[AllowedNumbers, list[str]] = {}
     for field, found in RULES.items():
         grouped.setdefault(found, []).append(f"`{field}`")
     lines += [f"| {' '.join(names)} | {found.allowed.words} | {found.reason} |" for found, names in grouped.items()]

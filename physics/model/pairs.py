@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from ..files.mjmodel.pairs import number_by_hand, pairs_by_hand, repeated_by_hand
+from ..files.mjmodel.pairs import explicit_pair_number, explicit_pairs, repeated_explicit_pairs
 from ..mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 
@@ -18,9 +18,9 @@ def repeated_with_another_reach(mjm: mujoco.MjModel) -> np.ndarray:
 
     The contacts of such geoms may depend on the detection distance, and are computed once for all pairs of two geoms.
     """
-    own, again = pairs_by_hand(mjm), repeated_by_hand(mjm)
+    own, again = explicit_pairs(mjm), repeated_explicit_pairs(mjm)
     reach = mjm.pair_margin + mjm.pair_gap
-    first = number_by_hand(mjm, own[again])
+    first = explicit_pair_number(mjm, own[again])
     types = mjm.geom_type[own[again]].reshape(-1, 2)
     cornered = np.array([row == NO_ROW or bool(PAIR_TABLE[row].group) for row in rows_of(types[:, 0], types[:, 1])])
     return again[(reach[again] != reach[first]) & cornered.astype(bool)]

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from ..files.mjmodel.pairs import largest_by_hand, pair_condim
+from ..files.mjmodel.pairs import largest_explicit, pair_condim
 from ..files.mjmodel.solver_params import MAXIMP, MINIMP, MINVAL, reference_params
 
 MINMU = 1e-5  # mjMINMU
@@ -22,7 +22,7 @@ def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     dmax = mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1]
     mixed = reference_params(mjm, solref, np.clip(dmax, MINIMP, MAXIMP))[0]
     own = reference_params(mjm, mjm.pair_solref, np.clip(mjm.pair_solimp[:, 1], MINIMP, MAXIMP))[0]
-    return largest_by_hand(mjm, own, pairs, mixed)
+    return largest_explicit(mjm, own, pairs, mixed)
 
 
 def pair_hardness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def pair_hardness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     mixed = _hardness(mjm, mixed, _pair_friction(mjm, pairs), pair_condim(mjm, pairs))
     own = np.clip(mjm.pair_solimp[:, :2].max(axis=1), MINIMP, MAXIMP)
     own = _hardness(mjm, own, mjm.pair_friction[:, 0], mjm.pair_dim)
-    return largest_by_hand(mjm, own, pairs, mixed)
+    return largest_explicit(mjm, own, pairs, mixed)
 
 
 def _hardness(mjm: mujoco.MjModel, impedance: np.ndarray, friction: np.ndarray, dim: np.ndarray) -> np.ndarray:

@@ -16,12 +16,12 @@ from ..files.geometry.compiled_mesh import legacy_volume_of, triangles_of, volum
 from ..files.geometry.names import type_name
 from ..files.geometry.visual import MESH_TYPES
 from ..files.mjmodel.equalities import ROWS as EQUALITY_ROWS
-from ..files.mjmodel.pairs import contacts_disabled, idle_by_hand, possible_pairs
+from ..files.mjmodel.pairs import contacts_disabled, idle_explicit_pairs, possible_pairs
 from ..files.mjmodel.sensors import refused_sensors
 from ..files.mjmodel.unsupported import Unsupported
+from .element_locations import KINDS, Elements, ModelSource, Places
 from .pairs import has_narrow_phase
 from .parts import PARTS
-from .places import KINDS, Elements, Places, Source
 from .rules import RULES
 from .tables.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 
@@ -45,7 +45,7 @@ class Finding:
 
     Attributes:
         feature: what it is, as a noun.
-        kind: the kind of element: a key of ``places.KINDS``, "option" or "contact".
+        kind: the kind of element: a key of ``element_locations.KINDS``, "option" or "contact".
         name: the element's name, "#3" if it has none (its id in the compiled model), or the attribute of an option.
         place: file and line, as far as they are known.
         index: the element's id in the compiled model; -1 for options.
@@ -107,7 +107,10 @@ def _count(n: int, noun: str) -> str:
 
 
 def check_support(
-    mjm: mujoco.MjModel, spec: mujoco.MjSpec | None = None, source: Source | str = "model", places: Places | None = None
+    mjm: mujoco.MjModel,
+    spec: mujoco.MjSpec | None = None,
+    source: ModelSource | str = "model",
+    places: Places | None = None,
 ) -> Support:
     """Find everything in ``mjm`` that Tumble cannot simulate, and what it leaves unused.
 
@@ -120,7 +123,7 @@ def check_support(
     Returns:
         What is refused, unused and done differently; nothing is raised here.
     """
-    source = source if isinstance(source, Source) else Source(source)
+    source = source if isinstance(source, ModelSource) else ModelSource(source)
     look_up = _LookUp(mjm, spec, places or Places.read(source))
     unsupported: list[Finding] = []
     unused: list[Finding] = []
@@ -237,7 +240,9 @@ def _unused_elements(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
     unused += [look_up.finding("equality", int(i), "inactive equality constraint") for i in idle]
     placed = mjm.geom_dataid[mjm.geom_type == HFIELD]
     unused += [look_up.finding("hfield", i, "no geom has it") for i in range(mjm.nhfield) if i not in placed]
-    unused += [look_up.finding("pair", int(i), "its geoms move together, or not at all") for i in idle_by_hand(mjm)]
+    unused += [
+        look_up.finding("pair", int(i), "its geoms move together, or not at all") for i in idle_explicit_pairs(mjm)
+    ]
     unused += _idle_geoms(mjm, look_up) + _idle_flags(mjm, look_up)
     return unused
 

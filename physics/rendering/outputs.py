@@ -15,7 +15,7 @@ from .cameras.frustum import Frustum, pixel_rays
 from .names import nearest
 
 
-class Poses(NamedTuple):
+class DrawnPoses(NamedTuple):
     """The places of the drawn geoms and the camera, in the solver's precision."""
 
     centre: torch.Tensor  # (n, rows, 3)
@@ -25,7 +25,7 @@ class Poses(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PixelFindings:
     """The findings of the rays of n pictures; row 0 is the top.
 
     Attributes:
@@ -45,8 +45,8 @@ class Found:
     rgb: torch.Tensor
     ids: dict[str, torch.Tensor]
     frustum: Frustum
-    poses: Poses
-    before: Poses | None
+    poses: DrawnPoses
+    before: DrawnPoses | None
 
     def rays(self) -> torch.Tensor:
         """Rays through the pixels' middles in the camera's frame, see `pixel_rays`."""
@@ -56,22 +56,22 @@ class Found:
 class Output(NamedTuple):
     """One thing that a picture can show."""
 
-    make: Callable[[Found], torch.Tensor]
+    make: Callable[[PixelFindings], torch.Tensor]
     colour: bool = False  # needs rgb
     guided: bool = False  # needs the guides
     before: bool = False  # needs an earlier moment
     what: str = ""  # for the documentation: dtype, shape after (n, height, width), and meaning
 
 
-def _ids(found: Found, of: str) -> torch.Tensor:
+def _ids(found: PixelFindings, of: str) -> torch.Tensor:
     return found.ids[of][found.row.long()]
 
 
-def _seen(found: Found) -> torch.Tensor:
+def _seen(found: PixelFindings) -> torch.Tensor:
     return found.row >= 0
 
 
-def _from_eye(found: Found) -> torch.Tensor:
+def _from_eye(found: PixelFindings) -> torch.Tensor:
     """Points that pixels see, (n, height, width, 3) m from the eye along the camera's axes; 0 for the sky."""
     rays, depth = found.rays(), torch.where(_seen(found), found.depth, 0.0)[..., None]
     if found.frustum.orthographic:
@@ -80,30 +80,30 @@ def _from_eye(found: Found) -> torch.Tensor:
     return depth * rays
 
 
-def _distance(found: Found) -> torch.Tensor:
+def _distance(found: PixelFindings) -> torch.Tensor:
     length = 1.0 if found.frustum.orthographic else found.rays().norm(dim=-1)
     return found.depth * length
 
 
-def _points(found: Found) -> torch.Tensor:
+def _points(found: PixelFindings) -> torch.Tensor:
     points = torch.einsum("nij,nhwj->nhwi", found.poses.view.to(torch.float32), _from_eye(found))
     points = points + found.poses.eye.to(torch.float32)[:, None, None]
     return torch.where(_seen(found)[..., None], points, torch.inf)
 
 
-def _normals(found: Found) -> torch.Tensor:
+def _normals(found: PixelFindings) -> torch.Tensor:
     return found.guides[..., :3]
 
 
-def _camera_normals(found: Found) -> torch.Tensor:
+def _camera_normals(found: PixelFindings) -> torch.Tensor:
     return torch.einsum("nij,nhwi->nhwj", found.poses.view.to(torch.float32), found.guides[..., :3])
 
 
-def _albedo(found: Found) -> torch.Tensor:
+def _albedo(found: PixelFindings) -> torch.Tensor:
     return (255.0 * found.guides[..., 3:].clamp(0.0, 1.0).sqrt() + 0.5).to(torch.uint8)
 
 
-def _motion(found: Found) -> torch.Tensor:
+def _motion(found: PixelFindings) -> torch.Tensor:
     """Pixels (right, down) by which what a pixel sees has moved; 0 for the sky."""
     if found.before is None:
         raise ValueError('the output "motion" needs an earlier moment: before=renderer.moment(solver)')

@@ -20,15 +20,15 @@ from .cast.casting import Tables, cast, model_arrays, tiles_of
 from .cast.raycast import Has
 from .cast.scene import OCCLUSION_REACH
 from .look import SHADOWS, Look
-from .outputs import Found, Poses, needs_of, outputs_named
+from .outputs import DrawnPoses, PixelFindings, needs_of, outputs_named
 from .reading import contacts_of, count_of, entity_ids, environments, own_numbers, read
-from .shown.dress import haze_of
+from .shown.appearance import haze_of
 from .shown.light_poses import OFFSETS, placed_lights
 from .shown.lights import lights
 from .shown.overlays import CONTACTS, Show
 from .shown.own_shapes import own_shapes
 from .shown.render_model import BOUND, CORE, NEVER, render_model
-from .together import Crowd, framed, side_by_side
+from .side_by_side import Crowd, framed, side_by_side
 
 _GEOM_POSES = ("geom_xpos", "geom_xmat")
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
@@ -120,7 +120,7 @@ class BatchRenderer:
         outputs: Sequence[str] = ("rgb",),
         envs_idx: Any = None,
         *,
-        before: Poses | None = None,
+        before: DrawnPoses | None = None,
     ) -> dict[str, torch.Tensor]:
         """Several pictures from the same rays.
 
@@ -161,7 +161,7 @@ class BatchRenderer:
         """Colour, depth and segmentation in one go."""
         return Images(**self.draw(solver, Images._fields, envs_idx))
 
-    def moment(self, solver: PoseSource, envs_idx: Any = None) -> Poses:
+    def moment(self, solver: PoseSource, envs_idx: Any = None) -> DrawnPoses:
         """Return where everything is now, for the output "motion" of a later moment."""
         return self._poses(solver, environments(envs_idx, solver))[0]
 
@@ -257,12 +257,12 @@ class BatchRenderer:
         size = self.width, self.height, self.samples
         found = cast(ensure_runtime(), self._has, self._drawn, tables, poses, *size, **needs_of(wanted))
         depth, row, guides, rgb = found
-        made = Found(depth, row, guides, rgb, tables, frustum, poses, None)
+        made = PixelFindings(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
 
     def _side_by_side(
         self, solver: PoseSource, envs_idx: Any, spacing: Any, per_row: Any, center: bool, offsets: Any
-    ) -> tuple[Poses, Tables, Frustum, Crowd]:
+    ) -> tuple[DrawnPoses, Tables, Frustum, Crowd]:
         """Find what `together` draws: the poses and tables of one world, its view, and its rows."""
         self._require_poses(solver)
         envs = environments(envs_idx, solver)
@@ -289,11 +289,11 @@ class BatchRenderer:
     @property
     def _has(self) -> Has:
         """The things that the kernel's code is made for."""
-        dress = self._drawn.dress
-        flags = bool(dress.trees.meshes), bool(dress.fields.fields), bool(dress.images.ids), self.look.lights == "file"
+        shown = self._drawn.appearance
+        flags = bool(shown.trees.meshes), bool(shown.fields.fields), bool(shown.images.ids), self.look.lights == "file"
         return Has(*flags)
 
-    def _poses(self, solver: PoseSource, envs: CheckedEnvs | None) -> tuple[Poses, Tables]:
+    def _poses(self, solver: PoseSource, envs: CheckedEnvs | None) -> tuple[DrawnPoses, Tables]:
         """Find all that is drawn, and what differs between environments beside: sizes of overlays, lights."""
         self._require_poses(solver)
         count, overlays, mj = count_of(envs, solver), self._drawn.overlays, self.model.mj
@@ -327,9 +327,11 @@ class BatchRenderer:
         if self._has.lights:
             fields |= own_numbers(solver, OFFSETS, envs)
             more["lights"] = placed_lights(mj, self._lights.ids, tables["lights"], fields, (eye, view))
-        return Poses(centre, turn, eye, view), more
+        return DrawnPoses(centre, turn, eye, view), more
 
-    def _find(self, solver: PoseSource, envs_idx: Any, needs: dict[str, bool], before: Poses | None) -> Found:
+    def _find(
+        self, solver: PoseSource, envs_idx: Any, needs: dict[str, bool], before: DrawnPoses | None
+    ) -> PixelFindings:
         """All pictures, in chunks that bound the working memory; rgb and guides are empty unless asked for."""
         runtime = ensure_runtime()
         self._require_poses(solver)
@@ -340,14 +342,14 @@ class BatchRenderer:
         parts = []
         for i in range(0, max(1, count), chunk):
             own = {name: table[i : i + chunk].contiguous() for name, table in more.items()}
-            now = Poses(*(part[i : i + chunk] for part in poses))
+            now = DrawnPoses(*(part[i : i + chunk] for part in poses))
             size = self.width, self.height, self.samples
             parts.append(cast(runtime, self._has, self._drawn, tables | own, now, *size, **needs))
         whole = parts[0] if len(parts) == 1 else tuple(torch.cat(kind) for kind in zip(*parts, strict=True))
         depth, row, guides, rgb = whole
         ids = {name: tables[name] for name in ("geom", "body", "entity")}
         frustum = self._view.frustum.of(envs, solver.num_envs, depth.device)
-        return Found(depth, row, guides, rgb, ids, frustum, poses, before)
+        return PixelFindings(depth, row, guides, rgb, ids, frustum, poses, before)
 
     def _geom_poses(
         self, tables: Tables, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int
@@ -385,7 +387,7 @@ class BatchRenderer:
         """The tables that depend on the camera."""
         if device not in self._view_tables:
             distance = self._view.typical_distance
-            mj, sky = self.model.mj, self._drawn.dress.sky
+            mj, sky = self.model.mj, self._drawn.appearance.sky
             haze = {"haze": haze_of(mj)} if sky >= 0 else {}
             look = self.look.table(mj.stat.extent, distance, self.near, self._reach, **haze)
             look[SHADOWS, 2] = sky + 1

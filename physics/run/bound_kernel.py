@@ -16,9 +16,9 @@ from ..machine.runtime import Runtime
 from ..machine.taichi_thread import in_taichis_thread
 from ..machine.tracing import quick_tracing
 from ..machine.waiting import Waiting
-from ..model.state.room import Room
+from ..model.state.capacity import Capacity
 from .settings import Setting
-from .tiles.growing import GrowingRoom
+from .tiles.growing import GrowingCapacity
 from .tiles.scratch import Scratch
 
 SOLVER = "the solver for this model"
@@ -118,7 +118,7 @@ class BoundKernel:
     """
 
     def __init__(
-        self, kernel: Any, arguments: tuple, room: GrowingRoom, call: torch.Tensor, left: torch.Tensor
+        self, kernel: Any, arguments: tuple, room: GrowingCapacity, call: torch.Tensor, left: torch.Tensor
     ) -> None:
         self.call, self._settings, self._left = call, call.numpy().data, left
         self._kernel, self._arguments, self._room = kernel, arguments, room
@@ -159,7 +159,7 @@ class BoundKernel:
             launch()
         left, settings = self._settings[_LEFT] > 0, self._settings
         if left:
-            needed = Room(settings[_CONTACTS], settings[_ENTRIES], settings[_PAIRS])
+            needed = Capacity(settings[_CONTACTS], settings[_ENTRIES], settings[_PAIRS])
             settings[_LEFT] = settings[_CONTACTS] = settings[_ENTRIES] = settings[_PAIRS] = 0
             try:
                 self._room.grow(needed, int(self._left.sum()))  # the counter may miss tiles of concurrent workers

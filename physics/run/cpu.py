@@ -12,12 +12,12 @@ from ..machine.memory import require_memory
 from ..machine.runtime import Runtime
 from ..model.features import Features
 from ..model.model import Model
-from ..model.state.room import first_room
+from ..model.state.capacity import first_capacity
 from ..model.state.sizes import all_sizes, stored_numbers
 from .bound_kernel import BoundKernel
 from .programs import is_there, shared_program
 from .settings import Count, Setting
-from .tiles.growing import GrowingRoom
+from .tiles.growing import GrowingCapacity
 from .tiles.tiles import Tiles
 
 _NUMBERING = 25
@@ -41,19 +41,19 @@ class CpuArrangement(Tiles):
     def __init__(
         self, runtime: Runtime, model: Model, num_envs: int, width: int, outputs: Collection[str] = ()
     ) -> None:
-        numbers = stored_numbers(all_sizes(model, first_room(model)), outputs)
+        numbers = stored_numbers(all_sizes(model, first_capacity(model)), outputs)
         # also the copies of some environments, with which `reset` fills them and `refresh` evaluates them, and counters
         require_memory(num_envs, 2 * numbers * runtime.torch_dtype.itemsize + 4 * (2 * len(Count)) + _NUMBERING)
         super().__init__(num_envs, width)
         self._runtime = runtime
 
-    def room(self, model: Model) -> GrowingRoom:
+    def room(self, model: Model) -> GrowingCapacity:
         """Return the scratch for a model.
 
         Raises:
             ValueError, MemoryError: the model is too large.
         """
-        return GrowingRoom(model, self.width, self._runtime)
+        return GrowingCapacity(model, self.width, self._runtime)
 
     def kernel(self, features: Features) -> Any:
         """Return the kernel with the optional code of `features`."""
@@ -64,7 +64,7 @@ class CpuArrangement(Tiles):
         return is_there(self._runtime, self.width, features)
 
     def bind(
-        self, kernel: Any, arguments: tuple, room: GrowingRoom, call: torch.Tensor, left: torch.Tensor
+        self, kernel: Any, arguments: tuple, room: GrowingCapacity, call: torch.Tensor, left: torch.Tensor
     ) -> BoundKernel:
         """Return a launch of the kernel over a batch; `call` has the most workers, 0 for as many as have scratch."""
         call[Setting.TILES] = len(left)

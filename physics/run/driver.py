@@ -25,10 +25,20 @@ from ..model.model import Model
 from ..model.state.memory import NOT_INTEGRATED
 from ..model.state.reference import reference_memory
 from ..model.state.snapshot import LARGEST
-from .interface import APPLIED, CLOSED, STATE, ClosedSolverError, Evaluation, Index, View, is_of_one, require_same
+from .interface import (
+    APPLIED,
+    CLOSED,
+    STATE,
+    ClosedSolverError,
+    EvaluatedFields,
+    Index,
+    InPlaceColumns,
+    is_of_one,
+    require_same,
+)
 from .launches import Arrangement, Launches
-from .results.behind import UP_TO_DATE, Behind, forward_some
 from .results.results import Results
+from .results.stale_envs import UP_TO_DATE, StaleEnvs, forward_some
 from .settings import NON_FINITE, Count, Setting
 
 
@@ -60,7 +70,7 @@ class Driver:
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
         self._results = Results(self._launches, arrangement, outputs)
         self._step, self._substeps = self._results.bind(replay=False), 0
-        self._behind = Behind(self.num_envs)
+        self._stale = StaleEnvs(self.num_envs)
         self.reset(None, None)
 
     if not TYPE_CHECKING:
@@ -121,7 +131,7 @@ class Driver:
         """Take `substeps` physics steps under the present controls."""
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
-        self._behind.add(None)
+        self._stale.add(None)
         self._results.forget()  # before the launch, as an interrupt may come right after it
         self._step()
         self._results.stepped()
@@ -137,7 +147,7 @@ class Driver:
         launch = self._results.bind_rollout(self._step.call, given, track)
         launch.prepare()
         with interrupts_wait():
-            self._behind.add(None)
+            self._stale.add(None)
             self._results.forget()
             launch()
             self.write("ctrl", controls[:, -1], None)
@@ -151,7 +161,7 @@ class Driver:
             forward_some(self._arrangement, self._numbers, self._integers, places, index)
             self._results.changed(index)
             return
-        self._behind.clear()
+        self._stale.clear()
         groups = self._launches.groups
         coordinates = slice(0, groups["INPUTS"].stop)  # KEPT begins with those of the last evaluation, in their order
         finite = (self._rows(coordinates).abs() <= LARGEST).all(dim=self._arrangement.axis, keepdim=True)
@@ -166,9 +176,9 @@ class Driver:
         before.copy_(torch.where(chosen, self._counter(Count.STEPS), before))
         self._results.changed(index)
 
-    def forward_behind(self) -> None:
+    def forward_stale(self) -> None:
         """Do what `forward` does for the environments whose state or inputs changed since their last evaluation."""
-        behind = self._behind.take()
+        behind = self._stale.take()
         if behind is not UP_TO_DATE:
             self.forward(behind)
 
@@ -204,7 +214,7 @@ class Driver:
         if APPLIED.get(name, 0) & ~self._launches.applied:
             self._apply_forces(APPLIED[name])
         self._arrangement.write(self._numbers, self._room.offsets[name], rows, self._room.widths[name], index)
-        self._behind.add(index)
+        self._stale.add(index)
 
     def read_columns(self, name: str, columns: np.ndarray, index: Index) -> torch.Tensor:
         """Return single numbers (k,) of a field of the state, (environments, k)."""
@@ -215,7 +225,7 @@ class Driver:
         if APPLIED.get(name, 0) & ~self._launches.applied:
             self._apply_forces(APPLIED[name])
         self._arrangement.write_columns(self._numbers, columns + self._room.offsets[name], rows, index)
-        self._behind.add(index)
+        self._stale.add(index)
 
     @normal_mode
     def _apply_forces(self, which: int) -> None:
@@ -289,7 +299,7 @@ class Driver:
         for name, which in APPLIED.items():
             if which & ~self._launches.applied and state["memory"][:, self._place(name)].any():
                 self._apply_forces(which)
-        self._behind.add(index)
+        self._stale.add(index)
         self._results.changed(index)
 
     def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
@@ -301,7 +311,7 @@ class Driver:
                 found.add(name)
         return found
 
-    def view(self, name: str) -> View | None:
+    def view(self, name: str) -> InPlaceColumns | None:
         """Return the numbers of a field of the state, of an output, or "faults", in place.
 
         The result is None for several environments in lanes: their numbers are not the rows of one tensor.
@@ -310,12 +320,12 @@ class Driver:
         if memory is None or counters is None:
             return None
         if name == "faults":
-            return View(counters, slice(Count.FAULT, Count.FAULT + 1))
+            return InPlaceColumns(counters, slice(Count.FAULT, Count.FAULT + 1))
         if name in STATE:
-            return View(memory, self._place(name))
+            return InPlaceColumns(memory, self._place(name))
         if name not in self._results.places:
             return None
-        return View(self._results.values[: self.num_envs], self._results.places[name])
+        return InPlaceColumns(self._results.values[: self.num_envs], self._results.places[name])
 
     def close(self) -> None:
         """Free all memory. A thread that is using it raises ClosedSolverError, or has just finished."""
@@ -356,20 +366,20 @@ class Driver:
         That is the last evaluation or, with Runge-Kutta, the first stage of the last step. Fields that steps deliver
         are returned without a copy.
         """
-        if self.sizes["nqbegin"]:
-            return self._results.fields(names, index, beginning=True)
+        if self.sizes["nstart"]:
+            return self._results.fields(names, index, at_start=True)
         if index is None and self.delivers(names):
             self.refresh(None)
             return self._delivered(names, self._results.values[: self.num_envs])
         return self.evaluate(names, index)
 
     @normal_mode
-    def evaluate_together(self, names: Sequence[str], index: Index) -> Evaluation:
+    def evaluate_together(self, names: Sequence[str], index: Index) -> EvaluatedFields:
         """Return fields of environments, and the integers of the same evaluation."""
         return self._results.together(names, index)
 
     @normal_mode
-    def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> Evaluation:
+    def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> EvaluatedFields:
         """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
         rows = self._rows(self._place(f"eval_{field}"))
         kept = rows.clone()
@@ -378,4 +388,4 @@ class Driver:
             block = self._results.evaluate(names, None, True)
         finally:
             rows.copy_(kept)
-        return Evaluation({name: block.values[:, block.places[name]] for name in names}, block.indices)
+        return EvaluatedFields({name: block.values[:, block.places[name]] for name in names}, block.indices)

@@ -13,7 +13,7 @@ from ..machine.memory import require_memory
 from ..machine.runtime import Runtime
 from ..model.features import Features
 from ..model.model import Model
-from ..model.state.room import most_room
+from ..model.state.capacity import most_capacity
 from ..model.state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows, stored_numbers
 from .columns.columns import Columns
 from .columns.gpu_launch import ColumnKernel, shared_column_kernel
@@ -37,13 +37,13 @@ class GpuArrangement(Columns):
         self._outputs = outputs
         self._runtime = runtime
 
-    def room(self, model: Model) -> "FullRoom":
+    def room(self, model: Model) -> "FullCapacity":
         """Return the scratch for a model, which never grows.
 
         Raises:
             MemoryError: so many environments do not fit, or kernels cannot address them.
         """
-        return FullRoom(model, self, self._runtime.precision, self._outputs)
+        return FullCapacity(model, self, self._runtime.precision, self._outputs)
 
     def kernel(self, features: Features) -> ColumnKernel:
         """Return the kernel with the optional code of `features`."""
@@ -60,7 +60,7 @@ class GpuArrangement(Columns):
         return BoundColumns(kernel, arguments, call)
 
 
-class FullRoom(ScratchRows):
+class FullCapacity(ScratchRows):
     """Scratch for every environment, with capacities for the most that the model could ever need.
 
     Args:
@@ -85,7 +85,7 @@ class FullRoom(ScratchRows):
             outputs: fields that will be stored beside the memory; None: both are allocated already.
         """
         model, num_envs, device = self._model, self._batch.num_envs, self._batch.device
-        self._take(all_sizes(model, most_room(model, lanes=1), parameters, lanes=1))
+        self._take(all_sizes(model, most_capacity(model, lanes=1), parameters, lanes=1))
         counts = scratch_rows(self.sizes)
         there_is = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
         stored = 0 if outputs is None else stored_numbers(self.sizes, outputs) * int(self._precision) // 8

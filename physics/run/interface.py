@@ -30,7 +30,7 @@ class ClosedSolverError(RuntimeError):
     """A solver is used after `close`."""
 
 
-class Batch(NamedTuple):
+class BatchMemory(NamedTuple):
     """The memory, counters and own numbers of environments, as the arrangement lays them out."""
 
     memory: torch.Tensor
@@ -38,14 +38,14 @@ class Batch(NamedTuple):
     own: torch.Tensor
 
 
-class View(NamedTuple):
+class InPlaceColumns(NamedTuple):
     """Numbers of every environment in place: `block` is a view (num_envs, numbers), `place` has the columns meant."""
 
     block: torch.Tensor
     place: slice
 
 
-class Evaluation(NamedTuple):
+class EvaluatedFields(NamedTuple):
     """Fields of environments at their last evaluation.
 
     Attributes:

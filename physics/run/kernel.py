@@ -17,8 +17,8 @@ from ..model.features import Features
 from ..model.state.views import ModelView, Workspace
 from .settings import Setting
 from .tiles.scratch import Scratch
+from .tiles.tile_pass import run_tile, spread_parameters
 from .tiles.tile_view import ARGUMENTS, Arguments, TileView
-from .tiles.turn import spread_parameters, take_turn
 
 
 def number_array(lanes: Lanes) -> Any:
@@ -76,7 +76,7 @@ def prepare(model, work, arrays):
 def take_tile(model, work, arrays, k: ti.i32):
     """Take tile k through its turn, unless this launch repeats tiles that were left, and k was not."""
     if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
-        take_turn(model, work, TileView(work.lanes, arrays, k))
+        run_tile(model, work, TileView(work.lanes, arrays, k))
 
 
 @func

@@ -14,7 +14,7 @@ from ..model.state.sizes import PARAMETER_FIELDS, flat_reals, memory_groups
 from .columns.columns import Columns
 from .cpu import CpuArrangement
 from .gpu import GpuArrangement
-from .interface import Batch, Index
+from .interface import BatchMemory, Index
 from .results.plan import ask_for
 from .settings import CALL_LENGTH, Count, Setting
 from .tiles.tiles import Tiles
@@ -107,7 +107,7 @@ class Launches:
         self.groups = memory_groups(self.room.sizes)
         memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
         self.own = OwnNumbers(arrangement)
-        self.batch = Batch(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
+        self.batch = BatchMemory(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
         self._precise = torch.from_numpy(flat_reals(model, np.float64)).to(device)
         self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
@@ -147,17 +147,17 @@ class Launches:
         """Return the selection of fields where the scratch has them at present."""
         return select(names, self.room.offsets, self.room.widths, self._arrangement.device)
 
-    def call(self, selection: Selection, replay: bool, integers: int = 0, beginning: bool = False) -> torch.Tensor:
+    def call(self, selection: Selection, replay: bool, integers: int = 0, at_start: bool = False) -> torch.Tensor:
         """Return the settings of a launch that hands out fields and integers.
 
         Args:
             selection: the fields.
             replay: evaluate at the state of the last evaluation instead of taking steps.
             integers: number of integers of the scratch.
-            beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
+            at_start: evaluate at the start of the last step, if its integrator is Runge-Kutta's.
         """
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
-        call[Setting.REPLAY], call[Setting.BEGINNING] = int(replay), int(beginning)
+        call[Setting.REPLAY], call[Setting.AT_START] = int(replay), int(at_start)
         call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
         call[Setting.PARAMETERS], call[Setting.APPLIED] = self.own.count, self.applied
         for name, group in self.groups.items():
@@ -170,7 +170,7 @@ class Launches:
         call: torch.Tensor,
         selection: Selection,
         values: torch.Tensor,
-        batch: Batch | None = None,
+        batch: BatchMemory | None = None,
         dump: torch.Tensor | None = None,
         left: torch.Tensor | None = None,
         periods: Sequence[torch.Tensor] | None = None,

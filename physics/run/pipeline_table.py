@@ -17,9 +17,8 @@ from ..mechanics.constraint.hessian_pattern import lay_out_dofs
 from ..mechanics.dynamics.smooth import smooth_acceleration
 from ..model.state.declared import declarations
 from ..model.state.snapshot import (
-    back_to_beginning,
+    back_to_start,
     hold_faulty,
-    keep_beginning,
     keep_evaluation,
     keep_start,
     reject_nonfinite,
@@ -27,7 +26,7 @@ from ..model.state.snapshot import (
 )
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 from .step import PIPELINE
-from .tiles.turn import ON_REQUEST
+from .tiles.tile_pass import ON_REQUEST
 
 _COLLISION = (*KINDS_OF_PAIRS, *(stage for _, stage in CONTACTS_AGAIN.entries))
 _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
@@ -35,7 +34,7 @@ _SECTIONS: tuple[tuple[str, tuple[Stage, ...]], ...] = (
     (
         "Before an evaluation",
         (
-            *(back_to_beginning, reject_nonfinite, keep_start, keep_beginning, keep_evaluation),
+            *(back_to_start, reject_nonfinite, keep_start, keep_evaluation),
             *(stage for _, stage in BEGINNING.entries),
         ),
     ),

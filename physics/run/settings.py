@@ -36,6 +36,8 @@ class Setting(_FromZero):
     """Number of rows of KEPT."""
     KEPT_FORCES = auto()
     """Number of rows of KEPT_FORCES."""
+    START = auto()
+    """Number of rows of START; 0: the memory has none."""
     PARAMETERS = auto()
     """Number of rows of PARAMETERS."""
     APPLIED = auto()
@@ -43,9 +45,9 @@ class Setting(_FromZero):
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
     REQUESTED = auto()
-    """Sum of the bits of stages behind the pipeline that are to run (`turn.ON_REQUEST`)."""
-    BEGINNING = auto()
-    """1: with REPLAY, evaluate where the last step began, if the integrator is Runge-Kutta."""
+    """Sum of the bits of stages behind the pipeline that are to run (`tile_pass.ON_REQUEST`)."""
+    AT_START = auto()
+    """1: with REPLAY, evaluate at the start of the last step, if the integrator is Runge-Kutta."""
     AGAIN = auto()
     """1: take only the tiles that are marked in the argument `left`."""
     LAST = auto()

@@ -44,8 +44,8 @@ from ..mechanics.dynamics.stage_time import RK4
 from ..mechanics.kinematics.center_of_mass import center_of_mass
 from ..mechanics.kinematics.forward import forward_kinematics, geom_frames
 from ..model.features import Features
-from ..model.state.room import fits
-from ..model.state.snapshot import hold_faulty, keep_beginning, keep_evaluation, keep_start, report_mean_acceleration
+from ..model.state.capacity import within_capacity
+from ..model.state.snapshot import hold_faulty, keep_evaluation, keep_start, report_mean_acceleration
 from .integrate import advance, implicit_acceleration, runge_kutta_stage
 
 _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
@@ -84,7 +84,9 @@ LAST = len(PIPELINE) - 1
 def forward(model, work, last: ti.i32):
     """Compute what follows from qpos, qvel and ctrl up to stage `last`: poses, velocities, forces, accelerations."""
     for place, stage in ti.static(stages_of(model.has)):
-        if place <= last and fits(work):  # a block per stage, as Taichi's passes take the square of a block's length
+        if place <= last and within_capacity(
+            work
+        ):  # a block per stage, as Taichi's passes take the square of a block's length
             stage(model, work)
 
 
@@ -111,7 +113,6 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
         # states that the integrator, sensors and outputs need later
         if stage == 0 and substeps > 0:
             keep_start(model, work)
-            keep_beginning(model, work)
         if evaluation == evaluations - 1:
             keep_evaluation(model, work)
         for begin in ti.static(BEGINNING.of(model.has)):

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from ..base.batch_numbers import numbers_for
+from ..machine.closed import invalidate
 from ..machine.machine import lane_width
-from ..machine.retired import retire
 from ..machine.runtime import Runtime, ensure_runtime
 from ..machine.scalars import as_count, as_names
 from ..model.features import Features
@@ -134,7 +134,7 @@ class RigidSolver(SolverNames):
     def close(self) -> None:
         """Give the memory of this batch back; all else asked of the solver and its objects raises ClosedSolverError."""
         for part in (self, *self._objects):
-            retire(part, ClosedSolverError, CLOSED, keeps=("close",))
+            invalidate(part, ClosedSolverError, CLOSED, keeps=("close",))
         self._driver.close()
 
     def step(self, n: int = 1) -> None:
@@ -185,7 +185,7 @@ class RigidSolver(SolverNames):
 
         A change is a step, and a write of coordinates or inputs.
         """
-        self._driver.forward_behind()
+        self._driver.forward_stale()
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""

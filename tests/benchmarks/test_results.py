@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tumble.benchmarks import history
 from tumble.benchmarks.main import args_without_path, main
-from tumble.benchmarks.results import Result, Table, Verdict, conditions, save
+from tumble.benchmarks.results import BenchmarkResult, Table, Verdict, conditions, save
 
 
 def test_table_is_aligned_markdown():
@@ -31,7 +31,7 @@ def test_verdicts_know_both_directions():
 def test_record_is_json_without_paths_of_the_machine(tmp_path):
     file = tmp_path / "deep" / "result.json"
     arguments = ["physics", "--json", str(file), "--rounds", "5"]
-    result = Result([Table("t", {}, [{"seconds": (1.0, 2.0)}])], [Verdict("v", 1.0, 2.0)], ["note"])
+    result = BenchmarkResult([Table("t", {}, [{"seconds": (1.0, 2.0)}])], [Verdict("v", 1.0, 2.0)], ["note"])
     save(file, {**conditions(args_without_path(arguments)), **result.record()})
     record = json.loads(file.read_text(encoding="utf-8"))
     assert record["command"] == "tumble bench physics --rounds 5"
@@ -49,7 +49,7 @@ def record(value, command="tumble bench envs --rounds 3"):
     """A record of one figure, on a machine that stays the same."""
     machine = {"processor": "AMD", "cores": 2, "busy before": 0.0}
     head = {"command": command, "date": "2026-11-28", "commit": "0123456789abcdef-dirty", "machine": machine}
-    return head | Result([], [Verdict("Ant: times envpool's steps, a second", value, 3.0)]).record()
+    return head | BenchmarkResult([], [Verdict("Ant: times envpool's steps, a second", value, 3.0)]).record()
 
 
 def test_a_record_leaves_a_row_of_each_figure_in_the_history_of_its_folder(tmp_path):
@@ -58,7 +58,7 @@ def test_a_record_leaves_a_row_of_each_figure_in_the_history_of_its_folder(tmp_p
     (tmp_path / history.FILE).write_text(",".join(history.COLUMNS) + "\n", encoding="utf-8")
     history.add(tmp_path, record(12.3456))
     table = Table("t", {}, [{"stage": "load", "Ant": 0.51239, "all": [1.0]}, {"stage": "step", "Ant": 2.0, "n": 3}])
-    history.add(tmp_path, {**record(0, "tumble bench profile"), **Result([table]).record()})
+    history.add(tmp_path, {**record(0, "tumble bench profile"), **BenchmarkResult([table]).record()})
     first, *others = history.read(tmp_path / history.FILE)
     assert first == {
         "date": "2026-11-28",

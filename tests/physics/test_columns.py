@@ -88,7 +88,7 @@ def test_every_model_has_the_same_bits(names, lanes, monkeypatch):
     """In double precision, named models and some random ones, by kernels with code that many of them need."""
     names, found = names(), []
     of = Features.of
-    wide = {"ball_joints": True, "hulls": True, "solids": True, "pairs_by_hand": True}
+    wide = {"ball_joints": True, "hulls": True, "solids": True, "explicit_pairs": True}
     monkeypatch.setattr(Features, "of", staticmethod(lambda model, single: replace(of(model, single), **wide)))
     for columns in (False, True):
         start_with(columns, "64", lanes)

@@ -251,7 +251,9 @@ def test_the_tables_of_rays_and_pictures_are_those_of_a_mesh():
     drawn = [render_model(mj, Look()) for mj in (sdf, mesh)]
     for name in ("geom", "kind", "shape", "paint", "solids"):
         assert np.array_equal(getattr(drawn[0], name), getattr(drawn[1], name))
-    assert not drawn[0].left_out and np.array_equal(drawn[0].dress.trees.corners, drawn[1].dress.trees.corners)
+    assert not drawn[0].left_out and np.array_equal(
+        drawn[0].appearance.trees.corners, drawn[1].appearance.trees.corners
+    )
 
 
 @pytest.mark.slow

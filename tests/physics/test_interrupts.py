@@ -22,8 +22,8 @@ from tumble.physics.run.columns import gpu_launch
 
 from .interrupting import interrupted, interrupted_after_launch
 from .starts import run_in_columns
+from .test_capacity import TINY, begin_with, spheres
 from .test_driver_host import NUM_ENVS, XML, states
-from .test_room import TINY, begin_with, spheres
 
 apart = pytest.mark.skipif(not programs.can_compile_apart(), reason="units cannot be compiled here")
 

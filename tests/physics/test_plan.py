@@ -19,7 +19,7 @@ from tumble.physics.run.programs import TURN, Program
 from tumble.physics.run.results.plan import LAST, ask_for, last_needed, written_in
 from tumble.physics.run.settings import CALL_LENGTH, Setting
 from tumble.physics.run.step import PIPELINE, stages_of
-from tumble.physics.run.tiles.turn import ON_REQUEST
+from tumble.physics.run.tiles.tile_pass import ON_REQUEST
 
 from ..test_architecture import ROOT
 from .parity.catalogue import load
@@ -106,12 +106,12 @@ def moved(name: str, options: dict) -> RigidSolver:
     return solver
 
 
-def evaluated(solver: RigidSolver, names: list[str], beginning: bool) -> dict[str, np.ndarray]:
+def evaluated(solver: RigidSolver, names: list[str], at_start: bool) -> dict[str, np.ndarray]:
     """Bits of fields as one launch computes them, in scratch that has no numbers before it."""
     driver = solver._driver
     if isinstance(driver._launches.kernel, Program):
         driver._launches.kernel.scratch._room[0].fill(np.nan)
-    block = driver._results.evaluate(names, None, False, beginning=beginning)
+    block = driver._results.evaluate(names, None, False, at_start=at_start)
     values = block.values[:NUM_ENVS].numpy()
     return {name: values[:, block.places[name]].tobytes() for name in names}
 
@@ -133,11 +133,11 @@ def test_a_quantity_by_itself_has_the_bits_that_it_has_with_all_others(name):
     assert bool(solver.asleep.any()) == ("sleep" in MODELS[name].get("enableflags", ()))
     assert torch.isfinite(solver.get("qacc")).all() and (solver.get("solver_niter") > 0.0).any()
     names = computed(solver)
-    for beginning in {False, solver._driver.sizes["nqbegin"] > 0}:
+    for at_start in {False, solver._driver.sizes["nstart"] > 0}:
         for group, all_names in ((names, names), (SMOOTH, [*names, *SMOOTH])):
-            together = evaluated(solver, all_names, beginning)
+            together = evaluated(solver, all_names, at_start)
             for quantity in group:
-                assert evaluated(solver, [quantity], beginning)[quantity] == together[quantity], (quantity, beginning)
+                assert evaluated(solver, [quantity], at_start)[quantity] == together[quantity], (quantity, at_start)
 
 
 def _note(called: list[str], name: str, stage: Callable[[int], None], context: int) -> None:

@@ -17,7 +17,7 @@ from tumble.physics.machine.memory import available_memory
 from tumble.physics.machine.runtime import StaleRuntimeError, ensure_runtime
 from tumble.physics.model.loading.sanity import ModelLoadError
 from tumble.physics.run.columns.columns import Columns
-from tumble.physics.run.gpu import FullRoom
+from tumble.physics.run.gpu import FullCapacity
 from tumble.physics.solver.solver import ClosedSolverError
 
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
@@ -203,7 +203,7 @@ def test_outputs_count_in_the_memory_of_a_batch(model, columns):
     for outputs in ((), OUTPUTS):
         with pytest.raises(MemoryError, match="are free: at most") as refusal:
             if columns:
-                FullRoom(model, Columns(10**12, torch.device("cpu")), "32", outputs)
+                FullCapacity(model, Columns(10**12, torch.device("cpu")), "32", outputs)
             else:
                 RigidSolver(model, 10**12, outputs=tuple(outputs))
         refused.append(bytes_in(refusal))

@@ -323,5 +323,5 @@ def test_models_without_sensors_and_with_sensors_off():
     mjm = copy.copy(load("sensors"))
     mjm.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
     model = Model.from_mjmodel(mjm)
-    assert not any(model.sizes[name] for name in ("nsense", "nsensed", "nlimitsense", "nqbegin"))
+    assert not any(model.sizes[name] for name in ("nsense", "nsensed", "nlimitsense", "nstart"))
     assert not RigidSolver(model, 2, lanes=LANES).sensordata.any()

@@ -8,7 +8,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.mechanics.collision.broad import broad_phase
-from tumble.physics.model.state.room import Room
+from tumble.physics.model.state.capacity import Capacity
 from tumble.physics.run.tiles import growing
 
 from ..widths import WIDTH
@@ -128,7 +128,7 @@ def both(spec: mujoco.MjSpec, num_envs: int = NUM_ENVS, **options) -> list[Rigid
 def test_contacts_are_those_of_the_list(monkeypatch, precision):
     """Also where the room for them has to grow, and in whatever states the bodies come."""
     run_with(precision)
-    monkeypatch.setattr(growing, "first_room", lambda model: Room(1, int(model.values["dof_depth"].sum()), 1))
+    monkeypatch.setattr(growing, "first_room", lambda model: Capacity(1, int(model.values["dof_depth"].sum()), 1))
     grid, listed = both(course())
     assert grid.model.sizes["npair"] < 0.5 * listed.model.sizes["npair"]
     assert (grid.model.row_pairs == listed.model.row_pairs).all()

@@ -9,7 +9,7 @@ import tumble
 from tumble.benchmarks.scenes import SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.mechanics.collision.broad import broad_phase
-from tumble.physics.model.state.room import Room
+from tumble.physics.model.state.capacity import Capacity
 from tumble.physics.run.tiles import growing
 
 from .starts import run_in_columns
@@ -62,7 +62,7 @@ def both(request):
     """The same crowd by the list and by the sweep, which begins with room for few pairs."""
     tumble.init(precision="64")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing, "first_room", lambda model: Room(1, int(model.values["dof_depth"].sum()), 1))
+        patch.setattr(growing, "first_room", lambda model: Capacity(1, int(model.values["dof_depth"].sum()), 1))
         solvers = []
         for which in ("pairs", "sweep"):
             model = Model.from_mjspec(crowd(request.param), solver="cg", broad_phase=which, **CONVERGED)

@@ -11,8 +11,8 @@ from PIL import Image
 import tumble.scene as gs
 from tumble.physics import Model
 from tumble.physics.machine.runtime import init
+from tumble.physics.model.loading.export_mjcf import ModelWriteError, differences
 from tumble.physics.model.loading.sanity import ModelLoadError
-from tumble.physics.model.loading.written import ModelWriteError, differences
 from tumble.scene.fingers import opposed_fingers, warn_of_long_steps
 from tumble.terrain import Terrain
 from tumble.terrain import files as terrain_files

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 from tumble.viewer import Viewer
-from tumble.viewer.floor import Light, linear
+from tumble.viewer.floor import SceneLight, linear
 from tumble.viewer.glb import painted_glb
 
 from .browser import needs_chromium
@@ -31,9 +31,9 @@ def test_painted_files_have_the_surfaces_and_colors_that_were_given():
 
 
 def test_light_is_that_of_the_sun_and_of_the_half_of_the_sky_that_a_surface_faces():
-    light = Light()
+    light = SceneLight()
     sun = np.array([-0.36, -0.48, 0.8])
-    away = Light(ambient=(0.5, 0.25, 1.0)).on(-sun)
+    away = SceneLight(ambient=(0.5, 0.25, 1.0)).on(-sun)
     np.testing.assert_allclose(away, linear(np.array([0.5, 0.25, 1.0])))  # the sun is behind
     facing, across = light.on(sun), light.on(np.array([0.8, -0.6, 0.0]))
     assert (facing > across).all() and across[2] > across[0]  # half of it is the sky's, which is blue

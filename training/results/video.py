@@ -22,7 +22,7 @@ MODEL_FPS = 30.0
 
 
 @dataclass(frozen=True)
-class Film:
+class FilmFrames:
     """Frames that are drawn one by one, (height, width, 3) bytes each, and how many a second show real time."""
 
     frames: Iterator[np.ndarray]
@@ -43,7 +43,7 @@ def film_policy(
     options: dict[str, Any] | None = None,
     style: FilmStyle | None = None,
     deterministic: bool = True,
-) -> Film:
+) -> FilmFrames:
     """Film a policy playing one episode in each of some environments, or `seconds` of it.
 
     Options of the task replace the run's. MuJoCo's motion is drawn by Tumble, too. An environment whose episode has
@@ -72,12 +72,12 @@ def film_policy(
             pictures = now
             yield laid_out(pictures, style)
 
-    return Film(frames(), style.fps(fps))
+    return FilmFrames(frames(), style.fps(fps))
 
 
 def film_task(
     task: str, num_envs: int, seed: int, seconds: float, style: FilmStyle | None = None, **options: Any
-) -> Film:
+) -> FilmFrames:
     """Film a task from its reset under random actions; several environments are tiled into one frame.
 
     Args:
@@ -111,7 +111,7 @@ def film_task(
             yield laid_out(shoot(envs, style, board), style)
         envs.close()
 
-    return Film(frames(), style.fps(fps))
+    return FilmFrames(frames(), style.fps(fps))
 
 
 def film_model(
@@ -123,7 +123,7 @@ def film_model(
     num_envs: int = 1,
     style: FilmStyle | None = None,
     renderer: str | Mapping[str, Any] = "rays",
-) -> Film:
+) -> FilmFrames:
     """Film an MJCF file: its reference state, then `seconds` of motion with the controls at zero.
 
     A slow film has pictures of as many moments more.
@@ -157,7 +157,7 @@ def film_model(
             pictures = drawn.render(solver).cpu().numpy()
             yield laid_out(board.write(pictures, None if pixels is None else pixels.cpu().numpy(), names), style)
 
-    return Film(frames(), style.fps(1.0 / dt))
+    return FilmFrames(frames(), style.fps(1.0 / dt))
 
 
 @contextmanager

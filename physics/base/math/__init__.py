@@ -13,7 +13,7 @@ straight-line arithmetic on lanes and costs nothing at run time. A *mask* is a l
 from .func import func, with_types
 from .lanes import Lanes
 from .quaternion import Quat
-from .spatial import Inertia, Motion
+from .spatial import SpatialInertia, SpatialMotion
 from .vector import Mat3, Sym3, Vec3
 
-__all__ = ["Inertia", "Lanes", "Mat3", "Motion", "Quat", "Sym3", "Vec3", "func", "with_types"]
+__all__ = ["Lanes", "Mat3", "Quat", "SpatialInertia", "SpatialMotion", "Sym3", "Vec3", "func", "with_types"]

@@ -8,7 +8,7 @@ from .lanes import LaneValue, traced
 from .vector import Sym3, Vec3
 
 
-class Motion(LaneValue):
+class SpatialMotion(LaneValue):
     """A spatial motion or force: rotational part first (angular velocity or torque), then the translational part."""
 
     def __init__(self, rot: Vec3, lin: Vec3) -> None:
@@ -18,16 +18,16 @@ class Motion(LaneValue):
         """Return the components `rot` and `lin`."""
         return self.rot, self.lin
 
-    def __add__(self, other: "Motion") -> "Motion":
-        return Motion(self.rot + other.rot, self.lin + other.lin)
+    def __add__(self, other: "SpatialMotion") -> "SpatialMotion":
+        return SpatialMotion(self.rot + other.rot, self.lin + other.lin)
 
-    def __sub__(self, other: "Motion") -> "Motion":
-        return Motion(self.rot - other.rot, self.lin - other.lin)
+    def __sub__(self, other: "SpatialMotion") -> "SpatialMotion":
+        return SpatialMotion(self.rot - other.rot, self.lin - other.lin)
 
-    def __mul__(self, scale: Any) -> "Motion":
-        return Motion(self.rot * scale, self.lin * scale)
+    def __mul__(self, scale: Any) -> "SpatialMotion":
+        return SpatialMotion(self.rot * scale, self.lin * scale)
 
-    def dot(self, other: "Motion") -> Any:
+    def dot(self, other: "SpatialMotion") -> Any:
         """Return the scalar product: the power (W) of a force along a motion."""
         return self.rot.dot(other.rot) + self.lin.dot(other.lin)
 
@@ -49,7 +49,7 @@ def parallel_axis(own: Sym3, arm: Vec3, mass: Any) -> Sym3:
     )
 
 
-class Inertia(LaneValue):
+class SpatialInertia(LaneValue):
     """Rigid-body inertia about a reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
 
     def __init__(self, rot: Sym3, moment: Vec3, mass: Any) -> None:
@@ -60,16 +60,16 @@ class Inertia(LaneValue):
         return self.rot, self.moment, self.mass
 
     @staticmethod
-    def about(own: Sym3, offset: Vec3, mass: Any) -> "Inertia":
+    def about(own: Sym3, offset: Vec3, mass: Any) -> "SpatialInertia":
         """Return the inertia of a body whose centre of mass is `offset` (m) from the reference point.
 
         `own` is the body's inertia (kg m^2) about its centre of mass, and `mass` is in kg.
         """
-        return Inertia(parallel_axis(own, offset, mass), offset * mass, mass)
+        return SpatialInertia(parallel_axis(own, offset, mass), offset * mass, mass)
 
-    def times(self, v: Motion) -> Motion:
+    def times(self, v: SpatialMotion) -> SpatialMotion:
         """Return the momentum of the body for the velocity `v`, or the force for the acceleration `v`."""
-        return Motion(
+        return SpatialMotion(
             self.rot.times(v.rot) + self.moment.cross(v.lin),
             v.lin * self.mass - self.moment.cross(v.rot),
         )

@@ -20,7 +20,7 @@ _WHITE = np.full(4, 255, np.uint8)
 
 
 @dataclass(eq=False)
-class Part:
+class MeshPart:
     """One part of a file: its geometry, with normals and uvs by corner (m, 3, ...), and what covers it."""
 
     vertices: np.ndarray
@@ -32,14 +32,14 @@ class Part:
     shininess: float = 0.5
 
 
-def part_of(mesh: Any, faces: np.ndarray) -> Part:
+def part_of(mesh: Any, faces: np.ndarray) -> MeshPart:
     """Colours, image, uvs and normals of a `trimesh.Trimesh`; where it lies is the caller's."""
     normals = mesh._cache.cache.get("vertex_normals")  # those of the file alone: the property would make some
     if normals is not None and len(normals) == len(mesh.vertices):
         normals = np.asarray(normals, float)[faces]
     else:
         normals = None
-    part = Part(np.zeros((0, 3)), faces, normals, None, None)
+    part = MeshPart(np.zeros((0, 3)), faces, normals, None, None)
     visual = mesh.visual
     if visual.kind == "texture":
         _read_material(part, visual, len(mesh.vertices))
@@ -51,7 +51,7 @@ def part_of(mesh: Any, faces: np.ndarray) -> Part:
     return part
 
 
-def _read_material(part: Part, visual: Any, count: int) -> None:
+def _read_material(part: MeshPart, visual: Any, count: int) -> None:
     """Colour, image and uvs of a part with a material, of whichever of trimesh's two kinds."""
     material, uv = visual.material, getattr(visual, "uv", None)
     factor = getattr(material, "baseColorFactor", None)
@@ -67,7 +67,7 @@ def _read_material(part: Part, visual: Any, count: int) -> None:
         part.image, part.uvs = image, np.asarray(uv, float)[part.faces]
 
 
-def appearance_of(parts: list[Part]) -> tuple[np.ndarray | None, Appearance | None]:
+def appearance_of(parts: list[MeshPart]) -> tuple[np.ndarray | None, Appearance | None]:
     """Uvs by corner (m, 3, 2) of all parts together, and their appearance; None and None where no part has any.
 
     Raises:
@@ -87,14 +87,14 @@ def appearance_of(parts: list[Part]) -> tuple[np.ndarray | None, Appearance | No
     return uvs, Appearance(rgba, image, shininess)
 
 
-def _same_look(part: Part, first: Part) -> bool:
+def _same_look(part: MeshPart, first: MeshPart) -> bool:
     if part.image is None or part.colours is None or first.colours is None:
         return False
     same = part.image is first.image or (part.image.size == first.image.size and part.image == first.image)
     return same and np.array_equal(part.colours[0], first.colours[0])
 
 
-def _mean_colours(parts: list[Part]) -> dict[int, np.ndarray]:
+def _mean_colours(parts: list[MeshPart]) -> dict[int, np.ndarray]:
     """The mean (4,) of every image, by its identity; each is unpacked once."""
     images = {id(part.image): part.image for part in parts if part.image is not None}
     total = sum(image.size[0] * image.size[1] for image in images.values())
@@ -107,7 +107,7 @@ def _mean_colours(parts: list[Part]) -> dict[int, np.ndarray]:
     return means
 
 
-def _flat_colours(part: Part, means: dict[int, np.ndarray]) -> np.ndarray:
+def _flat_colours(part: MeshPart, means: dict[int, np.ndarray]) -> np.ndarray:
     """A colour for each face (m, 4); of an image its mean."""
     if part.colours is None:
         return np.tile(_WHITE, (len(part.faces), 1))

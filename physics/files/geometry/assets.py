@@ -17,7 +17,7 @@ import numpy as np
 
 from .declared import MOST_STL_FACES, check_msh, check_obj, is_binary_stl
 from .files import LARGEST_FILE, MeshFileError, read_file, size_of_file
-from .mesh import Mesh, different_rows
+from .mesh import TriangleMesh, different_rows
 from .trimesh_files import CHECKS, parse_mesh
 
 _BY_CONTENT = {
@@ -148,7 +148,7 @@ def mesh_vertices(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh) -> np.ndarray:
     return vertices
 
 
-def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
+def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: TriangleMesh) -> None:
     """Give a mesh element of a spec these numbers instead of a file, and a material if it has none."""
     element.file, element.content_type = "", ""
     seen_only = not any(geom.contype or geom.conaffinity for geom in spec.geoms if geom.meshname == element.name)
@@ -163,7 +163,7 @@ def put_mesh(spec: mujoco.MjSpec, element: mujoco.MjsMesh, mesh: Mesh) -> None:
         element.material = _add_material(spec, element.name, mesh)
 
 
-def with_normals(mesh: Mesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def with_normals(mesh: TriangleMesh, split: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Vertices, faces, and a normal for each vertex: MuJoCo 4.0.0 keeps no other (it passes over `userfacenormal`).
 
     Args:
@@ -188,7 +188,7 @@ def _indexed(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows.reshape(-1), number.reshape(-1).astype(np.int32)
 
 
-def _add_material(spec: mujoco.MjSpec, base: str, mesh: Mesh) -> str:
+def _add_material(spec: mujoco.MjSpec, base: str, mesh: TriangleMesh) -> str:
     """A material, and a texture if there is an image, for a mesh of this name; the name of the material."""
     look = mesh.appearance
     assert look is not None

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .baked import Arrays, baked
-from .distance_grid import Grid, grid_of
+from .distance_grid import DistanceGrid, grid_of
 from .files import MeshFileError
-from .surface import Surface, closed_surface
+from .surface import ClosedSurface, closed_surface
 from .surface_samples import Binned, binned, contact_edges, contact_points
 from .triangle_distance import Triangles
 
@@ -147,7 +147,7 @@ def _baked(vertices: np.ndarray, faces: np.ndarray, error: float | None, resolut
     }
 
 
-def _grid(surface: Surface, triangles: Triangles, cell: float) -> Grid:
+def _grid(surface: ClosedSurface, triangles: Triangles, cell: float) -> DistanceGrid:
     """Return a grid around a surface, its middle in the middle."""
     low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
     cells = np.ceil((high - low) / cell + 2 * ROOM)
@@ -158,7 +158,7 @@ def _grid(surface: Surface, triangles: Triangles, cell: float) -> Grid:
     return grid_of(surface, triangles, (low + high - cells * cell) / 2, cell, cells.astype(np.int64) + 1)
 
 
-def _finest(surface: Surface) -> float:
+def _finest(surface: ClosedSurface) -> float:
     """Return the cell with which a grid has the most nodes, m."""
     sides = np.ptp(surface.vertices, axis=0)
     low, high = sides.max() / 4096, sides.max()
@@ -168,7 +168,7 @@ def _finest(surface: Surface) -> float:
     return float(high)
 
 
-def surface_points(surface: Surface, count: int) -> tuple[np.ndarray, np.ndarray]:
+def surface_points(surface: ClosedSurface, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return points (count, 3) spread evenly over the area, and their faces' unit normals; the same at every call."""
     corners = surface.corners
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -181,11 +181,11 @@ def surface_points(surface: Surface, count: int) -> tuple[np.ndarray, np.ndarray
     return np.einsum("ij,ijk->ik", weights, corners[face]), cross[face] / np.maximum(area[face], 1e-300)[:, None]
 
 
-def _errors(grid: Grid, points: np.ndarray) -> np.ndarray:
+def _errors(grid: DistanceGrid, points: np.ndarray) -> np.ndarray:
     return np.abs(interpolated(grid.distance.reshape(grid.counts), (points - grid.low) / grid.cell))
 
 
-def _wall(surface: Surface, points: np.ndarray, normals: np.ndarray) -> float:
+def _wall(surface: ClosedSurface, points: np.ndarray, normals: np.ndarray) -> float:
     """Return the thinnest wall, m: the 5th percentile over the area of the way inwards to the next face."""
     count = int(np.clip(_PAIRS // len(surface.faces), 32, _RAYS))
     rows = np.linspace(0, len(points) - 1, count).astype(int)

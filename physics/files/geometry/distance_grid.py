@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .surface import Surface
+from .surface import ClosedSurface
 from .triangle_distance import Triangles, places_in_boxes
 from .winding import crossings, curtain
 
@@ -22,7 +22,7 @@ _AT_ONCE, _PAIRS = 1 << 20, 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class DistanceGrid:
     """Nodes at `low + cell * (i, j, k)`, row-major over `counts`: z changes fastest.
 
     Attributes:
@@ -40,7 +40,9 @@ class Grid:
     nearest: np.ndarray
 
 
-def grid_of(surface: Surface, triangles: Triangles, low: np.ndarray, cell: float, counts: np.ndarray) -> Grid:
+def grid_of(
+    surface: ClosedSurface, triangles: Triangles, low: np.ndarray, cell: float, counts: np.ndarray
+) -> DistanceGrid:
     """Compute the signed distances of all nodes."""
     distance, nearest = _band(surface, triangles, low, cell, counts)
     _fill(triangles, low, cell, counts, distance, nearest)
@@ -48,7 +50,7 @@ def grid_of(surface: Surface, triangles: Triangles, low: np.ndarray, cell: float
     inside = winding > 0
     if len(surface.border):
         inside = winding - curtain(surface, nodes_at(np.arange(len(winding)), low, cell, counts)) > 0.5
-    return Grid(low, cell, counts, np.where(inside, -distance, distance), nearest)
+    return DistanceGrid(low, cell, counts, np.where(inside, -distance, distance), nearest)
 
 
 def nodes_at(numbers: np.ndarray, low: np.ndarray, cell: float, counts: np.ndarray) -> np.ndarray:
@@ -58,7 +60,7 @@ def nodes_at(numbers: np.ndarray, low: np.ndarray, cell: float, counts: np.ndarr
 
 
 def _band(
-    surface: Surface, triangles: Triangles, low: np.ndarray, cell: float, counts: np.ndarray
+    surface: ClosedSurface, triangles: Triangles, low: np.ndarray, cell: float, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distance (nodes,) and nearest face (nodes,) where a face is within the band; infinity and -1 elsewhere."""
     distance, nearest = np.full(int(np.prod(counts)), np.inf), np.full(int(np.prod(counts)), -1, np.int32)

@@ -22,7 +22,7 @@ class Appearance:
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class TriangleMesh:
     """Triangles in the frame of their file, m.
 
     Attributes:
@@ -40,7 +40,7 @@ class Mesh:
     appearance: Appearance | None = field(default=None)
 
 
-def cleaned(mesh: Mesh) -> Mesh:
+def cleaned(mesh: TriangleMesh) -> TriangleMesh:
     """A mesh whose vertices are all used and all different, without faces that have a corner twice.
 
     Raises:
@@ -64,7 +64,7 @@ def cleaned(mesh: Mesh) -> Mesh:
         normals = None  # MuJoCo makes better ones
     if uvs is not None and not np.isfinite(uvs).all():
         uvs = None
-    return Mesh(vertices, faces, normals, uvs, mesh.appearance)
+    return TriangleMesh(vertices, faces, normals, uvs, mesh.appearance)
 
 
 def require_faces(faces: np.ndarray, count: int) -> None:

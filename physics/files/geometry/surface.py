@@ -18,7 +18,7 @@ THINNEST = 1.0e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class ClosedSurface:
     """Triangles whose faces look outwards.
 
     Attributes:
@@ -38,7 +38,7 @@ class Surface:
         return self.vertices[self.faces]
 
 
-def closed_surface(vertices: np.ndarray, faces: np.ndarray) -> Surface:
+def closed_surface(vertices: np.ndarray, faces: np.ndarray) -> ClosedSurface:
     """Make a surface with an inside from a mesh: vertices (n, 3) in metres, faces (m, 3).
 
     Faces are turned so that neighbours agree, as most of each part have it; a hole with one simple rim is closed by a
@@ -65,7 +65,7 @@ def closed_surface(vertices: np.ndarray, faces: np.ndarray) -> Surface:
         faces = faces[:, ::-1].copy()
     if abs(volume) <= THINNEST * _area(vertices, faces) * np.ptp(vertices, axis=0).max():
         raise MeshFileError("it encloses no volume, so it has no inside for a distance field; give it thickness")
-    return Surface(vertices, faces, open_edges(faces))
+    return ClosedSurface(vertices, faces, open_edges(faces))
 
 
 def half_edges(faces: np.ndarray) -> np.ndarray:

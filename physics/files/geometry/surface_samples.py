@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .surface import Surface, half_edges
+from .surface import ClosedSurface, half_edges
 
 MOST_POINTS, MOST_EDGES = 2048, 1024
 A_BIN, BLOCK_DEPTH = 8, 3
@@ -80,7 +80,7 @@ def _balls(items: np.ndarray, level: int) -> np.ndarray:
     return balls
 
 
-def contact_points(surface: Surface) -> np.ndarray:
+def contact_points(surface: ClosedSurface) -> np.ndarray:
     """Return the points (n, 3) of a surface that look for contacts, at most MOST_POINTS."""
     length = float(np.ptp(surface.vertices, axis=0).max())
     edge, angle = _bends(surface)
@@ -100,7 +100,7 @@ def contact_points(surface: Surface) -> np.ndarray:
     return _thinned(np.concatenate(points), np.concatenate(curvatures), length)
 
 
-def contact_edges(surface: Surface) -> np.ndarray:
+def contact_edges(surface: ClosedSurface) -> np.ndarray:
     """Return the edges (n, 6), by both ends, that look for contacts: sharp, convex, not short; the longest first."""
     length = float(np.ptp(surface.vertices, axis=0).max())
     edge, angle = _bends(surface)
@@ -110,13 +110,13 @@ def contact_edges(surface: Surface) -> np.ndarray:
     return ends[order[size[order] > SHORT_EDGE * length]][:MOST_EDGES].reshape(-1, 6)
 
 
-def _normals(surface: Surface) -> np.ndarray:
+def _normals(surface: ClosedSurface) -> np.ndarray:
     corners = surface.corners
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     return cross / np.maximum(np.linalg.norm(cross, axis=1, keepdims=True), 1e-300)
 
 
-def _bends(surface: Surface) -> tuple[np.ndarray, np.ndarray]:
+def _bends(surface: ClosedSurface) -> tuple[np.ndarray, np.ndarray]:
     """Edges (n, 2) with one face in each direction, and the angle (n,) between them, positive if convex."""
     faces, count = surface.faces, len(surface.faces)
     edges = half_edges(faces)
@@ -132,7 +132,7 @@ def _bends(surface: Surface) -> tuple[np.ndarray, np.ndarray]:
     return key[one], np.arccos(cosine) * np.where(height <= 0, 1.0, -1.0)
 
 
-def _across(surface: Surface, edge: np.ndarray, angle: np.ndarray) -> np.ndarray:
+def _across(surface: ClosedSurface, edge: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Curvature (n,) 1/m across edges: the angle over the height of the lower face beside it; 0 where hollow."""
     corners = surface.corners
     doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)

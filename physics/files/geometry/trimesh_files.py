@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...machine.libraries import pip_install
-from .appearance import Part, appearance_of, part_of
+from .appearance import MeshPart, appearance_of, part_of
 from .collada_head import check_dae
 from .declared import check_glb, check_gltf, check_off, check_ply, is_binary_stl
 from .files import LARGEST_FILE, MeshFileError, read_beside
-from .mesh import FARTHEST, MOST_FACES, Mesh, cleaned, require_faces, require_near
+from .mesh import FARTHEST, MOST_FACES, TriangleMesh, cleaned, require_faces, require_near
 
 CHECKS: dict[str, Callable[[bytes], Any]] = {
     "glb": check_glb,
@@ -41,7 +41,7 @@ _LOOKS = re.compile(
 """The parts of a COLLADA file that have nothing to do with its shape."""
 
 
-def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
+def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> TriangleMesh:
     """A mesh from the bytes of a file.
 
     Args:
@@ -70,10 +70,10 @@ def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> Mesh:
     if all(part.normals is not None for part in parts):
         normals = np.concatenate([part.normals for part in parts])
     faces = np.concatenate([part.faces + start for part, start in zip(parts, starts[:-1], strict=True)])
-    return cleaned(Mesh(vertices * looked if form == "dae" else vertices, faces, normals, uvs, appearance))
+    return cleaned(TriangleMesh(vertices * looked if form == "dae" else vertices, faces, normals, uvs, appearance))
 
 
-def _parts(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> list[Part]:
+def _parts(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> list[MeshPart]:
     """Every triangle mesh of a file, where its node puts it."""
     try:
         scene = _scene(data, form, folder, options)
@@ -123,7 +123,7 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
             log.setLevel(before)
 
 
-def _placed(matrix: np.ndarray, mesh: Any) -> Part:
+def _placed(matrix: np.ndarray, mesh: Any) -> MeshPart:
     """A part in the frame of its file; faces of a mirrored one are turned over."""
     vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64).reshape(-1, 3)
     require_faces(faces, len(vertices))

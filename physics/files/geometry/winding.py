@@ -11,7 +11,7 @@ A. Jacobson et al., "Robust inside-outside segmentation using generalized windin
 
 import numpy as np
 
-from .surface import Surface
+from .surface import ClosedSurface
 from .triangle_distance import places_in_boxes
 
 ASIDE = 3.7e-7, 2.3e-7
@@ -19,7 +19,7 @@ ASIDE = 3.7e-7, 2.3e-7
 _AT_ONCE = 1 << 20
 
 
-def crossings(surface: Surface, low: np.ndarray, cell: float, counts: np.ndarray) -> np.ndarray:
+def crossings(surface: ClosedSurface, low: np.ndarray, cell: float, counts: np.ndarray) -> np.ndarray:
     """Return the winding numbers (x, y, z) int16 at the nodes of a grid, with a curtain below the border.
 
     Args:
@@ -44,7 +44,7 @@ def crossings(surface: Surface, low: np.ndarray, cell: float, counts: np.ndarray
     return np.cumsum(found[:, :, ::-1], axis=2, dtype=np.int16)[:, :, ::-1][:, :, 1:]
 
 
-def _side(surface: Surface, face: np.ndarray, corner: int, point: np.ndarray) -> np.ndarray:
+def _side(surface: ClosedSurface, face: np.ndarray, corner: int, point: np.ndarray) -> np.ndarray:
     """Return on which side of the edge opposite a corner points lie, seen from above; never 0.
 
     Both faces of an edge compute it in the same order, so that no ray slips between them or meets both.
@@ -55,7 +55,7 @@ def _side(surface: Surface, face: np.ndarray, corner: int, point: np.ndarray) ->
     return np.where(one < other, 1.0, -1.0) * np.where(turn == 0.0, 1e-300, turn)
 
 
-def curtain(surface: Surface, points: np.ndarray) -> np.ndarray:
+def curtain(surface: ClosedSurface, points: np.ndarray) -> np.ndarray:
     """Return the share (n,) of the winding number at points (n, 3) that the curtain below the border has."""
     total = np.zeros(len(points))
     for one, other in surface.border:

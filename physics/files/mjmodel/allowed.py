@@ -37,7 +37,7 @@ class Allowed(NamedTuple):
         return f"is not above {self.least:g}"
 
 
-class Row(NamedTuple):
+class AllowedNumbers(NamedTuple):
     """The numbers that a field may hold, and the reason."""
 
     allowed: Allowed
@@ -59,7 +59,7 @@ class Parameter(NamedTuple):
     """
 
     name: str
-    allowed: Row | None = None
+    allowed: AllowedNumbers | None = None
     derives: tuple[str, ...] = ()
     positive: bool = False
     lasting: bool = False
@@ -74,24 +74,24 @@ POSITIVE = Allowed("a finite number above 0", least=0.0, above=True)
 BOUND = Allowed("a number, where -inf and inf are no limit", infinite=True)
 REACH = Allowed("a number of at least 0, where inf is no limit", least=0.0, infinite=True)
 
-SOLREF = Row(
+SOLREF = AllowedNumbers(
     FINITE,
     "solver reference: negative numbers are stiffness and damping themselves, and mixed signs are MuJoCo's default",
 )
-SOLIMP = Row(
+SOLIMP = AllowedNumbers(
     FINITE, "solver impedance: MuJoCo brings it to 0.0001 to 0.9999, a width to at least 0 and a power to at least 1"
 )
-MARGIN = Row(FINITE, "a margin below 0 lets the constraint act only behind its limit")
-HIGHER_ORDER = Row(FINITE, "a coefficient of higher order: a force may rise and fall")
-SPRING = Row(FINITE, "a spring with negative stiffness pushes away from its rest, as a toggle does")
-DAMPER = Row(
+MARGIN = AllowedNumbers(FINITE, "a margin below 0 lets the constraint act only behind its limit")
+HIGHER_ORDER = AllowedNumbers(FINITE, "a coefficient of higher order: a force may rise and fall")
+SPRING = AllowedNumbers(FINITE, "a spring with negative stiffness pushes away from its rest, as a toggle does")
+DAMPER = AllowedNumbers(
     NOT_NEGATIVE,
     "a damper that feeds energy in has no stable implicit step; such a force is an actuator's (biasprm), or a "
     "coefficient of higher order",
 )
-BRAKE = Row(NOT_NEGATIVE, "friction only brakes")
-RANGE = Row(BOUND, "a range")
-MASS = Row(NOT_NEGATIVE, "a mass or an inertia")
-GAIN = Row(FINITE, "gains, biases and gears: a force may go either way")
-FORM = Row(FINITE, "places, orientations and coefficients: their sign is free")
+BRAKE = AllowedNumbers(NOT_NEGATIVE, "friction only brakes")
+RANGE = AllowedNumbers(BOUND, "a range")
+MASS = AllowedNumbers(NOT_NEGATIVE, "a mass or an inertia")
+GAIN = AllowedNumbers(FINITE, "gains, biases and gears: a force may go either way")
+FORM = AllowedNumbers(FINITE, "places, orientations and coefficients: their sign is free")
 """Rows that several fields share."""

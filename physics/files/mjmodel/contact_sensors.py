@@ -93,6 +93,5 @@ def sensor_sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str
         "nsense": len(values["sense_is_touch"]),
         "nsensed": int(mjm.sensor_dim[read_contacts(mjm)].sum()),
         "nlimitsense": len(values["limit_jnt"]) if reads_limits(mjm) else 0,
-        "nqbegin": mjm.nq if keeps else 0,
-        "nvbegin": mjm.nv if keeps else 0,
+        "nstart": int(keeps),
     }

@@ -39,7 +39,7 @@ def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
         return np.zeros((0, 2), dtype=np.int32)
     first, second = _filtered(mjm)
     if mjm.npair:
-        own = pairs_by_hand(mjm)[_pushes(mjm)]
+        own = explicit_pairs(mjm)[_pushes(mjm)]
         both = np.concatenate((np.column_stack((first, second)), np.sort(own, axis=1)))  # geom ids grow with bodies'
         first, second = np.unique(both, axis=0).T
     order = np.lexsort((second, first))
@@ -74,7 +74,7 @@ def reference_overlaps(mjm: mujoco.MjModel) -> np.ndarray:
     data = mujoco.MjData(mjm)
     mujoco.mj_fwdPosition(mjm, data)
     pairs = data.contact.geom[data.contact.dist < -OVERLAP].reshape(-1, 2)
-    return np.unique(pairs[number_by_hand(mjm, pairs) < 0], axis=0)
+    return np.unique(pairs[explicit_pair_number(mjm, pairs) < 0], axis=0)
 
 
 def without(mjm: mujoco.MjModel, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -83,46 +83,46 @@ def without(mjm: mujoco.MjModel, pairs: np.ndarray, others: np.ndarray) -> np.nd
     return pairs[~np.isin(keys, dropped)]
 
 
-def pairs_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
+def explicit_pairs(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the geoms of every ``<pair>``, (npair, 2), in the order in which a contact has them."""
     return _smaller_type_first(mjm, np.column_stack((mjm.pair_geom1, mjm.pair_geom2)))
 
 
-def number_by_hand(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+def explicit_pair_number(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return for each row of ``pairs`` the number of its ``<pair>``, -1 where it has none; int array (n,)."""
     if not mjm.npair:
         return np.full(len(pairs), -1)
-    key, own = (np.sort(p.reshape(-1, 2), axis=1) @ [mjm.ngeom, 1] for p in (pairs, pairs_by_hand(mjm)))
+    key, own = (np.sort(p.reshape(-1, 2), axis=1) @ [mjm.ngeom, 1] for p in (pairs, explicit_pairs(mjm)))
     order = np.argsort(own, kind="stable")
     place = np.minimum(np.searchsorted(own[order], key), mjm.npair - 1)
     return np.where(own[order[place]] == key, order[place], -1)
 
 
-def largest_by_hand(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mixed: np.ndarray) -> np.ndarray:
+def largest_explicit(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mixed: np.ndarray) -> np.ndarray:
     """Return for each row of ``pairs`` the largest number that its ``<pair>``s have in ``own``, or ``mixed`` (n,)."""
-    found, number = np.array(mixed), number_by_hand(mjm, pairs)
+    found, number = np.array(mixed), explicit_pair_number(mjm, pairs)
     row = np.full(mjm.npair, -1)
     row[number[number >= 0]] = np.flatnonzero(number >= 0)
-    row = row[number_by_hand(mjm, pairs_by_hand(mjm))] if mjm.npair else row
-    found[row[row >= 0]] = own[number_by_hand(mjm, pairs[row[row >= 0]])]
+    row = row[explicit_pair_number(mjm, explicit_pairs(mjm))] if mjm.npair else row
+    found[row[row >= 0]] = own[explicit_pair_number(mjm, pairs[row[row >= 0]])]
     np.maximum.at(found, row[row >= 0], own[row >= 0])
     return found
 
 
-def repeated_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
+def repeated_explicit_pairs(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the numbers of those ``<pair>``s whose geoms an earlier one has too: MuJoCo makes contacts of both."""
-    _, first = np.unique(np.sort(pairs_by_hand(mjm), axis=1), axis=0, return_index=True)
+    _, first = np.unique(np.sort(explicit_pairs(mjm), axis=1), axis=0, return_index=True)
     return np.setdiff1d(np.arange(mjm.npair), first)
 
 
-def idle_by_hand(mjm: mujoco.MjModel) -> np.ndarray:
+def idle_explicit_pairs(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the numbers of those ``<pair>``s whose contacts push nothing, as both geoms move together or not."""
     return np.flatnonzero(~_pushes(mjm))
 
 
 def _pushes(mjm: mujoco.MjModel) -> np.ndarray:
     """Return a mask of the ``<pair>``s whose geoms are not welded to each other, and not both flat."""
-    own = pairs_by_hand(mjm)
+    own = explicit_pairs(mjm)
     weld = mjm.body_weldid[mjm.geom_bodyid[own]]
     return (weld[:, 0] != weld[:, 1]) & ~np.isin(mjm.geom_type[own], _FLAT).all(axis=1)
 
@@ -130,7 +130,7 @@ def _pushes(mjm: mujoco.MjModel) -> np.ndarray:
 def collides(mjm: mujoco.MjModel) -> np.ndarray:
     """Return True for each geom with contacts by its masks or in an explicit pair; bool array (ngeom,)."""
     asks = (mjm.geom_contype | mjm.geom_conaffinity) != 0
-    asks[pairs_by_hand(mjm)] = True
+    asks[explicit_pairs(mjm)] = True
     return asks
 
 
@@ -158,11 +158,11 @@ def pair_condim(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     largest = condim.max(axis=1, initial=1)
     chosen = np.where(priority[:, 0] > priority[:, 1], condim[:, 0], condim[:, 1])
     mixed = np.where(priority[:, 0] == priority[:, 1], largest, chosen)
-    return largest_by_hand(mjm, mjm.pair_dim, pairs, mixed)
+    return largest_explicit(mjm, mjm.pair_dim, pairs, mixed)
 
 
 def pair_margin(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return the margin of each pair (m): contacts that are nearer are constraints."""
-    number = number_by_hand(mjm, pairs)
+    number = explicit_pair_number(mjm, pairs)
     mixed = mjm.geom_margin[pairs].sum(axis=1)
     return np.where(number < 0, mixed, mjm.pair_margin[number]) if mjm.npair else mixed

@@ -15,7 +15,7 @@ class Unsupported(NamedTuple):
 
     Attributes:
         feature: what the message says.
-        kind: the kind of element, a key of ``places.KINDS``, or "option".
+        kind: the kind of element, a key of ``element_locations.KINDS``, or "option".
         attribute: the attribute in an MJCF file that asks for it, where there is one.
         where: model -> ids of the elements that use it; for an option, non-empty if it is in use.
         drop: takes the feature out of one MjSpec element (for an option: out of ``spec.option``); None: delete it.

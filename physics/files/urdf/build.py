@@ -7,8 +7,8 @@ import numpy as np
 
 from ...base.joints import BY_NAME
 from ..geometry.names import type_name
-from .faults import Report
-from .groups import Group
+from .faults import UrdfReport
+from .groups import LinkGroup
 from .inertia import principal
 from .meshes import Meshes
 from .numbers import quaternion_of
@@ -40,17 +40,17 @@ class Builder:
         self,
         spec: mujoco.MjSpec,
         meshes: Meshes,
-        report: Report,
+        report: UrdfReport,
         armature: float,
         density: float,
         start: Mapping[str, float],
     ) -> None:
         self.spec, self.meshes, self.report = spec, meshes, report
         self.armature, self.density, self.start = armature, density, start
-        self.bodies: dict[Group, mujoco.MjsBody] = {}
+        self.bodies: dict[LinkGroup, mujoco.MjsBody] = {}
         self._names: set[str] = set()
 
-    def add(self, groups: Iterable[Group]) -> None:
+    def add(self, groups: Iterable[LinkGroup]) -> None:
         """Add the bodies of groups, which come after the groups that they move in."""
         groups = list(groups)
         for group in groups:
@@ -64,7 +64,7 @@ class Builder:
                 for geom in body.geoms:
                     geom.group = 0
 
-    def _add_body(self, group: Group) -> None:
+    def _add_body(self, group: LinkGroup) -> None:
         parent = self.spec.worldbody if group.parent is None else self.bodies[group.parent]
         joints, pose = self._at_start(group)
         body = parent.add_body(name=group.name, pos=pose.position, quat=quaternion_of(pose.rotation))
@@ -88,7 +88,7 @@ class Builder:
             for shape in link.collisions:
                 self._add_geom(body, group, link, pose, shape, COLLISION_GROUP)
 
-    def _at_start(self, group: Group) -> tuple[list[tuple[Joint, Pose]], Pose]:
+    def _at_start(self, group: LinkGroup) -> tuple[list[tuple[Joint, Pose]], Pose]:
         """Return the joints of a group and their frames in that of the body, and the body's pose, where joints begin.
 
         MuJoCo's joints are at their `ref` where the body has its pose.
@@ -127,7 +127,9 @@ class Builder:
         """Keep the frame of a link that has become part of a body."""
         body.add_site(name=link.name, pos=pose.position, quat=quaternion_of(pose.rotation), group=SITE_GROUP)
 
-    def _add_geom(self, body: mujoco.MjsBody, group: Group, link: Link, pose: Pose, shape: Shape, layer: int) -> None:
+    def _add_geom(
+        self, body: mujoco.MjsBody, group: LinkGroup, link: Link, pose: Pose, shape: Shape, layer: int
+    ) -> None:
         if (shape.size == 0.0).any() and shape.kind != "plane":
             size = "a scale" if shape.kind == "mesh" else "the size"
             self.report.note(shape.line, f"a <{shape.kind}> of link '{link.name}' has {size} 0, and is left out")
@@ -168,7 +170,7 @@ class Builder:
         self._names.add(name)
         return name
 
-    def _exclude_base(self, groups: list[Group]) -> None:
+    def _exclude_base(self, groups: list[LinkGroup]) -> None:
         """Let no link touch the one before it, if that stands still: of others MuJoCo sees to it."""
         solid = [group for group in groups if any(link.collisions for link, _ in group.members)]
         still = [group for group in solid if not group.moves]

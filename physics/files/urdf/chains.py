@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping
 
-from .faults import Report, nearest
+from .faults import UrdfReport, nearest
 from .robot import FARTHEST, WORLD, Joint, Mimic, Robot
 
 
-def find_root(robot: Robot, report: Report) -> None:
+def find_root(robot: Robot, report: UrdfReport) -> None:
     """Set the root of a robot.
 
     Raises:
@@ -53,7 +53,7 @@ def _circle(start: str, parents: dict[str, Joint]) -> str:
     return " -> ".join(reversed(circle)) if len(circle) < 12 else f"{len(circle) - 1} of them, '{start}' among them"
 
 
-def drivers(robot: Robot, report: Report) -> dict[str, Mimic]:
+def drivers(robot: Robot, report: UrdfReport) -> dict[str, Mimic]:
     """Return for each joint that follows another what it follows in the end: a joint that follows none.
 
     Offsets and multipliers along a chain are multiplied out.
@@ -88,7 +88,7 @@ def drivers(robot: Robot, report: Report) -> dict[str, Mimic]:
     return found
 
 
-def reference(robot: Robot, followers: Mapping[str, Mimic], report: Report) -> dict[str, float]:
+def reference(robot: Robot, followers: Mapping[str, Mimic], report: UrdfReport) -> dict[str, float]:
     """Return where hinges and slides begin (rad or m), by name, for those that do not begin at 0.
 
     A joint begins at 0 if its limits, and those of the joints that follow it, include 0; else in the middle of what
@@ -105,7 +105,7 @@ def reference(robot: Robot, followers: Mapping[str, Mimic], report: Report) -> d
     return {name: start for name, start in found.items() if start != 0.0}
 
 
-def _start(joint: Joint, followers: list[tuple[Joint, Mimic]], report: Report) -> float:
+def _start(joint: Joint, followers: list[tuple[Joint, Mimic]], report: UrdfReport) -> float:
     """Return where a joint begins that follows none."""
     own = low, high = joint.limits or (-math.inf, math.inf)
     for other, mimic in followers:

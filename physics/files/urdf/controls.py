@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import mujoco
 
 from .build import PLANAR
-from .faults import Report, nearest
+from .faults import UrdfReport, nearest
 from .robot import Joint, Mimic, Robot
 
 KINDS = ("motor", "position", "velocity")
@@ -44,7 +44,7 @@ def add_actuators(
     followers: Mapping[str, Mimic],
     actuators: Actuators,
     gains: tuple[float, float],
-    report: Report,
+    report: UrdfReport,
 ) -> None:
     """Add an actuator for each joint that drives itself, of the joint's name.
 

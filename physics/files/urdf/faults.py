@@ -26,7 +26,7 @@ class UrdfWarning(UserWarning):
 
 
 @dataclass
-class Report:
+class UrdfReport:
     """The findings about one file.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .faults import Report
+from .faults import UrdfReport
 from .inertia import LEAST, ROUNDING, Mass, ball_moment, impossible, mass_of
 from .robot import MOVING, WORLD, Joint, Link, Pose, Robot
 
@@ -19,7 +19,7 @@ _LITTLE = 1e-6
 
 
 @dataclass(eq=False)
-class Group:
+class LinkGroup:
     """Links that move as one body.
 
     Attributes:
@@ -35,15 +35,15 @@ class Group:
 
     name: str
     pose: Pose
-    parent: "Group | None" = None
+    parent: "LinkGroup | None" = None
     joints: list[tuple[Joint, Pose]] = field(default_factory=list)
     members: list[tuple[Link, Pose]] = field(default_factory=list)
     floating: bool = False
-    held: "Group | None" = None
+    held: "LinkGroup | None" = None
     mass: Mass | None = None
 
     @property
-    def carrier(self) -> "Group":
+    def carrier(self) -> "LinkGroup":
         """The group whose joints move this one: itself, or the one that it is held to in the end."""
         group = self
         while group.held is not None:
@@ -53,7 +53,7 @@ class Group:
     @property
     def moves(self) -> bool:
         """True if it moves against the world."""
-        group: Group | None = self
+        group: LinkGroup | None = self
         while group is not None:
             if group.joints or group.floating:
                 return True
@@ -80,7 +80,7 @@ class Rules:
     least_mass: float = 0.0
 
 
-def groups_of(robot: Robot, rules: Rules, report: Report) -> list[Group]:
+def groups_of(robot: Robot, rules: Rules, report: UrdfReport) -> list[LinkGroup]:
     """Return the groups of a robot, parents before their children.
 
     Raises:
@@ -109,15 +109,15 @@ def groups_of(robot: Robot, rules: Rules, report: Report) -> list[Group]:
     return groups
 
 
-def _divide(robot: Robot, rules: Rules) -> list[Group]:
+def _divide(robot: Robot, rules: Rules) -> list[LinkGroup]:
     below: dict[str, list[Joint]] = {}
     for joint in robot.joints.values():
         below.setdefault(joint.parent, []).append(joint)
     root = robot.links[robot.root]
     empty = robot.root == WORLD and not (root.visuals or root.collisions)
-    first = None if empty else Group(WORLD_LINK if robot.root == WORLD else robot.root, Pose())
+    first = None if empty else LinkGroup(WORLD_LINK if robot.root == WORLD else robot.root, Pose())
     groups = [] if first is None else [first]
-    pending: list[tuple[str, Group | None, Pose, Pose]] = [(robot.root, first, Pose(), Pose())]
+    pending: list[tuple[str, LinkGroup | None, Pose, Pose]] = [(robot.root, first, Pose(), Pose())]
     while pending:
         name, group, inside, world = pending.pop()
         if group is not None:
@@ -128,9 +128,9 @@ def _divide(robot: Robot, rules: Rules) -> list[Group]:
             if joint.kind == "fixed" and group is not None and rules.merge and joint.child not in rules.keep:
                 more.append((joint.child, group, there, place))
                 continue
-            new = Group(joint.child, there, group)
+            new = LinkGroup(joint.child, there, group)
             if joint.kind == "floating":
-                new = Group(joint.child, place, floating=True)
+                new = LinkGroup(joint.child, place, floating=True)
             if joint.kind in MOVING:
                 new.joints = [(joint, Pose())]
             else:
@@ -141,13 +141,13 @@ def _divide(robot: Robot, rules: Rules) -> list[Group]:
     return groups
 
 
-def _wrong_links(group: Group) -> list[tuple[Link, str]]:
+def _wrong_links(group: LinkGroup) -> list[tuple[Link, str]]:
     """Return the links of a group with an inertia that no body has, and why."""
     found = [(link, link.inertial) for link, _ in group.members if link.inertial is not None and link.inertial.mass > 0]
     return [(link, wrong) for link, inertial in found if (wrong := impossible(inertial.inertia))]
 
 
-def _note_wrong_links(group: Group, rules: Rules, report: Report) -> None:
+def _note_wrong_links(group: LinkGroup, rules: Rules, report: UrdfReport) -> None:
     """Note inertias that no body has and that are no error: balanced, parts of a sum that is possible, or still."""
     for link, wrong in _wrong_links(group):
         line = link.inertial.line if link.inertial is not None else link.line
@@ -157,11 +157,11 @@ def _note_wrong_links(group: Group, rules: Rules, report: Report) -> None:
             report.note(line, f"link '{link.name}', which is part of body '{group.name}': {wrong}")
 
 
-def _has_mass(group: Group) -> bool:
+def _has_mass(group: LinkGroup) -> bool:
     return group.solid or (group.mass is not None and group.mass.mass >= LEAST)
 
 
-def _fold(groups: list[Group], report: Report) -> list[Group]:
+def _fold(groups: list[LinkGroup], report: UrdfReport) -> list[LinkGroup]:
     """Take out groups without mass that have one moving child, which gets their joints."""
     kept = []
     held = {each.held for each in groups if each.held is not None}
@@ -185,7 +185,9 @@ def _fold(groups: list[Group], report: Report) -> list[Group]:
     return kept
 
 
-def _require_mass(group: Group, together: list[Group], carried: float, rules: Rules, report: Report) -> None:
+def _require_mass(
+    group: LinkGroup, together: list[LinkGroup], carried: float, rules: Rules, report: UrdfReport
+) -> None:
     """Refuse what moves and has no mass, or an inertia that no body has.
 
     A body with a mass and no inertia at all, which the file leaves open, gets that of a ball of water.
@@ -223,7 +225,7 @@ def _require_mass(group: Group, together: list[Group], carried: float, rules: Ru
         report.note(line, f"link '{group.name}' has {first.mass:g} kg and no inertia: it gets that of a ball of water")
 
 
-def _give_mass(group: Group, together: list[Group], carried: float, rules: Rules, report: Report) -> None:
+def _give_mass(group: LinkGroup, together: list[LinkGroup], carried: float, rules: Rules, report: UrdfReport) -> None:
     """Give mass to something that moves and has none: the least that was asked for, or a little of what it carries.
 
     A millionth of the mass (kg) that other joints carry on it changes the motion by as much.
@@ -244,7 +246,7 @@ def _give_mass(group: Group, together: list[Group], carried: float, rules: Rules
     group.mass = _ball(mass, np.zeros(3))
 
 
-def _carried(together: list[Group], groups: list[Group]) -> float:
+def _carried(together: list[LinkGroup], groups: list[LinkGroup]) -> float:
     """Return the mass (kg), as far as the file says it, of all groups that joints carry on some."""
     carried, inside = 0.0, {*together}
     for each in groups:  # parents come before their children

@@ -9,7 +9,7 @@ import numpy as np
 from ..geometry.appearance import MOST_TEXELS
 from ..geometry.assets import embed_mesh, free_name, mesh_vertices
 from ..geometry.files import MeshFileError, read_file
-from .faults import Report
+from .faults import UrdfReport
 from .robot import Shape
 
 LEAST_VERTICES = 4
@@ -37,7 +37,7 @@ class Meshes:
         prefer_urdf: the colours of the URDF file are in force where a mesh file has its own, too.
     """
 
-    def __init__(self, spec: mujoco.MjSpec, report: Report, prefer_urdf: bool = False) -> None:
+    def __init__(self, spec: mujoco.MjSpec, report: UrdfReport, prefer_urdf: bool = False) -> None:
         self.spec, self.report, self.prefer_urdf = spec, report, prefer_urdf
         self._used: dict[tuple[Path, tuple[float, ...]], _Used] = {}
         self._textures: dict[str, str] = {}

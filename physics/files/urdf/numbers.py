@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .faults import Report
+from .faults import UrdfReport
 from .robot import FARTHEST, Pose
 from .xml_tree import Element
 
@@ -14,7 +14,7 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def numbers(
-    report: Report, element: Element, name: str, count: int, default: Sequence[float] | None = None
+    report: UrdfReport, element: Element, name: str, count: int, default: Sequence[float] | None = None
 ) -> np.ndarray:
     """Return the numbers (count,) of an attribute.
 
@@ -46,12 +46,12 @@ def numbers(
     return np.array([float(word) for word in words])
 
 
-def number(report: Report, element: Element, name: str, default: float | None = None) -> float:
+def number(report: UrdfReport, element: Element, name: str, default: float | None = None) -> float:
     """Return the only number of an attribute; see `numbers`."""
     return float(numbers(report, element, name, 1, None if default is None else [default])[0])
 
 
-def bound(report: Report, element: Element, name: str) -> float | None:
+def bound(report: UrdfReport, element: Element, name: str) -> float | None:
     """Return a bound of a limit; None: there is none, or it is infinite, or so large that it bounds nothing."""
     text = element.attributes.get(name, "").strip()
     if not text or _INFINITE.fullmatch(text) or (_NUMBER.fullmatch(text) and abs(float(text)) > FARTHEST):
@@ -59,7 +59,7 @@ def bound(report: Report, element: Element, name: str) -> float | None:
     return number(report, element, name)
 
 
-def pose_of(report: Report, element: Element) -> Pose:
+def pose_of(report: UrdfReport, element: Element) -> Pose:
     """Return the pose that an <origin> inside an element says; without one, that of the element's parent."""
     origin = element.first("origin")
     if origin is None:

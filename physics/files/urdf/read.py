@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .faults import Report, UrdfError, nearest
+from .faults import UrdfError, UrdfReport, nearest
 from .numbers import bound, number, numbers, pose_of
-from .robot import FARTHEST, TYPES, Inertial, Joint, Link, Look, Mimic, Robot, Shape
+from .robot import FARTHEST, TYPES, Inertial, Joint, Link, Mimic, Robot, Shape, ShapeMaterial
 from .xml_tree import Element
 
 _SIZES = {
@@ -20,7 +20,7 @@ _NO_LIMITS = ((0.0, -1.0), (1.0, -1.0))
 """Lower and upper limits by which Bullet's files say that a joint has none."""
 
 
-def read_robot(root: Element, report: Report) -> Robot:
+def read_robot(root: Element, report: UrdfReport) -> Robot:
     """Return the robot that a <robot> element describes.
 
     Raises:
@@ -50,7 +50,7 @@ def read_robot(root: Element, report: Report) -> Robot:
     return robot
 
 
-def _name(element: Element, report: Report, name: str = "name") -> str:
+def _name(element: Element, report: UrdfReport, name: str = "name") -> str:
     text = element.attributes.get(name, "")
     if not text.strip():
         raise report.fault(element.line, f"<{element.tag}> has no attribute '{name}'")
@@ -60,21 +60,21 @@ def _name(element: Element, report: Report, name: str = "name") -> str:
 class _Looks:
     """The materials of a file: those of the robot by their name, wherever they are defined."""
 
-    def __init__(self, root: Element, report: Report) -> None:
-        self.report, self.named = report, dict[str, Look]()
+    def __init__(self, root: Element, report: UrdfReport) -> None:
+        self.report, self.named = report, dict[str, ShapeMaterial]()
         inside = [found for link in root.all("link") for shape in link.children for found in shape.all("material")]
         for element in [*root.all("material"), *inside]:
             look = self._defined(element)
             if look is not None:
                 self.named.setdefault(element.attributes.get("name", ""), look)
 
-    def _defined(self, element: Element) -> Look | None:
+    def _defined(self, element: Element) -> ShapeMaterial | None:
         """Return the look that a <material> has in itself."""
         color, texture = element.first("color"), element.first("texture")
         file = texture.attributes.get("filename") if texture is not None else None
         if color is None and not file:
             return None
-        return Look(self._rgba(color) if color is not None else None, file, element.line)
+        return ShapeMaterial(self._rgba(color) if color is not None else None, file, element.line)
 
     def _rgba(self, color: Element) -> tuple[float, ...]:
         try:
@@ -89,7 +89,7 @@ class _Looks:
             self.report.note(color.line, f"rgba '{color.attributes['rgba']}' is not from 0 to 1, and is cut to that")
         return tuple(float(x) for x in rgba.clip(0.0, 1.0))
 
-    def of(self, shape: Element) -> Look | None:
+    def of(self, shape: Element) -> ShapeMaterial | None:
         """Return the look of a shape: its own, or that of the name that it gives."""
         element = shape.first("material")
         if element is None:
@@ -101,7 +101,7 @@ class _Looks:
         return own or self.named.get(name)
 
 
-def _link(element: Element, looks: _Looks, report: Report) -> Link:
+def _link(element: Element, looks: _Looks, report: UrdfReport) -> Link:
     link = Link(_name(element, report), element.line)
     inertials = element.all("inertial")
     if len(inertials) > 1:
@@ -123,7 +123,7 @@ def _link(element: Element, looks: _Looks, report: Report) -> Link:
     return link
 
 
-def _inertial(element: Element, link: str, report: Report) -> Inertial:
+def _inertial(element: Element, link: str, report: UrdfReport) -> Inertial:
     mass, inertia = element.first("mass"), element.first("inertia")
     assert mass is not None
     value = number(report, mass, "value")
@@ -141,7 +141,7 @@ def _inertial(element: Element, link: str, report: Report) -> Inertial:
     return Inertial(value, pose_of(report, element), matrix, (inertia or element).line)
 
 
-def _shape(element: Element, looks: _Looks, report: Report) -> Shape:
+def _shape(element: Element, looks: _Looks, report: UrdfReport) -> Shape:
     geometry = element.first("geometry")
     if geometry is None:
         raise report.fault(element.line, f"<{element.tag}> has no <geometry>")
@@ -172,7 +172,7 @@ def _scales(mesh: Element) -> int:
     return 1 if len(mesh.attributes.get("scale", "").split()) == 1 else 3
 
 
-def _joint(element: Element, robot: Robot, report: Report) -> Joint:
+def _joint(element: Element, robot: Robot, report: UrdfReport) -> Joint:
     name, kind = _name(element, report), element.attributes.get("type", "")
     if kind not in TYPES:
         hint = nearest(kind, TYPES)
@@ -202,7 +202,7 @@ def _joint(element: Element, robot: Robot, report: Report) -> Joint:
     return joint
 
 
-def _axis(element: Element, name: str, report: Report) -> np.ndarray:
+def _axis(element: Element, name: str, report: UrdfReport) -> np.ndarray:
     axis = element.first("axis")
     vector = np.array([1.0, 0.0, 0.0]) if axis is None else numbers(report, axis, "xyz", 3, (1.0, 0.0, 0.0))
     length = float(np.linalg.norm(vector))
@@ -211,7 +211,7 @@ def _axis(element: Element, name: str, report: Report) -> np.ndarray:
     return vector / length
 
 
-def _read_limits(joint: Joint, element: Element, report: Report) -> None:
+def _read_limits(joint: Joint, element: Element, report: UrdfReport) -> None:
     limit = element.first("limit")
     ranged = joint.kind in ("revolute", "prismatic")
     if limit is None:
@@ -244,7 +244,7 @@ def _read_limits(joint: Joint, element: Element, report: Report) -> None:
         joint.limits = (low, high)
 
 
-def _mimic(element: Element, joint: Joint, report: Report) -> Mimic | None:
+def _mimic(element: Element, joint: Joint, report: UrdfReport) -> Mimic | None:
     mimic = element.first("mimic")
     if mimic is None:
         return None
@@ -255,7 +255,7 @@ def _mimic(element: Element, joint: Joint, report: Report) -> Mimic | None:
     return Mimic(_name(mimic, report, "joint"), multiplier, offset, mimic.line)
 
 
-def _not_negative(report: Report, element: Element, name: str, default: float) -> float:
+def _not_negative(report: UrdfReport, element: Element, name: str, default: float) -> float:
     value = number(report, element, name, default)
     if value < 0.0:
         raise report.fault(element.line, f"<{element.tag} {name}='{value:g}'> is negative")

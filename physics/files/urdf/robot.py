@@ -41,7 +41,7 @@ class Inertial:
 
 
 @dataclass(frozen=True)
-class Look:
+class ShapeMaterial:
     """The material of a shape: its colour (4), and the file of its texture."""
 
     rgba: tuple[float, ...] | None = None
@@ -70,7 +70,7 @@ class Shape:
     name: str = ""
     file: str = ""
     path: Path | None = None
-    look: Look | None = None
+    look: ShapeMaterial | None = None
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ import mujoco
 from .build import Builder
 from .chains import drivers, find_root, reference
 from .controls import Actuators, add_actuators, add_followers, check_actuators
-from .faults import Report, nearest
+from .faults import UrdfReport, nearest
 from .groups import Rules, groups_of
 from .meshes import Meshes
 from .packages import Finder, Packages, as_packages
@@ -87,7 +87,7 @@ class UrdfModel:
     """A URDF file as a spec, the report of what was noted about it, and its meshes, which know their lines."""
 
     spec: mujoco.MjSpec
-    report: Report
+    report: UrdfReport
     meshes: Meshes
 
 
@@ -179,7 +179,7 @@ def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel
     return UrdfModel(spec, report, meshes)
 
 
-def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dict[str, Path]:
+def _find_files(robot: Robot, finder: Finder, report: UrdfReport, skip: bool) -> dict[str, Path]:
     """Find all meshes; return the paths of textures by their names. All files that are missing are in one error."""
     textures: dict[str, Path] = {}
     for link in robot.links.values():
@@ -204,7 +204,7 @@ def _find_files(robot: Robot, finder: Finder, report: Report, skip: bool) -> dic
     return textures
 
 
-def _report_missing(finder: Finder, report: Report, needed: set[str]) -> None:
+def _report_missing(finder: Finder, report: UrdfReport, needed: set[str]) -> None:
     """Note the files that are missing, or refuse to go on where some are `needed`."""
     missing = finder.missing
     listed = ", ".join(f"'{name}' (line {lines[0]})" for name, lines in missing.items())

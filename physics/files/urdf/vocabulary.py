@@ -1,6 +1,6 @@
 """The words of URDF, and notes about words that it does not have: a misspelt attribute would be passed over."""
 
-from .faults import Report, nearest
+from .faults import UrdfReport, nearest
 from .xml_tree import Element
 
 _SHAPES = {
@@ -77,7 +77,7 @@ LOST: dict[str, str] = {
 """Children of other dialects that change how a robot moves: what to do without them."""
 
 
-def note_unknown(root: Element, report: Report) -> None:
+def note_unknown(root: Element, report: UrdfReport) -> None:
     """Note every element and attribute that URDF does not have, with the nearest word that it has.
 
     Names with a colon are other programs' own.

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from ..geometry.files import MeshFileError, read_file
-from .faults import Report, UrdfError
+from .faults import UrdfError, UrdfReport
 
 LARGEST = 32 << 20
 """Bytes of a URDF file; that of a humanoid with all its sensors has about half a megabyte."""
@@ -58,7 +58,7 @@ def is_text(path_or_xml: object) -> bool:
     return isinstance(path_or_xml, str) and path_or_xml.lstrip("\ufeff \t\r\n").startswith("<")
 
 
-def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, Report, Path | None]:
+def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, UrdfReport, Path | None]:
     """Return the <robot> element of a file or string, the report of its faults, and the path if it is a file.
 
     Raises:
@@ -68,13 +68,13 @@ def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, Report, Path | N
     if not isinstance(path_or_xml, str | os.PathLike):
         raise TypeError(f"expected the path of a URDF file, or URDF as a string, not {type(path_or_xml).__name__}")
     if is_text(path_or_xml):
-        report, path = Report("URDF string"), None
+        report, path = UrdfReport("URDF string"), None
         data = str(path_or_xml).encode("utf-8", "surrogatepass")
         if len(data) > LARGEST:
             raise report.fault(0, f"it has {len(data):,} bytes, and {LARGEST:,} are the most")
     else:
         path = Path(path_or_xml)
-        report = Report(os.fspath(path_or_xml) if path.name else "''")
+        report = UrdfReport(os.fspath(path_or_xml) if path.name else "''")
         try:
             data = read_file(path, LARGEST)
         except MeshFileError as error:
@@ -90,7 +90,7 @@ def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, Report, Path | N
     return root, report, path
 
 
-def _refuse_xacro(root: Element, report: Report) -> None:
+def _refuse_xacro(root: Element, report: UrdfReport) -> None:
     """Refuse a file that xacro has yet to expand."""
     for element in root.walk():
         value = next((value for value in element.attributes.values() if "${" in value or "$(" in value), None)
@@ -102,7 +102,7 @@ def _refuse_xacro(root: Element, report: Report) -> None:
             )
 
 
-def _parse(data: bytes, report: Report, is_string: bool) -> Element:
+def _parse(data: bytes, report: UrdfReport, is_string: bool) -> Element:
     """Return the root element of a document."""
     start = data.removeprefix(_BOM).lstrip(_SPACE)  # a declaration may stand behind blank lines, as many parsers allow
     skipped = data[: len(data) - len(start)].count(b"\n")
@@ -138,7 +138,7 @@ def _parse(data: bytes, report: Report, is_string: bool) -> Element:
     return top.children[0]
 
 
-def _xml_fault(error: Exception, data: bytes, skipped: int, report: Report) -> UrdfError:
+def _xml_fault(error: Exception, data: bytes, skipped: int, report: UrdfReport) -> UrdfError:
     """Return the error about a document that is no XML."""
     if b"\0" in data[:1024] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return report.fault(0, "it is no text")

@@ -14,7 +14,7 @@ import taichi as ti
 from ...base.hooks import CONTACT_PULL, PAIR_MASK
 from ...base.math import Mat3, Vec3, func
 from ...base.math.lanes import in_each_lane, traced
-from .pairs_by_hand import contact_margin, contact_pull
+from .explicit_pairs import contact_margin, contact_pull
 
 LIST = "tile_ncon con_count con_dist con_pos con_frame con_present con_geom1 con_geom2 con_pair con_tether con_own*"
 APPENDED = f"{LIST} con_needed need_ncon"
@@ -164,15 +164,15 @@ def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
     A contact that is pulled has no friction beyond its margin: lanes in which it is there have a slot of their own,
     with con_tether = 1.
     """
-    behind = model.hand_start[g1] + model.hand_count[g1]
+    behind = model.explicit_start[g1] + model.explicit_count[g1]
     mixed = 1
     # The explicit pairs of g1, then the mixed parameters of the geoms if none of them has g2.
-    for h in range(model.hand_start[g1], behind + 1):
+    for h in range(model.explicit_start[g1], behind + 1):
         pair, wanted = -1, mixed
         if h < behind:
             wanted = 0
-            if model.hand_geom2[h] == g2:
-                pair, wanted, mixed = model.hand_pair[h], 1, 0
+            if model.explicit_geom2[h] == g2:
+                pair, wanted, mixed = model.explicit_pair[h], 1, 0
         if wanted == 1:
             # Lanes within the pair's detection distance, split by whether the contact is a tether.
             mine = work.real(0.0) + here

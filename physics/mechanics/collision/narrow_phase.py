@@ -1,7 +1,7 @@
 """Narrow phase: the contacts of every pair of geoms, by the routine of their types.
 
 To add a pair of types: its geometry in `primitives`, its routine in a file beside this one and in `ROUTINES`, its row
-in `model.pair_table.PAIR_TABLE`. Pairs of a `Group` go through a work list (`work_list`).
+in `model.pair_table.PAIR_TABLE`. Pairs of a `PairGroup` go through a work list (`work_list`).
 Poses have the precision of `work.precise_lanes` (`Features.mixed_precision`); `append` rounds contacts to `work.lanes`.
 """
 
@@ -71,7 +71,7 @@ ROUTINES = {
 """Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
 
 
-class Group(NamedTuple):
+class PairGroup(NamedTuple):
     """Consecutive rows of the table whose pairs go through a work list.
 
     A kernel names no other group than its own, so that it is the same for models that differ in others.
@@ -88,7 +88,7 @@ class Group(NamedTuple):
     by_grid: bool
 
 
-def _group(name: str, routines: Mapping[str, Any]) -> Group:
+def _group(name: str, routines: Mapping[str, Any]) -> PairGroup:
     """Return the rows of a group of the table."""
     rows = tuple(row for row, pair in enumerate(PAIR_TABLE) if pair.group == name)
     served = []
@@ -96,7 +96,7 @@ def _group(name: str, routines: Mapping[str, Any]) -> Group:
         own = tuple(row for row in rows if PAIR_TABLE[row].routine == of)
         most, tilted = (max(PAIR_TABLE[row].most_contacts(tilts, False) for row in own) for tilts in (False, True))
         served.append((routine, own, most, tilted))
-    return Group(rows, tuple(served), name in BY_GRID)
+    return PairGroup(rows, tuple(served), name in BY_GRID)
 
 
 def _alone(routines: Mapping[str, Any]) -> tuple[tuple[Any, int], ...]:

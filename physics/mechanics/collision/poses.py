@@ -6,7 +6,7 @@ import taichi as ti
 
 from ...base.math import Mat3, Vec3, func
 from ...base.math.lanes import let, traced
-from .pairs_by_hand import detection_distance
+from .explicit_pairs import detection_distance
 
 CAREFUL = 1e-5
 """The growth of a geom's bounding sphere: this share of its radius, and a tenth of it of its distance from the origin.

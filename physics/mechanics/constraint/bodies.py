@@ -7,7 +7,7 @@ section 5.3). Motions and wrenches are about the centre of mass of the tree, as 
 
 import taichi as ti
 
-from ...base.math import Mat3, Motion, Vec3, func
+from ...base.math import Mat3, SpatialMotion, Vec3, func
 from ...base.math.lanes import let, traced
 
 FURTHER_AXES = ((1, (1, 2)), (3, (3,)), (4, (4, 5)))
@@ -33,7 +33,7 @@ def body_motions(model, work, v):
     """Set cg_motion of every body for the dof velocities `v` (nv,)."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    work.cg_motion.put(0, Motion(none, none))
+    work.cg_motion.put(0, SpatialMotion(none, none))
     for b in range(1, model.nbody):
         motion = work.cg_motion[model.body_parentid[b]]
         first = model.body_dofadr[b]
@@ -67,7 +67,7 @@ def _gathered_motion(work, j: ti.i32, side):
     """Return cg_motion of the first (`side` 0) or second body of each lane's j-th contact."""
     b = ti.cast(work.own_body.at(j, side), ti.i32)
     numbers = work.cg_motion.gather(work.lanes, b, 0, 6)
-    return Motion(Vec3(numbers[0], numbers[1], numbers[2]), Vec3(numbers[3], numbers[4], numbers[5]))
+    return SpatialMotion(Vec3(numbers[0], numbers[1], numbers[2]), Vec3(numbers[3], numbers[4], numbers[5]))
 
 
 @func
@@ -104,7 +104,7 @@ def contact_wrench(work, frame, force, k: ti.i32, dim: ti.i32, pull):
         torque += frame.x * force.at(k, 3)
     if dim > 4:
         torque += frame.y * force.at(k, 4) + frame.z * force.at(k, 5)
-    return Motion(torque, push)
+    return SpatialMotion(torque, push)
 
 
 @func
@@ -146,7 +146,7 @@ def _wrench_on(model, work, b: ti.i32):
         if model.naxis > 3:
             turn = pushes.gather(lanes, j, 0, 3)
             torque += Vec3(turn[0], turn[1], turn[2]) * work.side_sign[s]
-    return Motion(torque, force)
+    return SpatialMotion(torque, force)
 
 
 @func

@@ -18,7 +18,7 @@ def contact_dimension(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """Return condim: that of the geom of higher priority, or the larger of both."""
     first, second = model.geom_condim[g1], model.geom_condim[g2]
     dim = _by_priority(model, g1, g2, first, second, ti.max(first, second))
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             dim = model.pair_dim[pair]
     return dim
@@ -56,7 +56,7 @@ def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
     """
     first, second = model.geom_friction.at(g1, c), model.geom_friction.at(g2, c)
     mu = _by_priority(model, g1, g2, first, second, ti.max(first, second))
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             mu = model.pair_friction.at(pair, (0, 2, 3)[c])
     return ti.max(mu, LEAST_FRICTION)
@@ -65,7 +65,7 @@ def friction(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, c):
 @func
 def put_other_friction(model, work, pair: ti.i32, block: ti.i32):
     """Set the second sliding and the second rolling coefficient of an explicit pair."""
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             for axis in ti.static((1, 4)):
                 mu = work.real(ti.max(model.pair_friction.at(pair, axis), LEAST_FRICTION))
@@ -84,7 +84,7 @@ def solref(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share):
         standard = (first0 > 0.0) & (second0 > 0.0)
         mixed0 = ti.select(standard, mixed0, ti.min(first0, second0))
         mixed1 = ti.select(standard, mixed1, ti.min(first1, second1))
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             mixed0, mixed1 = model.pair_solref.at(pair, 0), model.pair_solref.at(pair, 1)
     return mixed0, mixed1
@@ -108,7 +108,7 @@ def friction_damping(model, pair: ti.i32, damping, dmax):
 def solimp(model, pair: ti.i32, g1: ti.i32, g2: ti.i32, share, c):
     """Return impedance parameter c (dmin, dmax, width, midpoint, power), clamped to the ranges that MuJoCo enforces."""
     value = share * model.geom_solimp.at(g1, c) + (1.0 - share) * model.geom_solimp.at(g2, c)
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             value = model.pair_solimp.at(pair, c)
     if ti.static(c == 2):

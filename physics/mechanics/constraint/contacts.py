@@ -6,7 +6,7 @@ from ...base.hooks import CONTACT_PULL, CONTACT_VELOCITY
 from ...base.math import func
 from ...base.stage import stage
 from ..collision.contacts import complete_frame
-from ..collision.pairs_by_hand import contact_margin, contact_pull, pair_of_contact
+from ..collision.explicit_pairs import contact_margin, contact_pull, pair_of_contact
 from .bodies import FURTHER_AXES, contact_component, contact_velocity
 from .contact_parameters import (
     contact_dimension,

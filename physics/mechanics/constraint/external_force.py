@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ...base.hooks import CONTACT_PULL, EXTERNAL_FORCES, TENDON_FORCES
-from ...base.math import Motion, Vec3
+from ...base.math import SpatialMotion, Vec3
 from ...base.stage import stage
 from ..dynamics.body_forces import applied_to
 from .bodies import contact_frame, contact_wrench
@@ -25,13 +25,13 @@ def external_force(model, work):
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     for b in range(model.nbody):
-        work.cfrc_ext.put(b, Motion(none, none))
+        work.cfrc_ext.put(b, SpatialMotion(none, none))
     # Forces of the user at the centres of mass.
     if work.applied[0] == 1:
         for b in range(1, model.nbody):
             force, torque = applied_to(work, b)
             arm = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
-            work.cfrc_ext.put(b, Motion(torque + arm.cross(force), force))
+            work.cfrc_ext.put(b, SpatialMotion(torque + arm.cross(force), force))
     # Contact forces on both geoms, adhesive pull excluded.
     for k in range(work.tile_ncon[0]):
         block = work.tile_conadr[0] + k
@@ -44,7 +44,7 @@ def external_force(model, work):
             b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
             if b > 0:
                 arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
-                wrench = Motion(push.rot + arm.cross(push.lin), push.lin) * (2.0 * side - 1.0)
+                wrench = SpatialMotion(push.rot + arm.cross(push.lin), push.lin) * (2.0 * side - 1.0)
                 work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
     for add_to in ti.static(EXTERNAL_FORCES.of(model.has)):
         add_to(model, work)

@@ -7,7 +7,7 @@ alone. So A is never formed: the sum of all y' f is kept in slip_u (nv,), and re
 import taichi as ti
 
 from ...base.math import func
-from ..collision.pairs_by_hand import pair_of_contact
+from ..collision.explicit_pairs import pair_of_contact
 from .bodies import contact_axis
 
 
@@ -25,7 +25,7 @@ def order_contacts(model, work):
         bodies = ti.min(b1, b2) * model.nbody + ti.max(b1, b2)
         geoms = low * model.ngeom + high
         if pair >= 0:
-            geoms = pair - model.nhand
+            geoms = pair - model.nexplicit
         # Insertion sort.
         at = k
         searching = 1

@@ -10,7 +10,7 @@ carries inertia (Featherstone 2008, section 6.2). It is made once for each solut
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.math.lanes import traced
 from ..dynamics.tree_matrix import factor
 from .rows import row_times
@@ -120,9 +120,9 @@ def _add_contact(model, work, k: ti.i32, block: ti.i32):
                 axis = Vec3(work.con_frame.at(k, at), work.con_frame.at(k, at + 1), work.con_frame.at(k, at + 2))
                 weight = _weight_of_axis(model, work, block, dim, c) * PUSHING
                 if c < 3:
-                    _add_square(work, b, Motion(arm.cross(axis), axis), weight)
+                    _add_square(work, b, SpatialMotion(arm.cross(axis), axis), weight)
                 else:
-                    _add_square(work, b, Motion(axis, none), weight)
+                    _add_square(work, b, SpatialMotion(axis, none), weight)
 
 
 @func
@@ -162,4 +162,4 @@ def _stiffness_times(work, b, motion):
         totals[i]._assign(totals[i] + entry * numbers[j])
         if i != j:
             totals[j]._assign(totals[j] + entry * numbers[i])
-    return Motion(Vec3(*totals[:3]), Vec3(*totals[3:]))
+    return SpatialMotion(Vec3(*totals[:3]), Vec3(*totals[3:]))

@@ -6,7 +6,7 @@ documentation, XML reference: actuator/adhesion). It needs the contacts, so it r
 
 import taichi as ti
 
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 
 
 @func
@@ -51,5 +51,5 @@ def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i
             at += 1
         # the velocity of the contact point along the normal by this dof
         arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
-        push = work.cdof[dof].dot(Motion(arm.cross(normal), normal))
+        push = work.cdof[dof].dot(SpatialMotion(arm.cross(normal), normal))
         work.trn_moment[at] = work.trn_moment[at] + push * sign

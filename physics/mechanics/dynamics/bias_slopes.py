@@ -16,7 +16,7 @@ joint count as one joint, and those of a free joint as two.
 import taichi as ti
 
 from ...base.joints import dof_groups
-from ...base.math import Mat3, Motion, Vec3, func
+from ...base.math import Mat3, SpatialMotion, Vec3, func
 
 
 @func
@@ -109,9 +109,9 @@ def _bend(model, work, b: ti.i32):
             for i in range(first, first + count):
                 if model.dof_is_rotation[i] == 1:
                     axis = work.cdof[i].rot
-                    work.dof_bend.put(i, Motion(both.rot.cross(axis), speed.cross(axis)))
+                    work.dof_bend.put(i, SpatialMotion(both.rot.cross(axis), speed.cross(axis)))
                 else:
-                    work.dof_bend.put(i, Motion(Vec3(zero, zero, zero), both.rot.cross(work.cdof[i].lin)))
+                    work.dof_bend.put(i, SpatialMotion(Vec3(zero, zero, zero), both.rot.cross(work.cdof[i].lin)))
             velocity = behind
 
 
@@ -135,7 +135,7 @@ def bias_slopes_of(model, work, x: ti.i32):
     force = axis.cross(momentum) * 2.0 + (bend.lin + bend.rot.cross(arm)) * mass
     torque = tensor.times(axis) + inertia.times(bend.rot)
     response = tensor.transpose_times(axis) + momentum.cross(slide) * 2.0
-    return Motion(torque, force), Motion(inertia.times(axis), slide * mass), response
+    return SpatialMotion(torque, force), SpatialMotion(inertia.times(axis), slide * mass), response
 
 
 @func

@@ -5,7 +5,7 @@ xfrc_applied acts at a body's centre of mass; it is mapped to the dofs as in inv
 
 import taichi as ti
 
-from ...base.math import Motion, func
+from ...base.math import SpatialMotion, func
 from ...base.stage import stage
 from .newton_euler import along, gather
 
@@ -21,7 +21,7 @@ def applied_force(model, work):
         lanes = work.precise_lanes
         for b in range(1, model.nbody):
             force, torque = applied_to(work, b)
-            work.cfrc.put(b, Motion(lanes.cast(torque), lanes.cast(force)))
+            work.cfrc.put(b, SpatialMotion(lanes.cast(torque), lanes.cast(force)))
         gather(model, work)
         for i in range(model.nv):
             work.qfrc_external[i] = work.qfrc_applied[i] + work.lanes.cast(along(model, work, i))
@@ -31,7 +31,7 @@ def applied_force(model, work):
 def applied_to(work, b: ti.i32):
     """Return force (N) and torque (N m) of xfrc_applied on body b.
 
-    MuJoCo stores the force first, so it lies in the rotational part of the `Motion` read here.
+    MuJoCo stores the force first, so it lies in the rotational part of the `SpatialMotion` read here.
     """
     wrench = work.xfrc_applied[b]
     return wrench.rot, wrench.lin

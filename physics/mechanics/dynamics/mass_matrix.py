@@ -8,7 +8,7 @@ large numbers, and rounding would spoil them.
 import taichi as ti
 
 from ...base.hooks import INERTIA
-from ...base.math import Motion, func
+from ...base.math import SpatialMotion, func
 from ...base.math.spatial import parallel_axis
 from ...base.stage import stage
 
@@ -58,7 +58,7 @@ def _momentum(model, work, i: ti.i32, b: ti.i32, com):
     lin = work.cdof[i].lin
     if model.dof_is_rotation[i] == 1:
         lin = rot.cross(com - work.anchor_offset[model.dof_jntid[i]])
-    return Motion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
+    return SpatialMotion(work.subtree_inertia.symmetric(b).times(rot), lin * model.body_subtreemass[b])
 
 
 @func

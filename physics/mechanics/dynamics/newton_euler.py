@@ -10,7 +10,7 @@ geometry is that of a mechanism that differs in the seventh digit, but rounded f
 import taichi as ti
 
 from ...base.joints import accelerate, carried
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.stage import stage
 
 
@@ -19,7 +19,7 @@ def body_velocities(model, work):
     """Set cvel, the spatial velocity of every body, from the roots to the leaves."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    work.cvel.put(0, Motion(none, none))
+    work.cvel.put(0, SpatialMotion(none, none))
     for b in range(1, model.nbody):
         velocity = work.cvel[model.body_parentid[b]]
         for i in range(model.body_dofadr[b], model.body_dofadr[b] + model.body_dofnum[b]):
@@ -37,7 +37,7 @@ def inverse_dynamics(model, work, qacc):
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
     gravity = model.gravity[0]  # the world accelerates against it, so that bodies at rest need a force
-    work.body_acc.put(0, Motion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
+    work.body_acc.put(0, SpatialMotion(none, Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)))
     # from the roots to the leaves: acceleration, then the inertial torque and force, of every body
     for b in range(1, model.nbody):
         _accelerate(model, work, b, qacc)
@@ -45,7 +45,7 @@ def inverse_dynamics(model, work, qacc):
         omega = work.cvel[b].rot
         inertia = lanes.cast(work.own_inertia.symmetric(b))
         twist = inertia.times(acceleration.rot) + omega.cross(inertia.times(omega))
-        work.cfrc.put(b, Motion(twist, acceleration.lin * model.body_mass[b]))
+        work.cfrc.put(b, SpatialMotion(twist, acceleration.lin * model.body_mass[b]))
     # from the leaves to the roots: the force of every subtree, projected on each dof
     gather(model, work)
     for i in range(model.nv):
@@ -60,7 +60,7 @@ def velocity_accelerations(model, work):
     none = Vec3(zero, zero, zero)
     for i in range(model.nv):
         work.dqacc[i] = work.real(0.0)
-    work.body_acc.put(0, Motion(none, none))
+    work.body_acc.put(0, SpatialMotion(none, none))
     for b in range(1, model.nbody):
         _accelerate(model, work, b, work.dqacc)
 
@@ -91,7 +91,7 @@ def along(model, work, i: ti.i32):
 def _moved(work, b: ti.i32, point):
     """Return cfrc of body b with its moment about `point` (m, from the tree's root) instead of b's centre of mass."""
     force = work.cfrc[b]
-    return Motion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
+    return SpatialMotion(force.rot + (_offset(work, b) - point).cross(force.lin), force.lin)
 
 
 @func
@@ -111,4 +111,4 @@ def _accelerate(model, work, b: ti.i32, qacc):
     first = model.body_jntadr[b]
     for j in range(first, first + model.body_jntnum[b]):
         accelerate(model, work, j, qacc, point, alpha, omega, linear)
-    work.body_acc.put(b, Motion(alpha, linear + carried(alpha, omega, _offset(work, b) - point)))
+    work.body_acc.put(b, SpatialMotion(alpha, linear + carried(alpha, omega, _offset(work, b) - point)))

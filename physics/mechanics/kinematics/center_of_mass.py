@@ -3,7 +3,7 @@
 import taichi as ti
 
 from ...base.joints import motion_subspace
-from ...base.math import Inertia, Sym3, Vec3, func
+from ...base.math import SpatialInertia, Sym3, Vec3, func
 from ...base.stage import stage
 
 MASSLESS = 1e-15  # kg; MuJoCo's mjMINVAL
@@ -31,11 +31,11 @@ def body_inertias(model, work):
     """Set cinert of every body. It is an output only: the dynamics use moments about nearer points."""
     zero = work.real(0.0)
     none = Vec3(zero, zero, zero)
-    work.cinert.put(0, Inertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
+    work.cinert.put(0, SpatialInertia(Sym3(zero, zero, zero, zero, zero, zero), none, zero))
     for b in range(1, model.nbody):
         offset = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
         own = work.own_inertia.symmetric(b)
-        work.cinert.put(b, Inertia.about(own, offset, work.real(model.body_mass[b])))
+        work.cinert.put(b, SpatialInertia.about(own, offset, work.real(model.body_mass[b])))
 
 
 @stage(reads="xpos xquat root_offset com_offset", writes="subtree_com", updates="xipos")

@@ -6,7 +6,7 @@ MuJoCo's cacc and cfrc_int (mj_rnePostConstraint), subtree_linvel and subtree_an
 import taichi as ti
 
 from ...base.joints import dof_groups
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.stage import stage
 from ..kinematics.center_of_mass import MASSLESS
 
@@ -18,8 +18,8 @@ def body_accelerations(model, work):
     gravity = model.gravity[0]  # the world rises against it
     upward = Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z)
     for b in range(model.nbody):
-        acceleration = Motion(Vec3(zero, zero, zero), upward)
-        velocity = Motion(Vec3(zero, zero, zero), Vec3(zero, zero, zero))
+        acceleration = SpatialMotion(Vec3(zero, zero, zero), upward)
+        velocity = SpatialMotion(Vec3(zero, zero, zero), Vec3(zero, zero, zero))
         if b > 0:
             parent = model.body_parentid[b]
             acceleration._assign(work.cacc[parent])
@@ -32,7 +32,7 @@ def body_accelerations(model, work):
                     for k in range(dof, dof + count):
                         axis, speed = work.cdof[k], work.eval_qvel[k]
                         turned = carrier.rot.cross(axis.lin) + carrier.lin.cross(axis.rot)
-                        change = Motion(carrier.rot.cross(axis.rot), turned)
+                        change = SpatialMotion(carrier.rot.cross(axis.rot), turned)
                         acceleration = acceleration + (change * speed + axis * work.qacc[k])
                         velocity = velocity + axis * speed
         work.cacc.put(b, acceleration)
@@ -42,12 +42,12 @@ def body_accelerations(model, work):
 def internal_forces(model, work):
     """Set cfrc_int, from cacc, cinert and cfrc_ext."""
     zero = work.real(0.0)
-    work.cfrc_int.put(0, Motion(Vec3(zero, zero, zero), Vec3(zero, zero, zero)))
+    work.cfrc_int.put(0, SpatialMotion(Vec3(zero, zero, zero), Vec3(zero, zero, zero)))
     for b in range(1, model.nbody):
         inertia, velocity = work.cinert[b], work.lanes.cast(work.cvel[b])
         momentum = inertia.times(velocity)
         twist = velocity.rot.cross(momentum.rot) + velocity.lin.cross(momentum.lin)
-        own = inertia.times(work.cacc[b]) + Motion(twist, velocity.rot.cross(momentum.lin))
+        own = inertia.times(work.cacc[b]) + SpatialMotion(twist, velocity.rot.cross(momentum.lin))
         work.cfrc_int.put(b, own - work.cfrc_ext[b])
     for i in range(1, model.nbody):
         b = model.nbody - i

@@ -13,8 +13,8 @@ import mujoco
 from ...files.geometry.assets import MeshFiles, place_files, read_meshes
 from ...files.geometry.decomposition import MeshOptions
 from ...files.geometry.files import MeshFileError
+from ..element_locations import ModelSource, Places
 from ..options import apply_options
-from ..places import Places, Source
 from ..support import Support, check_support, drop_unsupported
 from .sanity import ModelLoadError, reject_impossible
 
@@ -27,7 +27,7 @@ NO_MESH_OPTIONS = MeshOptions()
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedModel:
     """A compiled model and its origin; ``spec`` is None for a model that was compiled already.
 
     ``notes`` say what was done to its meshes; ``fields`` has options of distance fields by the name of a mesh.
@@ -35,7 +35,7 @@ class Loaded:
 
     mjm: mujoco.MjModel
     spec: mujoco.MjSpec | None
-    source: Source
+    source: ModelSource
     places: Places
     notes: tuple[str, ...] = ()
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def label_of(origin: object) -> str:
     return "XML string" if text.lstrip().startswith("<") else text
 
 
-def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
+def load_mjcf(path_or_xml: str | os.PathLike, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> LoadedModel:
     """Compile an MJCF file, or an XML string (recognised by its first character, "<").
 
     Args:
@@ -83,7 +83,7 @@ def open_mjcf(path_or_xml: str | os.PathLike) -> mujoco.MjSpec:
     return spec
 
 
-def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, Source, Places]:
+def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, ModelSource, Places]:
     source = _source(path_or_xml)
     places = Places.read(source)
     if places.root == "robot":
@@ -100,18 +100,18 @@ def _parsed(path_or_xml: str | os.PathLike) -> tuple[mujoco.MjSpec, Source, Plac
     return spec, source, places
 
 
-def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> Loaded:
+def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **options: object) -> LoadedModel:
     """Compile a copy of an MjSpec, so that later changes to ``spec`` do not reach Tumble."""
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
     spec = spec.copy()
-    source = Source(label_of(spec))
+    source = ModelSource(label_of(spec))
     return _with_meshes(spec, source, Places(source.label), meshes, options)
 
 
 def _with_meshes(
-    spec: mujoco.MjSpec, source: Source, places: Places, meshes: MeshOptions, options: dict[str, object]
-) -> Loaded:
+    spec: mujoco.MjSpec, source: ModelSource, places: Places, meshes: MeshOptions, options: dict[str, object]
+) -> LoadedModel:
     """Compile a spec; read mesh files that MuJoCo cannot read, and decompose meshes as asked."""
     apply_options(spec.option, options)
     files = _read_all_meshes(spec, source, places)
@@ -120,10 +120,10 @@ def _with_meshes(
     except MeshFileError as error:
         raise ModelLoadError(f"{source.label}: {one_line(error)}") from error
     mjm = compile_spec(spec, source.label, files)
-    return Loaded(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
+    return LoadedModel(mjm, spec, source, places, tuple(notes), meshes.field_options(spec))
 
 
-def _read_all_meshes(spec: mujoco.MjSpec, source: Source, places: Places) -> MeshFiles:
+def _read_all_meshes(spec: mujoco.MjSpec, source: ModelSource, places: Places) -> MeshFiles:
     """Read the meshes of a spec that MuJoCo cannot read."""
     folders = [Path(spec.modelfiledir), *places.folders]
     try:
@@ -137,14 +137,14 @@ def _read_all_meshes(spec: mujoco.MjSpec, source: Source, places: Places) -> Mes
         raise ModelLoadError(one_line(error)) from error
 
 
-def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> Loaded:
+def load_mjmodel(mjm: mujoco.MjModel, **options: object) -> LoadedModel:
     """Copy a model that is compiled already, so that later changes to ``mjm`` do not reach Tumble."""
     if not isinstance(mjm, mujoco.MjModel):
         raise TypeError(f"expected a mujoco.MjModel, not {type(mjm).__name__}")
     mjm = copy.copy(mjm)
     apply_options(mjm.opt, options)
     label = label_of(mjm)
-    return Loaded(mjm, None, Source(label), Places(label))
+    return LoadedModel(mjm, None, ModelSource(label), Places(label))
 
 
 def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()) -> mujoco.MjModel:  # noqa: B008
@@ -155,7 +155,7 @@ def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()
         raise ModelLoadError(f"{label}: {files.explain(one_line(error))}") from error
 
 
-def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Support]:
+def check_supported(loaded: LoadedModel, strict: bool = True) -> tuple[LoadedModel, Support]:
     """Return the model that Tumble will simulate, and what was found out about it.
 
     Args:
@@ -185,9 +185,9 @@ def check_supported(loaded: Loaded, strict: bool = True) -> tuple[Loaded, Suppor
     return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), replace(support, notes=notes)
 
 
-def _source(path_or_xml: str | os.PathLike) -> Source:
+def _source(path_or_xml: str | os.PathLike) -> ModelSource:
     if isinstance(path_or_xml, str) and path_or_xml.lstrip().startswith("<"):
-        return Source(label_of(path_or_xml), text=path_or_xml)
+        return ModelSource(label_of(path_or_xml), text=path_or_xml)
     if not isinstance(path_or_xml, str | os.PathLike):
         raise TypeError(f"expected a path or an MJCF string, not {type(path_or_xml).__name__}")
     path = Path(path_or_xml)
@@ -197,7 +197,7 @@ def _source(path_or_xml: str | os.PathLike) -> Source:
         raise ModelLoadError(f"{path}: this is a device or a pipe; give the path of an MJCF file")
     if not os.path.isfile(path):
         raise ModelLoadError(f"{path}: no such file (MJCF as a string starts with '<')")
-    return Source(os.fspath(path), path=path)
+    return ModelSource(os.fspath(path), path=path)
 
 
 def one_line(error: Exception) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from ...files.mjmodel.custom import CustomElementError
 from ...files.mjmodel.outputs import owners
 from ...files.mjmodel.pairs import contacts_disabled
+from ..element_locations import Elements, Places
 from ..number_rules import LIMITED, RULES, Allowed, crossed
 from ..parts import NUMBERS
-from ..places import Elements, Places
 
 MOST_PAIRS = (1 << 22) - 1
 """The most pairs of geoms that can touch: all are listed once while a model is loaded."""

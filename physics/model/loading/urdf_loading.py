@@ -8,9 +8,9 @@ from ...files.geometry.decomposition import MeshOptions
 from ...files.geometry.files import MeshFileError
 from ...files.urdf.faults import UrdfError, nearest
 from ...files.urdf.spec import UrdfOptions, read_urdf, urdf_options
+from ..element_locations import ModelSource, Places
 from ..options import apply_options, option_names
-from ..places import Places, Source
-from .loading import Loaded, compile_spec, one_line
+from .loading import LoadedModel, compile_spec, one_line
 from .sanity import ModelLoadError
 
 NAMES = frozenset(name for name, each in UrdfOptions.__dataclass_fields__.items() if each.init)
@@ -30,7 +30,7 @@ def take_urdf_options(options: dict[str, Any]) -> tuple[UrdfOptions, dict[str, A
     return urdf_options(mine), {name: value for name, value in options.items() if name not in NAMES}
 
 
-def load_urdf(path_or_xml: str | os.PathLike, urdf: UrdfOptions, meshes: MeshOptions, **options: object) -> Loaded:
+def load_urdf(path_or_xml: str | os.PathLike, urdf: UrdfOptions, meshes: MeshOptions, **options: object) -> LoadedModel:
     """Compile a URDF file, or a string of URDF; see `urdf_spec`.
 
     Args:
@@ -58,5 +58,7 @@ def load_urdf(path_or_xml: str | os.PathLike, urdf: UrdfOptions, meshes: MeshOpt
         raise ModelLoadError(f"{label}: {one_line(error)}") from error
     except ModelLoadError as error:
         raise ModelLoadError(read.meshes.named(str(error))) from error
-    source = Source(label)
-    return Loaded(mjm, read.spec, source, Places(label), (*read.report.notes, *notes), meshes.field_options(read.spec))
+    source = ModelSource(label)
+    return LoadedModel(
+        mjm, read.spec, source, Places(label), (*read.report.notes, *notes), meshes.field_options(read.spec)
+    )

@@ -5,8 +5,6 @@ An integrator adds up its control, a filter follows it; a muscle follows it at a
 `dynamics.activation`; loading is in `activation_model`.
 """
 
-from dataclasses import replace
-
 import taichi as ti
 
 from ...base.fields import Field, ids
@@ -226,7 +224,6 @@ PART = Part(
     scratch=(
         Field("act_dot", ("na",), 1, "1/s", "rate of activations"),
         Field("act_length", ("na",), 1, "m or rad", "length of the activation's actuator"),
-        replace(_ACT, name="start_act", doc="activations at the start of the step"),
         Field("mean_act_dot", ("na",), 1, "1/s", "Runge-Kutta's weighted rate of activations"),
     ),
     hooks={

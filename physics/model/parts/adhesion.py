@@ -9,14 +9,14 @@ import taichi as ti
 
 from ...base.fields import Field, ids
 from ...base.hooks import CONTACT_FORCES, CONTACT_PULL
-from ...base.math import Motion, Vec3
+from ...base.math import SpatialMotion, Vec3
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import FINITE, Parameter, Row
+from ...files.mjmodel.allowed import FINITE, AllowedNumbers, Parameter
 from ...files.mjmodel.flags import has_passive_forces
 from ...mechanics.dynamics.newton_euler import along, gather
 from .part import Loaded, Part
 
-_FORCE = Row(FINITE, "a force of contacts, of both geoms together")
+_FORCE = AllowedNumbers(FINITE, "a force of contacts, of both geoms together")
 
 
 @piece()
@@ -32,7 +32,7 @@ def adhesion_of_pair(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
         pull = first
     elif priority < 0:
         pull = second
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             pull = model.pair_adhesion[pair]
     return pull
@@ -52,7 +52,7 @@ def adhesive_force(model, work):
         lanes, zero = work.precise_lanes, work.real(0.0)
         none = lanes.cast(Vec3(zero, zero, zero))
         for b in range(model.nbody):
-            work.cfrc.put(b, Motion(none, none))
+            work.cfrc.put(b, SpatialMotion(none, none))
         for k in range(work.tile_ncon[0]):
             # the normal is from geom 1 to geom 2: the pull moves body 1 along it, body 2 against it
             normal = Vec3(work.con_frame.at(k, 0), work.con_frame.at(k, 1), work.con_frame.at(k, 2))
@@ -61,7 +61,7 @@ def adhesive_force(model, work):
                 force = normal * (work.con_pull[k] * (1.0 - 2.0 * side))
                 center = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
                 arm = (work.con_pos[k] - work.subtree_com[model.body_rootid[b]]) - center
-                work.cfrc.put(b, work.cfrc[b] + Motion(lanes.cast(arm.cross(force)), lanes.cast(force)))
+                work.cfrc.put(b, work.cfrc[b] + SpatialMotion(lanes.cast(arm.cross(force)), lanes.cast(force)))
         gather(model, work)
         for i in range(model.nv):
             work.qfrc_passive[i] = work.qfrc_passive[i] + work.lanes.cast(along(model, work, i))
@@ -80,7 +80,7 @@ PART = Part(
     integers=(ids("adhesion_acts", ("one",), "1: adhesion is a force; 0: springs and dampers are switched off"),),
     reals=(
         Field("geom_adhesion", ("ngeom",), 1, "N", "adhesive force of a contact of the geom"),
-        Field("pair_adhesion", ("nhand",), 1, "N", "explicit pair: replaces the sum of geom_adhesion"),
+        Field("pair_adhesion", ("nexplicit",), 1, "N", "explicit pair: replaces the sum of geom_adhesion"),
     ),
     values=lambda mjm: {"adhesion_acts": np.array([has_passive_forces(mjm)], int)},
     rules={name: ((name,), lambda mjm, force: force) for name in ("geom_adhesion", "pair_adhesion")},

@@ -13,7 +13,7 @@ from ...base.fields import Field, ids
 from ...base.hooks import CONTROLS, END_OF_EVALUATION
 from ...base.math import func
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import FINITE, Parameter, Row
+from ...files.mjmodel.allowed import FINITE, AllowedNumbers, Parameter
 from ...files.mjmodel.history import CUBIC, HOLD, ROUNDING, History
 from .delays_model import (
     delay_values,
@@ -167,7 +167,7 @@ PART = Part(
     ),
     hooks={CONTROLS: late_controls, END_OF_EVALUATION: pass_time},
     mujoco="actuator_delay actuator_history actuator_historyadr",
-    allowed={"actuator_delay": Row(FINITE, "a delay; one below 0 asks for a time after the newest sample")},
+    allowed={"actuator_delay": AllowedNumbers(FINITE, "a delay; one below 0 asks for a time after the newest sample")},
     parameters=(Parameter("actuator_delay", positive=True),),
     refusals={
         "actuator_delay": Refusal(forgetful, "the actuator has no samples of controls; give it nsample in the file")

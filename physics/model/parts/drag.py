@@ -17,7 +17,7 @@ import numpy as np
 
 from ...base.fields import Field
 from ...base.hooks import BODY_FORCES, PASSIVE_FORCES
-from ...base.math import Motion, Vec3
+from ...base.math import SpatialMotion, Vec3
 from ...base.stage import piece, stage
 from ...files.mjmodel.allowed import NOT_NEGATIVE
 from ...files.mjmodel.custom import CustomElementError, named_elements, number_of_each
@@ -39,7 +39,7 @@ def drag_force(model, work):
     lanes, zero = work.precise_lanes, work.real(0.0)
     none = lanes.cast(Vec3(zero, zero, zero))
     for b in range(1, model.nbody):
-        work.cfrc.put(b, Motion(none, none))
+        work.cfrc.put(b, SpatialMotion(none, none))
     for k in range(model.ndrag):
         g = model.drag_geomid[k]
         b = model.geom_bodyid[g]
@@ -50,7 +50,7 @@ def drag_force(model, work):
         velocity = motion.lin + motion.rot.cross(arm) - model.wind[0]
         force = velocity * (velocity.norm() * -model.drag_constant[k])
         torque = (center - work.inertial_offset[b]).cross(force)
-        work.cfrc.put(b, work.cfrc[b] + Motion(lanes.cast(torque), lanes.cast(force)))
+        work.cfrc.put(b, work.cfrc[b] + SpatialMotion(lanes.cast(torque), lanes.cast(force)))
     gather(model, work)
     for i in range(model.nv):
         work.qfrc_drag[i] = work.lanes.cast(along(model, work, i))

@@ -14,7 +14,7 @@ import taichi as ti
 
 from ...base.hooks import EXTERNAL_FORCES, ROWS, TENDON_FORCES
 from ...base.joints import carried
-from ...base.math import Motion, Quat, Vec3, func
+from ...base.math import Quat, SpatialMotion, Vec3, func
 from ...base.stage import piece, stage
 from ...files.mjmodel.allowed import FORM, SOLIMP, SOLREF, Parameter
 from ...mechanics.constraint.impedance import impedance_of, regularizer
@@ -283,7 +283,7 @@ def push_bodies(model, work):
                     point = Vec3(zero + anchor.at(e, at), zero + anchor.at(e, at + 1), zero + anchor.at(e, at + 2))
                     arm = work.lanes.cast(work.root_offset[b]) + work.lanes.cast(work.xquat[b]).rotate(point)
                     arm = arm - work.com_offset[model.body_rootid[b]]
-                    wrench = Motion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
+                    wrench = SpatialMotion(torque + arm.cross(force), force) * ti.static(1.0 - 2.0 * side)
                     work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
         k += model.eq_rows[e]
 

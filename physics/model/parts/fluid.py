@@ -8,9 +8,9 @@ import taichi as ti
 
 from ...base.fields import Field, ids
 from ...base.hooks import BODY_FORCES, FORCE_SLOPES, PASSIVE_FORCES
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import FINITE, NOT_NEGATIVE, Parameter, Row
+from ...files.mjmodel.allowed import FINITE, NOT_NEGATIVE, AllowedNumbers, Parameter
 from ...mechanics.dynamics.newton_euler import along, gather
 from .fluid_ellipsoids import ellipsoid_force, ellipsoid_slope
 from .fluid_model import WIDTH, fluid_items, fluid_shapes
@@ -28,7 +28,7 @@ def fluid_force(model, work):
     zero = work.real(0.0)
     none = work.precise_lanes.cast(Vec3(zero, zero, zero))
     for b in range(1, model.nbody):
-        work.cfrc.put(b, Motion(none, none))
+        work.cfrc.put(b, SpatialMotion(none, none))
     for k in range(model.nfluid):
         b = model.fluid_bodyid[k]
         axes, offset = _frame(model, work, k)
@@ -37,7 +37,7 @@ def fluid_force(model, work):
         force, torque = axes.times(local.lin), axes.times(local.rot)
         # cfrc is about the body's centre of mass, which is not the centre of an ellipsoid
         torque = torque + (offset - work.inertial_offset[b]).cross(force)
-        work.cfrc.put(b, work.cfrc[b] + work.precise_lanes.cast(Motion(torque, force)))
+        work.cfrc.put(b, work.cfrc[b] + work.precise_lanes.cast(SpatialMotion(torque, force)))
     gather(model, work)
     for i in range(model.nv):
         work.qfrc_fluid[i] = work.lanes.cast(along(model, work, i))
@@ -71,7 +71,7 @@ def _local_velocity(model, work, b: ti.i32, axes, offset):
     velocity = work.lanes.cast(work.cvel[b])
     arm = offset - work.com_offset[model.body_rootid[b]]
     linear = velocity.lin + velocity.rot.cross(arm) - model.wind[0]
-    return Motion(axes.transpose_times(velocity.rot), axes.transpose_times(linear))
+    return SpatialMotion(axes.transpose_times(velocity.rot), axes.transpose_times(linear))
 
 
 @func
@@ -88,7 +88,7 @@ def _force(model, work, k: ti.i32, velocity):
             found = ellipsoid_force(model.fluid_shape, k, model.density[0], model.viscosity[0], velocity)
             torque = found.rot
             force = found.lin
-    return Motion(torque, force)
+    return SpatialMotion(torque, force)
 
 
 @func
@@ -116,7 +116,7 @@ def _slope(model, work, k: ti.i32, velocity, change):
             found = ellipsoid_slope(model.fluid_shape, k, model.density[0], model.viscosity[0], velocity, change)
             torque = found.rot
             force = found.lin
-    return Motion(torque, force)
+    return SpatialMotion(torque, force)
 
 
 @piece(reads="xquat root_offset inertial_offset com_offset cvel", updates="fluid_slope")
@@ -138,7 +138,9 @@ def fluid_slopes(model, work):
         for c in range(6):
             turn, slide = _unit(work, c), _unit(work, c - 3)
             point = slide + turn.cross(arm)
-            local = _slope(model, work, k, velocity, Motion(axes.transpose_times(turn), axes.transpose_times(point)))
+            local = _slope(
+                model, work, k, velocity, SpatialMotion(axes.transpose_times(turn), axes.transpose_times(point))
+            )
             force = axes.times(local.lin)
             torque = axes.times(local.rot) + arm.cross(force)
             for a in ti.static(range(3)):
@@ -234,10 +236,10 @@ PART = Part(
     },
     mujoco="geom_fluid",
     allowed={
-        "opt.wind": Row(FINITE, "a velocity: its sign is free"),
-        "opt.density": Row(NOT_NEGATIVE, "a property of the medium"),
-        "opt.viscosity": Row(NOT_NEGATIVE, "a property of the medium"),
-        "geom_fluid": Row(FINITE, "coefficients of a fluid's forces"),
+        "opt.wind": AllowedNumbers(FINITE, "a velocity: its sign is free"),
+        "opt.density": AllowedNumbers(NOT_NEGATIVE, "a property of the medium"),
+        "opt.viscosity": AllowedNumbers(NOT_NEGATIVE, "a property of the medium"),
+        "geom_fluid": AllowedNumbers(FINITE, "coefficients of a fluid's forces"),
     },
     parameters=(Parameter("density", found=True), Parameter("viscosity", found=True), Parameter("wind")),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import taichi as ti
 
-from ...base.math import Motion, Vec3
+from ...base.math import SpatialMotion, Vec3
 from ...base.math.lanes import let, traced
 
 _LEAST = 1e-30
@@ -44,7 +44,7 @@ class _Flow:
 
 
 @traced
-def ellipsoid_force(shape: Any, k: Any, density: Any, viscosity: Any, velocity: Motion) -> Motion:
+def ellipsoid_force(shape: Any, k: Any, density: Any, viscosity: Any, velocity: SpatialMotion) -> SpatialMotion:
     """Return the torque and force on item k of `shape`, at a velocity relative to the fluid."""
     w, v = velocity.rot, velocity.lin
     flow = _Flow(shape, k, v)
@@ -56,11 +56,13 @@ def ellipsoid_force(shape: Any, k: Any, density: Any, viscosity: Any, velocity: 
     moment = _times(_three(shape, k, _TORQUE), w)
     turning = let(viscosity * shape.at(k, 0) + density * moment.norm())
     sliding = let(viscosity * shape.at(k, 1) + density * flow.speed * flow.drag)
-    return Motion(torque - w * turning, force + circulation.cross(v) - v * sliding)
+    return SpatialMotion(torque - w * turning, force + circulation.cross(v) - v * sliding)
 
 
 @traced
-def ellipsoid_slope(shape: Any, k: Any, density: Any, viscosity: Any, velocity: Motion, change: Motion) -> Motion:
+def ellipsoid_slope(
+    shape: Any, k: Any, density: Any, viscosity: Any, velocity: SpatialMotion, change: SpatialMotion
+) -> SpatialMotion:
     """Return the derivative of `ellipsoid_force` along a change of the velocity."""
     w, v, dw, dv = velocity.rot, velocity.lin, change.rot, change.lin
     mass, inertia = _three(shape, k, _MASS) * density, _three(shape, k, _INERTIA) * density
@@ -71,7 +73,7 @@ def ellipsoid_slope(shape: Any, k: Any, density: Any, viscosity: Any, velocity: 
     torque = torque + _torque_slope(shape, k, density, viscosity, w, dw)
     flow = _Flow(shape, k, v)
     force = force + _drag_slope(shape, k, density, viscosity, flow, dv)
-    return Motion(torque, force + _kutta_slope(shape, k, density, flow, dv))
+    return SpatialMotion(torque, force + _kutta_slope(shape, k, density, flow, dv))
 
 
 def _torque_slope(shape: Any, k: Any, density: Any, viscosity: Any, w: Vec3, dw: Vec3) -> Vec3:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base.fields import Field
 from ...base.hooks import BODY_FORCES, JOINT_ACTUATORS, PASSIVE_FORCES
-from ...base.math import Motion, Vec3
+from ...base.math import SpatialMotion, Vec3
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import FINITE, Parameter, Row
+from ...files.mjmodel.allowed import FINITE, AllowedNumbers, Parameter
 from ...files.mjmodel.flags import disabled, has_passive_forces
 from ...mechanics.dynamics.newton_euler import along, gather
 from .part import Part
@@ -32,7 +32,7 @@ def gravity_compensation(model, work):
     for b in range(1, model.nbody):
         lift = zero + model.body_gravcomp[b] * model.body_mass[b]
         force = Vec3(zero - gravity.x, zero - gravity.y, zero - gravity.z) * lift
-        work.cfrc.put(b, Motion(lanes.cast(Vec3(zero, zero, zero)), lanes.cast(force)))
+        work.cfrc.put(b, SpatialMotion(lanes.cast(Vec3(zero, zero, zero)), lanes.cast(force)))
     gather(model, work)
     for i in range(model.nv):
         work.qfrc_gravcomp[i] = work.lanes.cast(along(model, work, i))
@@ -83,5 +83,7 @@ PART = Part(
     room=lambda model: {"ngravcomp": model.sizes["nv"]},
     hooks={BODY_FORCES: gravity_compensation, PASSIVE_FORCES: add_passive, JOINT_ACTUATORS: add_to_actuators},
     mujoco="jnt_actgravcomp",
-    parameters=(Parameter("body_gravcomp", Row(FINITE, "a share of the weight: below 0 the body gets heavier")),),
+    parameters=(
+        Parameter("body_gravcomp", AllowedNumbers(FINITE, "a share of the weight: below 0 the body gets heavier")),
+    ),
 )

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.fields import Field
 from ...base.hooks import Hooked
-from ...files.mjmodel.allowed import Allowed, Parameter, Row
+from ...files.mjmodel.allowed import Allowed, AllowedNumbers, Parameter
 from ...files.mjmodel.history import History
 from ...files.mjmodel.unsupported import Unsupported
 
@@ -231,7 +231,7 @@ class Part:
     needs: Mapping[str, Callable[[Loaded], bool]] = field(default_factory=dict)
     hooks: Hooked = field(default_factory=dict)
     mujoco: str = ""
-    allowed: Mapping[str, Row] = field(default_factory=dict)
+    allowed: Mapping[str, AllowedNumbers] = field(default_factory=dict)
     ranges: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class Part:
     numbers: Mapping[str, Number] = field(default_factory=dict)
     custom: str = ""
 
-    def allowed_numbers(self) -> dict[str, Row]:
+    def allowed_numbers(self) -> dict[str, AllowedNumbers]:
         """Return the numbers that the fields which it reads may hold, by name."""
         return {**self.allowed, **{each.name: each.allowed for each in self.parameters if each.allowed is not None}}
 

@@ -16,7 +16,7 @@ from ...base.joints import COORDINATES, is_scalar, turn_since
 from ...base.math import Quat, func
 from ...base.math.quaternion import integrate
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import NOT_NEGATIVE, Row
+from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
 from ...files.mjmodel.flags import disabled
 from ...files.mjmodel.tendons import acting_tendons
 from ...mechanics.dynamics.stage_time import RK4, moving
@@ -213,5 +213,7 @@ PART = Part(
         END_OF_STEP: yield_springs,
     },
     mujoco="nplastic jnt_plasticadr jnt_springyield tendon_plasticadr tendon_springyield",
-    allowed=dict.fromkeys(("jnt_springyield", "tendon_springyield"), Row(NOT_NEGATIVE, "a threshold of yielding")),
+    allowed=dict.fromkeys(
+        ("jnt_springyield", "tendon_springyield"), AllowedNumbers(NOT_NEGATIVE, "a threshold of yielding")
+    ),
 )

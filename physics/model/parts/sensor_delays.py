@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from ...base.fields import Field
-from ...files.mjmodel.allowed import FINITE, Row
+from ...files.mjmodel.allowed import FINITE, AllowedNumbers
 from ...files.mjmodel.history import History
 from ...files.mjmodel.samples import taken_samples
 from ...files.mjmodel.sensor_delays import rings_of_sensors
@@ -49,8 +49,8 @@ PART = Part(
     ),
     mujoco="sensor_delay sensor_interval sensor_history sensor_historyadr",
     allowed={
-        "sensor_delay": Row(FINITE, "a delay; one below 0 asks for a time after the newest sample"),
-        "sensor_interval": Row(FINITE, "a period and a phase"),
+        "sensor_delay": AllowedNumbers(FINITE, "a delay; one below 0 asks for a time after the newest sample"),
+        "sensor_interval": AllowedNumbers(FINITE, "a period and a phase"),
     },
     history=History(rings_of_sensors, "sensor_age", "sensor_history", "sensor_tick"),
 )

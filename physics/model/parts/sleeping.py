@@ -13,7 +13,7 @@ from ...base.fields import Field, ids
 from ...base.hooks import BEGINNING, CONTACTS_AGAIN, CONTACTS_FOUND, FROZEN, PAIR_MASK, ROWS, STANDSTILL, STATES_ADVANCE
 from ...base.math import func
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import NOT_NEGATIVE, Row
+from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
 from ...files.mjmodel.flags import disabled
 from ...files.mjmodel.sleep import AWAKE, no_sleep, sleeps
 from ...files.mjmodel.unsupported import clears
@@ -269,8 +269,8 @@ PART = Part(
     },
     mujoco="tree_sleep_policy dof_length sleep_tolerance",
     allowed={
-        "opt.sleep_tolerance": Row(NOT_NEGATIVE, "a speed; below 0 there is none"),
-        "dof_length": Row(NOT_NEGATIVE, "a length, which MuJoCo's compiler derives from bodies"),
+        "opt.sleep_tolerance": AllowedNumbers(NOT_NEGATIVE, "a speed; below 0 there is none"),
+        "dof_length": AllowedNumbers(NOT_NEGATIVE, "a length, which MuJoCo's compiler derives from bodies"),
     },
     unsupported=(no_sleep("without islands", lambda mjm: disabled(mjm, _ISLAND), "island", _JOIN_ISLANDS),),
 )

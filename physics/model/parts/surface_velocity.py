@@ -13,7 +13,7 @@ from ...base.fields import Field
 from ...base.hooks import CONTACT_VELOCITY
 from ...base.math import Vec3, func
 from ...base.stage import piece
-from ...files.mjmodel.allowed import FINITE, Parameter, Row
+from ...files.mjmodel.allowed import FINITE, AllowedNumbers, Parameter
 from .part import Loaded, Part
 
 
@@ -66,6 +66,6 @@ PART = Part(
     ),
     rules={"geom_surfacevel": (("geom_surfacevel",), lambda mjm, velocity: velocity)},
     hooks={CONTACT_VELOCITY: add_surface_velocity},
-    parameters=(Parameter("geom_surfacevel", Row(FINITE, "a velocity: its sign is free")),),
+    parameters=(Parameter("geom_surfacevel", AllowedNumbers(FINITE, "a velocity: its sign is free")),),
     wanted_with="geom_surfacevel",
 )

@@ -23,10 +23,10 @@ from ...base.hooks import (
     TENDON_REST,
     VELOCITY,
 )
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.math.lanes import traced
 from ...base.stage import piece
-from ...files.mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, Parameter, Row
+from ...files.mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, AllowedNumbers, Parameter
 from ...files.mjmodel.sleep import no_sleep
 from ...mechanics.dynamics.tendon_forces import add_inertial_forces, entry_of, pull, tendon_rates
 from ...mechanics.kinematics.tendons import tendon_lengths
@@ -166,7 +166,7 @@ def _push(model, work, b: ti.i32, point, force):
     """Add a force (N) at a point of body b, relative to the root of its tree, to cfrc_ext."""
     if b > 0:
         arm = point - work.com_offset[model.body_rootid[b]]
-        work.cfrc_ext.put(b, work.cfrc_ext[b] + Motion(arm.cross(force), force))
+        work.cfrc_ext.put(b, work.cfrc_ext[b] + SpatialMotion(arm.cross(force), force))
 
 
 PART = Part(
@@ -271,7 +271,9 @@ PART = Part(
     parameters=(
         Parameter("tendon_stiffness", SPRING, positive=True, found=True),
         Parameter("tendon_damping", DAMPER, found=True),
-        Parameter("tendon_lengthspring", Row(FINITE, "a length; that of a fixed tendon has a sign"), ordered=True),
+        Parameter(
+            "tendon_lengthspring", AllowedNumbers(FINITE, "a length; that of a fixed tendon has a sign"), ordered=True
+        ),
     ),
     unsupported=(no_sleep("of trees that tendons tie", lambda mjm: (mjm.tendon_treenum > 1).any()),),
 )

@@ -24,7 +24,7 @@ SHAPES = {_SPHERE: 1, _CYLINDER: 2}
 """Values of `link_shape`."""
 
 
-class Link(NamedTuple):
+class TendonPiece(NamedTuple):
     """A piece of a path: from site `first` to `second`, around `geom` unless -1, beside `side` unless -1."""
 
     first: int
@@ -35,7 +35,7 @@ class Link(NamedTuple):
     divisor: float
 
 
-def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
+def path(mjm: mujoco.MjModel, t: int) -> list[TendonPiece]:
     """Return the links of tendon `t`, none of a fixed one; behind a pulley all count a part."""
     if not spatial(mjm)[t]:
         return []
@@ -49,10 +49,10 @@ def path(mjm: mujoco.MjModel, t: int) -> list[Link]:
         elif kind[at + 1] in SHAPES:
             side = round(float(number[at + 1]))
             shape = SHAPES[int(kind[at + 1])]
-            links.append(Link(int(item[at]), int(item[at + 2]), int(item[at + 1]), shape, side, divisor))
+            links.append(TendonPiece(int(item[at]), int(item[at + 2]), int(item[at + 1]), shape, side, divisor))
             at += 2
         else:
-            links.append(Link(int(item[at]), int(item[at + 1]), -1, 0, -1, divisor))
+            links.append(TendonPiece(int(item[at]), int(item[at + 1]), -1, 0, -1, divisor))
             at += 1
     return links
 
@@ -83,7 +83,7 @@ def _starts(name: str, lists: list) -> dict[str, np.ndarray]:
     return {f"{name}adr": np.cumsum([0, *counts])[:-1], f"{name}num": counts}
 
 
-def _links(mjm: mujoco.MjModel, links: list[tuple[Link, np.ndarray]]) -> dict[str, np.ndarray]:
+def _links(mjm: mujoco.MjModel, links: list[tuple[TendonPiece, np.ndarray]]) -> dict[str, np.ndarray]:
     """Return the fields of all links, each given with the dofs of its tendon."""
     body = {-1: 0, **dict(enumerate(mjm.site_bodyid.tolist()))}
     pos = {-1: np.zeros(3), **dict(enumerate(mjm.site_pos))}

@@ -13,11 +13,11 @@ import taichi as ti
 from ...base.fields import Field, ids
 from ...base.hooks import MOMENT_ROWS, OUTPUT_LENGTHS, TRANSMISSIONS
 from ...base.joints import unit_quaternion
-from ...base.math import Motion, Vec3, func
+from ...base.math import SpatialMotion, Vec3, func
 from ...base.math.lanes import traced
 from ...base.math.quaternion import rotation_vector
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import NOT_NEGATIVE, Row
+from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
 from ...files.mjmodel.sleep import no_sleep
 from ...files.mjmodel.transmissions import BALL_TURN, BODY, FIRST, REFSITE, SECOND, SITE, SLIDER_CRANK, TENDON, TURN
 from ...mechanics.dynamics.adhesive_contacts import pull_of_contacts
@@ -137,7 +137,7 @@ def _turn(model, work, u: ti.i32):
     _set_turn(work, u, _site_axes(model, work, u, 1).conjugate() * quat)
     axes, none = quat.matrix(), Vec3(zero, zero, zero)
     for k in ti.static(range(3)):
-        wrench = Motion((axes.x, axes.y, axes.z)[k], none)
+        wrench = SpatialMotion((axes.x, axes.y, axes.z)[k], none)
         _set_moment(model, work, u + k, wrench, wrench)
 
 
@@ -195,7 +195,7 @@ def _wrench(model, work, u: ti.i32, side, force, torque):
     """Return a force at the first or second site and a torque, about the centre of mass of its tree as `cdof` is."""
     b = model.trn_body1[u] if ti.static(side == 0) else model.trn_body2[u]
     arm = work.lanes.cast(_end(model, work, u, side)) - work.com_offset[model.body_rootid[b]]
-    return Motion(torque + arm.cross(force), force)
+    return SpatialMotion(torque + arm.cross(force), force)
 
 
 @func
@@ -256,6 +256,6 @@ PART = Part(
     mujoco="actuator_cranklength",
     unsupported=(no_sleep("of trees that actuators tie", tied_trees),),
     allowed={
-        "actuator_cranklength": Row(NOT_NEGATIVE, "a length"),
+        "actuator_cranklength": AllowedNumbers(NOT_NEGATIVE, "a length"),
     },
 )

@@ -7,6 +7,7 @@ Words of this room:
 - An *evaluation* computes all other quantities from the state and the inputs. Fields `eval_*` are the state and inputs
   of the last one, since a step integrates the state afterwards; such a copy of a field is its *twin*.
 - A *mask* is a number that is 1 in lanes in which a condition holds, else 0.
-- *Room* is the capacity of the arrays whose use depends on the state: contacts, Hessian entries, near pairs (`room`).
+- *Capacities* are the sizes of arrays whose use depends on the state: contacts, Hessian entries, near pairs
+  (`capacity`).
 - A *mechanism* is a part (`physics/model/parts`); it declares fields, sizes and memory of its own.
 """

@@ -14,13 +14,13 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/model/pa
 - nfurther: ncon if two geoms may have several contacts at one place; npull: ncon if a mechanism pulls contacts.
 - nqrest: nq with mixed precision (`Features.mixed_precision`), else 0.
 - nimplicitM, nimplicitbody and nimplicitdof: nM, nbody and nv with the integrator implicit, else 0.
-- nqbegin and nvbegin: nq and nv if the model has sensors and the integrator is Runge-Kutta's, else 0.
+- nstart: 1 if the model has sensors and the integrator is Runge-Kutta's, else 0.
 - nacting: nu if a mechanism changes the controls, else 0.
 - nsensed: readings of sensors that read contacts; nlimitsense: nlimit if sensors read limits, else 0.
 - nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs that it finds near.
 - ngridcon: ncon with a grid of static geoms, else 0; `grid_fields` has other sizes of a grid.
 
-The sizes in `ROOM` are current capacities and may grow (`room`).
+The sizes in `GROWING_SIZES` are current capacities and may grow (`capacity`).
 """
 
 from dataclasses import replace
@@ -28,8 +28,8 @@ from dataclasses import replace
 from ...base.fields import Field
 from ..parts import PARTS
 from .grid_fields import GRID, GRID_INDICES
-from .memory import BEGIN, BROAD_PHASE, COORDINATES, EVALUATED_FORCES, EVALUATION, FORCES, NARROW_PHASE, REMAINDERS
-from .noslip_fields import NOSLIP, NOSLIP_INDICES, NOSLIP_ROOM
+from .memory import MEMORY, START
+from .noslip_fields import NOSLIP, NOSLIP_GROWING_SIZES, NOSLIP_INDICES
 from .solver_fields import SOLVER, TREES
 
 _F = Field
@@ -196,8 +196,6 @@ SENSED: tuple[Field, ...] = (
 """Quantities of contacts and limits that only sensors read; a step does not compute them."""
 
 INTEGRATION: tuple[Field, ...] = (
-    _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the step"),
-    _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the step"),
     _F("drive_qvel", ("nv",), 1, "m/s or rad/s", "velocities by which positions are integrated"),
     _F("drive_qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration by which velocities are integrated"),
     _F("mean_qvel", ("nv",), 1, "m/s or rad/s", "Runge-Kutta's weighted velocity"),
@@ -231,14 +229,8 @@ OF_PARTS: tuple[Field, ...] = tuple(field for part in PARTS for field in part.sc
 _OF_OWN_NUMBERS = frozenset(field.name for part in PARTS if part.wanted_with for field in part.scratch)
 
 QUANTITIES: tuple[Field, ...] = (
-    *COORDINATES,
-    *FORCES,
-    *EVALUATION,
-    *REMAINDERS,
-    *BEGIN,
-    *BROAD_PHASE,
-    *NARROW_PHASE,
-    *EVALUATED_FORCES,
+    *(field for group in MEMORY.values() for field in group),
+    *START,
     *KINEMATICS,
     *DYNAMICS,
     *CONTACTS,
@@ -250,19 +242,23 @@ QUANTITIES: tuple[Field, ...] = (
     *INTEGRATION,
     *OF_PARTS,
 )
-ROOM = NOSLIP_ROOM | frozenset(
+GROWING_SIZES = NOSLIP_GROWING_SIZES | frozenset(
     (
         *("ncon", "nblock", "nblockdof", "njac", "nown", "nside", "nconeblock", "nowncone", "nH", "nlisted"),
         *("nhullpair", "npull", "nfurther", "ngridcon", "nstatichit"),
     )
 )
-"""Sizes that grow on demand (`room`)."""
-ROOMY = frozenset(f.name for f in QUANTITIES if not ROOM.isdisjoint(f.dims))
-"""Quantities with a size in `ROOM`."""
+"""Sizes that grow on demand (`capacity`)."""
+GROWING_FIELDS = frozenset(f.name for f in QUANTITIES if not GROWING_SIZES.isdisjoint(f.dims))
+"""Quantities with a size in `GROWING_SIZES`."""
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
         (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *GRID, *PARAMETERS),
-        key=lambda f: (not ROOM.isdisjoint(f.dims), f in PARAMETERS or f.name in _OF_OWN_NUMBERS, f.name in PRECISE),
+        key=lambda f: (
+            not GROWING_SIZES.isdisjoint(f.dims),
+            f in PARAMETERS or f.name in _OF_OWN_NUMBERS,
+            f.name in PRECISE,
+        ),
     )
 )
 """All lane numbers of a worker; users can read only those in `QUANTITIES`. Fields whose size may grow, or which only

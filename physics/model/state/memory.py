@@ -18,29 +18,19 @@ def twin(field: Field) -> Field:
     return replace(field, name=f"eval_{field.name}", doc=f"{field.name} of the last evaluation")
 
 
-def _begin(field: Field) -> Field:
-    """Return the field of `BEGIN` that keeps the value at the beginning of the last step."""
-    return replace(
-        field,
-        name=f"begin_{field.name}",
-        dims=(f"{field.dims[0]}begin",),
-        doc=f"{field.name} at the beginning of the last step",
-    )
-
-
 MEMORIES: tuple[Memory, ...] = tuple(memory for part in PARTS for memory in part.memory)
 """The memory of mechanisms (`physics/model/parts`)."""
 REMEMBERED = tuple(
     (
         *(part.name, memory.field.name, memory.field.dims[0]),
         ("guarded",) * memory.guarded + ("aged",) * memory.aged + ("staged",) * memory.staged,
-        tuple(f"{prefix}_{memory.field.name}" for prefix in ("eval", "start", "begin")),
+        tuple(f"{prefix}_{memory.field.name}" for prefix in ("eval", "start")),
     )
     for part in PARTS
     for memory in part.memory
 )
 """The memory of mechanisms for kernels: feature, names of the field and of its size, flags that are True, and the names
-of its twins for the last evaluation (eval_), the start of the current step (start_) and of the last one (begin_)."""
+of its twins for the last evaluation (eval_) and the start of the step (start_)."""
 
 STATE: tuple[Field, ...] = (
     _F("qpos", ("nq",), 1, "m or rad", "generalised coordinates"),
@@ -102,14 +92,22 @@ be below its resolution, so the error of the sum is kept and added in the next s
 qvel alone; in mixed precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest, and with
 `Features.double_solver` all stages, of which the first has qpos_rest there."""
 
-BEGIN: tuple[Field, ...] = (
-    _F("begin_qpos", ("nqbegin",), 1, "m or rad", "generalised coordinates at the beginning of the last step"),
-    _F("begin_qvel", ("nvbegin",), 1, "m/s or rad/s", "generalised velocities at the beginning of the last step"),
-    _F("begin_warm", ("nvbegin",), 1, "m/s^2 or rad/s^2", "qacc_warmstart at the beginning of the last step"),
-    *(_begin(memory.field) for memory in MEMORIES if memory.staged),
+START: tuple[Field, ...] = (
+    _F("start_qpos", ("nq",), 1, "m or rad", "coordinates at the start of the last step"),
+    _F("start_qvel", ("nv",), 1, "m/s or rad/s", "velocities at the start of the last step"),
+    _F(
+        "start_warm", ("nv",), 1, "m/s^2 or rad/s^2", "qacc_warmstart at the start of the last step, if sensors need it"
+    ),
+    *(
+        replace(
+            memory.field, name=f"start_{memory.field.name}", doc=f"{memory.field.name} at the start of the last step"
+        )
+        for memory in MEMORIES
+        if memory.staged
+    ),
 )
-"""The state at the first stage of a Runge-Kutta step, where its sensors are evaluated (the last evaluation is that of
-the last stage)."""
+"""The state at the start of a step, which the scratch has and, if `nstart` is 1, the memory, too: sensors of a
+Runge-Kutta step are evaluated there (the last evaluation is that of the last stage)."""
 
 BROAD_PHASE: tuple[Field, ...] = (
     _F("sweep_order", ("nsweep",), 1, "", "places of the geoms that a sweep covers, sorted along its axis"),
@@ -132,7 +130,7 @@ MEMORY: dict[str, tuple[Field, ...]] = {
     "STATE": STATE,
     "INPUTS": INPUTS,
     "FORCES": FORCES,
-    "KEPT": (*EVALUATION, *REMAINDERS, *BEGIN, *BROAD_PHASE, *NARROW_PHASE),
+    "KEPT": (*EVALUATION, *REMAINDERS, *BROAD_PHASE, *NARROW_PHASE),
     "KEPT_FORCES": EVALUATED_FORCES,
 }
 """The groups of an environment's memory, which are also the first rows of the scratch. Another group, PARAMETERS, holds

@@ -39,5 +39,5 @@ NOSLIP_INDICES: tuple[Field, ...] = (
     _F("tile_slipdof", ("one",), 1, "", "entries of slip_dof in use in this tile"),
     _F("tile_slipy", ("one",), 1, "", "entries of slip_y in use in this tile"),
 )
-NOSLIP_ROOM = frozenset(("nslipcon", "nslipblock", "nslipdof", "nslipy"))
+NOSLIP_GROWING_SIZES = frozenset(("nslipcon", "nslipblock", "nslipdof", "nslipy"))
 """Sizes that grow with the number of contacts."""

@@ -27,20 +27,20 @@ from ..tables.fields import INTEGERS, OPTIONS, PRECISE, REALS
 from ..tables.height_fields import CORNERS
 from ..tables.kernel_numbers import RULES
 from ..tables.pack import flatten
-from .fields import CONVEX, DOUBLED, DOUBLES, PIECES, ROOMY, ROUNDED, SCRATCH, SCRATCH_INDICES
-from .memory import MEMORY
-from .room import MOST_LANES, Room, most_room
+from .capacity import MOST_LANES, Capacity, most_capacity
+from .fields import CONVEX, DOUBLED, DOUBLES, GROWING_FIELDS, PIECES, ROUNDED, SCRATCH, SCRATCH_INDICES
+from .memory import MEMORY, START
 
 SIZES = tuple(
     """
     one six cone nq nv nu nout nbody nmocap njnt ngeom nsite npairtype1 npair nrungeom nvert nvertblock ncorner
     max_contacts ne nf ntwosided
-    nhand ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
-    nprecise nrounded ndoubled nhullpair npoint npolygon most_ncon nsweep nhandplace nword nlisted nccdframe nccdpoint
-    nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
+    nexplicit ncon naxis nblock nblockdof njac nM nH nqrest ntree nsolve ncgdof ncgbody nown nside nparameter
+    nprecise nrounded ndoubled nhullpair npoint npolygon most_ncon nsweep nexplicitplace nword nlisted nccdframe
+    nccdpoint nccdface nccdedge nccdcorner nccdpolygon nccdflat nccdlist npoly npolyvert ngrid nway nsense nsensed
     nsdf nsdfvalue nsdfpoint nsdfedge nsdfend nsdfball
     nhfield nhfieldlevel nhfieldpeak nhfielddata npiece nhit
-    nlimitsense nqbegin nvbegin nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nstatichit
+    nlimitsense nstart nframed nstatic ngridgeom ngridgroup nstaticclass nclasspair nstatichit
     """.split()
 ) + tuple(dict.fromkeys(dim for part in PARTS for field in part.all_fields() for dim in field.dims))
 """The names of all sizes, in the order of the header."""
@@ -91,14 +91,14 @@ _INTEGRATORS = {
 }
 
 
-def all_sizes(model: Model, room: Room, parameters: bool = False, lanes: int = MOST_LANES) -> dict[str, int]:
+def all_sizes(model: Model, room: Capacity, parameters: bool = False, lanes: int = MOST_LANES) -> dict[str, int]:
     """Return the sizes of the model and of the scratch, by name; `room` has the capacities that depend on the state.
 
     With `parameters` the scratch has copies of the numbers that environments override. `lanes` is the largest number of
     environments that share a scratch.
     """
     sizes, values, contacts = model.sizes, model.values, room.contacts
-    most = most_room(model, lanes)
+    most = most_capacity(model, lanes)
     row_dofs = np.concatenate([of.dofs(values) for of in ROWS])
     rows, joint_dofs = len(row_dofs), int(row_dofs.sum())
     deepest = int(values["dof_depth"].max(initial=0))
@@ -150,7 +150,7 @@ def _room_of(part: Part, model: Model, parameters: bool) -> dict[str, int]:
     return {name: present * size for name, size in part.room(model).items()}
 
 
-def _pairs(model: Model, room: Room) -> dict[str, int]:
+def _pairs(model: Model, room: Capacity) -> dict[str, int]:
     """Return the sizes of the work list, and of the fields of collision routines."""
     pairs, listed = model.row_pairs, np.diff(model.values["pair_start"])
     solids, terrain = (bool(pairs @ [row.group == group for row in PAIR_TABLE]) for group in ("solids", "terrain"))
@@ -198,7 +198,7 @@ def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> 
     }
 
 
-def _broad_phase(sizes: dict[str, int], room: Room) -> dict[str, int]:
+def _broad_phase(sizes: dict[str, int], room: Capacity) -> dict[str, int]:
     """Return the sizes of the fields of a sweep, and of a grid."""
     count, lists = sizes["nsweep"], sizes["ngridgeom"] * MOST_LANES
     return {
@@ -317,14 +317,14 @@ def bytes_of(rows: Sequence[int], width: int, precision: str) -> int:
 def stored_numbers(sizes: dict[str, int], outputs: Collection[str]) -> int:
     """Return how many numbers a batch stores for each environment: its memory, and the outputs that steps deliver."""
     memory = max(group.stop for group in memory_groups(sizes).values())
-    delivered = (field for field in SCRATCH if field.name in outputs and field.name not in ROOMY)
+    delivered = (field for field in SCRATCH if field.name in outputs and field.name not in GROWING_FIELDS)
     return memory + sum(field.length(sizes) for field in delivered)
 
 
 def memory_groups(sizes: dict[str, int]) -> dict[str, slice]:
-    """Return the rows of each group of an environment's memory (`memory.MEMORY`)."""
+    """Return the rows of each group of an environment's memory (`memory.MEMORY`), and of `START` if it is stored."""
     groups, first = {}, 0
-    for name, fields in MEMORY.items():
+    for name, fields in (MEMORY | {"START": START if sizes["nstart"] else ()}).items():
         groups[name] = slice(first, first + layout(fields, sizes)[1])
         first = groups[name].stop
     return groups

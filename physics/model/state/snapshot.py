@@ -18,7 +18,7 @@ def memory_of(model: Any, work: Any, flag: str = "", twin: str = "eval_") -> lis
     """Return the memory of the mechanisms that a kernel has: number of items, the field, and a twin of it.
 
     With a flag, such as "guarded", return the memory for which it is True (`parts.part.Memory`). The twin is the value
-    of the last evaluation, or of staged memory that of the start of a step, "start_", or of the last one, "begin_".
+    of the last evaluation, or of staged memory that of the start of the step, "start_".
     """
     return [
         (getattr(model, size), getattr(work, now), getattr(work, twin + now))
@@ -33,11 +33,11 @@ def _names(flag: str = "", twin: str = "") -> str:
 
 
 @stage(
-    reads=("qpos qvel qpos_rest", _names("staged")),
-    writes=("eval_rest start_qpos start_qvel", _names("staged", "start_")),
+    reads=("qpos qvel qacc_warmstart qpos_rest", _names("staged")),
+    writes=("eval_rest start_qpos start_qvel start_warm", _names("staged", "start_")),
 )
 def keep_start(model, work):
-    """Set start_qpos, start_qvel and the start_ twins to the current state, and eval_rest to 0 or qpos_rest.
+    """Set the start_ fields to the current state, and eval_rest to 0 or qpos_rest.
 
     It is qpos_rest with `double_solver`: bodies on hard contacts rest at depths below the resolution of qpos.
     """
@@ -50,6 +50,8 @@ def keep_start(model, work):
             work.eval_rest[i] = rest
     for i in range(model.nv):
         work.start_qvel[i] = work.qvel[i]
+        if ti.static(model.has.sensors):
+            work.start_warm[i] = work.qacc_warmstart[i]
     for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):
         for i in range(count):
             start[i] = now[i]
@@ -57,50 +59,31 @@ def keep_start(model, work):
 
 @stage(
     when=lambda has: has.sensors,
-    reads=("qpos qvel qacc_warmstart", _names("staged")),
-    writes=("begin_qpos begin_qvel begin_warm", _names("staged", "begin_")),
-)
-def keep_beginning(model, work):
-    """Set the begin_ fields to the state at the start of a Runge-Kutta step, for its sensors."""
-    for i in range(model.nqbegin):
-        work.begin_qpos[i] = work.qpos[i]
-    for count, now, begin in ti.static(memory_of(model, work, "staged", "begin_")):
-        if model.nqbegin > 0:
-            for i in range(count):
-                begin[i] = now[i]
-    for i in range(model.nvbegin):
-        work.begin_qvel[i] = work.qvel[i]
-        work.begin_warm[i] = work.qacc_warmstart[i]
-
-
-@stage(
-    when=lambda has: has.sensors,
-    reads=("begin_qpos begin_qvel begin_warm", _names("staged", "begin_")),
+    reads=("start_qpos start_qvel start_warm", _names("staged", "start_")),
     updates=("qpos qvel qacc_warmstart eval_qacc eval_rest", _names("staged"), _names("aged")),
 )
-def back_to_beginning(model, work):
+def back_to_start(model, work):
     """Restore the state at the start of the last step, in lanes in which a step followed the last evaluation.
 
     There qacc is that of the first stage, not the mean acceleration, so eval_qacc becomes NOT_INTEGRATED.
     """
-    for i in range(model.nqbegin):
+    for i in range(model.nq):
         after = work.eval_qacc[0] <= LARGEST
-        work.qpos[i] = ti.select(after, work.begin_qpos[i], work.qpos[i])
+        work.qpos[i] = ti.select(after, work.start_qpos[i], work.qpos[i])
         if ti.static(model.has.mixed_precision):
             work.eval_rest[i] = ti.select(after, work.real(0.0), work.eval_rest[i])
-    for count, now, begin in ti.static(memory_of(model, work, "staged", "begin_")):
-        if model.nqbegin > 0:
-            for i in range(count):
-                now[i] = ti.select(work.eval_qacc[0] <= LARGEST, begin[i], now[i])
+    for count, now, start in ti.static(memory_of(model, work, "staged", "start_")):
+        for i in range(count):
+            now[i] = ti.select(work.eval_qacc[0] <= LARGEST, start[i], now[i])
     # Counters of the age of a memory go back by one step.
     for count, age, _ in ti.static(memory_of(model, work, "aged")):
         for i in range(count):
             aged = ti.select(work.eval_qacc[0] <= LARGEST, work.real(1.0), work.real(0.0))
             age[i] = age[i] - aged
-    for i in range(model.nvbegin):
+    for i in range(model.nv):
         after = work.eval_qacc[i] <= LARGEST
-        work.qvel[i] = ti.select(after, work.begin_qvel[i], work.qvel[i])
-        work.qacc_warmstart[i] = ti.select(after, work.begin_warm[i], work.qacc_warmstart[i])
+        work.qvel[i] = ti.select(after, work.start_qvel[i], work.qvel[i])
+        work.qacc_warmstart[i] = ti.select(after, work.start_warm[i], work.qacc_warmstart[i])
         work.eval_qacc[i] = work.real(NOT_INTEGRATED)
 
 

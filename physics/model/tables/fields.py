@@ -1,8 +1,8 @@
 """The declaration of every number of a model that the kernels read.
 
 Sizes: nq, nv, nu, na, nbody, njnt, ngeom as in MuJoCo; nout: outputs of actuators; npair: pairs of geoms that can have
-contacts and are listed; npairtype1: rows of the dispatch table, and one; nhand: explicit pairs; nsweep: geoms that a
-sweep covers; nframed: geoms whose poses every step computes; nstatic, ngridgeom: static geoms of a grid and moving
+contacts and are listed; npairtype1: rows of the dispatch table, and one; nexplicit: explicit pairs; nsweep: geoms that
+a sweep covers; nframed: geoms whose poses every step computes; nstatic, ngridgeom: static geoms of a grid and moving
 geoms that meet them; nstaticclass, nclasspair: classes of these static geoms, and their pairs with moving geoms;
 ncellentry: entries in all cells of the grid; ne and nf: rows of equalities and of friction losses, as in MuJoCo; nvert:
 mesh vertices; npoly: faces of all hulls; ncorner: vertices of all these faces; ntree: kinematic trees that move;
@@ -82,11 +82,11 @@ INTEGERS: tuple[Field, ...] = (
     _id("run_geom", ("nrungeom",), "moving geoms of all pairs in runs"),
     _id("pair_geom1", ("npair",), "geom of the smaller type"),
     _id("pair_geom2", ("npair",), "geom of the larger type"),
-    _F("hand_start", ("ngeom",), 1, "", "first explicit pair in which the geom is geom 1"),
-    _id("hand_count", ("ngeom",), "number of explicit pairs in which the geom is geom 1"),
-    _id("hand_geom2", ("nhand",), "geom 2 of an explicit pair"),
-    _id("hand_pair", ("nhand",), "MuJoCo's number of that pair, by which its parameters are indexed"),
-    _id("pair_dim", ("nhand",), "contact dimension of an explicit pair"),
+    _F("explicit_start", ("ngeom",), 1, "", "first explicit pair in which the geom is geom 1"),
+    _id("explicit_count", ("ngeom",), "number of explicit pairs in which the geom is geom 1"),
+    _id("explicit_geom2", ("nexplicit",), "geom 2 of an explicit pair"),
+    _id("explicit_pair", ("nexplicit",), "MuJoCo's number of that pair, by which its parameters are indexed"),
+    _id("pair_dim", ("nexplicit",), "contact dimension of an explicit pair"),
     _id("sweep_geom", ("nsweep",), "geoms that a sweep covers, ascending; the index is a geom's place"),
     _id("sweep_weldid", ("nsweep",), "body_weldid of the geom's body"),
     _F("sweep_contype", ("nsweep",), 1, "", "geom_contype of the geom"),
@@ -100,7 +100,7 @@ INTEGERS: tuple[Field, ...] = (
     ),
     _F("sweep_skipnum", ("nsweep",), 1, "", "number of those entries"),
     _id("skip_place", ("nskip",), "place of an excluded geom"),
-    _id("hand_place", ("nhandplace",), "places of both geoms of each explicit pair"),
+    _id("explicit_place", ("nexplicitplace",), "places of both geoms of each explicit pair"),
     _id("type_row", ("ntyperow",), "row of the dispatch table for two geom types, the smaller one first"),
     _id("grid_geom", ("ngridgeom",), "moving geoms that meet static ones of the grid"),
     _id(
@@ -203,14 +203,14 @@ REALS: tuple[Field, ...] = (
     _F("geom_solmix", ("ngeom",), 1, "", "weight of the geom's solver parameters in a contact"),
     _F("geom_solref", ("ngeom",), 2, "", "time constant (s) and damping ratio, or -stiffness and -damping"),
     _F("geom_solimp", ("ngeom",), 5, "", "impedance: dmin, dmax, width (m), midpoint, power"),
-    _F("pair_friction", ("nhand",), 5, "", "explicit pair: two sliding, one spinning, two rolling coefficients"),
-    _F("pair_margin", ("nhand",), 1, "m", "explicit pair: replaces the sum of geom_margin"),
-    _F("pair_detect", ("nhand",), 1, "m", "explicit pair: replaces the sum of geom_detect"),
-    _F("pair_solref", ("nhand",), 2, "", "explicit pair: as geom_solref"),
-    _F("pair_solimp", ("nhand",), 5, "", "explicit pair: as geom_solimp"),
+    _F("pair_friction", ("nexplicit",), 5, "", "explicit pair: two sliding, one spinning, two rolling coefficients"),
+    _F("pair_margin", ("nexplicit",), 1, "m", "explicit pair: replaces the sum of geom_margin"),
+    _F("pair_detect", ("nexplicit",), 1, "m", "explicit pair: replaces the sum of geom_detect"),
+    _F("pair_solref", ("nexplicit",), 2, "", "explicit pair: as geom_solref"),
+    _F("pair_solimp", ("nexplicit",), 5, "", "explicit pair: as geom_solimp"),
     _F(
         "pair_solreffriction",
-        ("nhand",),
+        ("nexplicit",),
         2,
         "",
         "explicit pair: geom_solref of friction axes (elliptic); 0 0: pair_solref",

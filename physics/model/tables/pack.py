@@ -14,7 +14,7 @@ from ...files.mjmodel.actuators import on_joints
 from ...files.mjmodel.contact_sensors import contact_sensor_values, sensor_sizes
 from ...files.mjmodel.flags import disabled
 from ...files.mjmodel.outputs import output_controls, owners
-from ...files.mjmodel.pairs import number_by_hand, pairs_by_hand, possible_pairs, without
+from ...files.mjmodel.pairs import explicit_pair_number, explicit_pairs, possible_pairs, without
 from ...files.mjmodel.transmissions import actuator_types
 from ...mechanics.collision.broad.broad_phase import Split, sweep_sizes, sweep_tables
 from ...mechanics.collision.broad.static_grid_model import WARM, grid_sizes, grid_tables, gridded
@@ -76,7 +76,7 @@ def pack(
     values.update(_geoms(mjm, pairs))
     values.update(_pairs(mjm, pairs.listed))
     values.update(_runs(mjm, np.column_stack((values["pair_geom1"], values["pair_geom2"])), values["pair_start"]))
-    values.update(_by_hand(mjm))
+    values.update(_explicit_pairs(mjm))
     values["dof_coupledid"] = coupled_parents(mjm)
     values.update(contact_sensor_values(mjm))
     sizes = _sizes(mjm, values) | sweep_sizes(tables) | grid_sizes(static)
@@ -95,7 +95,7 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]
         npairtype1=len(PAIR_TABLE) + 1,
         npair=len(values["pair_geom1"]),
         nrungeom=len(values["run_geom"]),
-        nhand=mjm.npair,
+        nexplicit=mjm.npair,
         nframed=len(values["framed_geom"]),
         nwarm=_warm_pairs(values["pair_start"], values["class_start"]) if not len(values["sweep_geom"]) else 0,
         **_row_sizes(values),
@@ -112,8 +112,6 @@ def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]
     )
     for part in PARTS:
         sizes.update(part.sizes(mjm, values))
-        staged = (memory.field.dims[0] for memory in part.memory if memory.staged)
-        sizes.update({f"{size}begin": sizes[size] if sizes["nqbegin"] else 0 for size in staged})
     return sizes
 
 
@@ -279,7 +277,7 @@ def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
     """
     moves = mjm.body_weldid[mjm.geom_bodyid[pairs]] > 0
     static = np.where(moves[:, 0], pairs[:, 1], pairs[:, 0])
-    eligible = (~moves).any(axis=1) & (number_by_hand(mjm, pairs) < 0)
+    eligible = (~moves).any(axis=1) & (explicit_pair_number(mjm, pairs) < 0)
     row = np.searchsorted(start, np.arange(len(pairs)), side="right")
     key = np.where(eligible, row * mjm.ngeom + static, -1 - np.arange(len(pairs)))
     first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))[: len(key)])
@@ -290,15 +288,15 @@ def _runs(mjm: mujoco.MjModel, pairs: np.ndarray, start: np.ndarray) -> dict:
     return {"pair_run": count, "run_static": static, "run_geom": np.unique(pairs[within][moves[within]])}
 
 
-def _by_hand(mjm: mujoco.MjModel) -> dict:
+def _explicit_pairs(mjm: mujoco.MjModel) -> dict:
     """Return the explicit pairs sorted by geom 1, so that a kernel finds the explicit pair of two geoms."""
-    own = pairs_by_hand(mjm)
+    own = explicit_pairs(mjm)
     order = np.argsort(own[:, 0], kind="stable")
     return {
-        "hand_start": np.searchsorted(own[order, 0], np.arange(mjm.ngeom)),
-        "hand_count": np.bincount(own[:, 0], minlength=mjm.ngeom),
-        "hand_geom2": own[order, 1],
-        "hand_pair": order,
+        "explicit_start": np.searchsorted(own[order, 0], np.arange(mjm.ngeom)),
+        "explicit_count": np.bincount(own[:, 0], minlength=mjm.ngeom),
+        "explicit_geom2": own[order, 1],
+        "explicit_pair": order,
         "pair_dim": mjm.pair_dim,
     }
 

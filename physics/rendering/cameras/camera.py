@@ -121,12 +121,12 @@ def check_camera(mj: mujoco.MjModel, camera: Any) -> None:
     _require_numbers(free)
 
 
-def view_of(mj: mujoco.MjModel, camera: Any, aspect: float) -> "View | MountedView":
+def view_of(mj: mujoco.MjModel, camera: Any, aspect: float) -> "BoundCamera | MountedView":
     """Bind a camera (see BatchRenderer) to a model; `aspect` is width / height of the picture."""
-    return MountedView(mj, camera, aspect) if isinstance(camera, MountedCamera) else View(mj, camera, aspect)
+    return MountedView(mj, camera, aspect) if isinstance(camera, MountedCamera) else BoundCamera(mj, camera, aspect)
 
 
-class View:
+class BoundCamera:
     """A camera bound to a model: poses for every environment, and the field of view."""
 
     def __init__(self, mj: mujoco.MjModel, camera: "int | str | Camera | PosedCamera | Mapping | None", aspect: float):

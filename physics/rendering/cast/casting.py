@@ -6,7 +6,7 @@ import torch
 
 from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
-from ..outputs import Poses
+from ..outputs import DrawnPoses
 from ..reading import enclosing_spheres
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
@@ -14,10 +14,10 @@ from .launch import shared_ray_kernels
 from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
 
 Tables = dict[str, torch.Tensor]
-MESH_TABLES, DRESS_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
+MESH_TABLES, APPEARANCE_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
 IMAGE_TABLES = ("images", "levels", "texels")
 FIELD_TABLES = ("shapes", "measures", "heights", "blocks")
-DRESS_NAMES = (*MESH_TABLES, *DRESS_TABLES, *IMAGE_TABLES, *FIELD_TABLES)
+DRESS_NAMES = (*MESH_TABLES, *APPEARANCE_TABLES, *IMAGE_TABLES, *FIELD_TABLES)
 """The tables of meshes, textures and height fields, in the order that kernels have them."""
 RODS = [kind for kind, numbers in of_kinds("NUMBERS").items() if numbers == ("radius", "half_length")]
 """The kinds of capsules and cylinders."""
@@ -32,11 +32,11 @@ def model_arrays(mj: mujoco.MjModel, drawn: RenderModel, lights: Lights, entitie
     """Return the tables that do not change between pictures, and do not depend on the camera."""
     arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
     arrays |= {"shape": drawn.shape[None], "lights": lights.table[None]}
-    arrays |= {name: getattr(drawn.dress.trees, name) for name in MESH_TABLES}
-    arrays |= {name: getattr(drawn.dress, name) for name in (*DRESS_TABLES, "openness")}
-    images = drawn.dress.images
+    arrays |= {name: getattr(drawn.appearance.trees, name) for name in MESH_TABLES}
+    arrays |= {name: getattr(drawn.appearance, name) for name in (*APPEARANCE_TABLES, "openness")}
+    images = drawn.appearance.images
     arrays |= {"images": images.table, "levels": images.levels, "texels": images.texels}
-    arrays |= {name: getattr(drawn.dress.fields, name) for name in FIELD_TABLES}
+    arrays |= {name: getattr(drawn.appearance.fields, name) for name in FIELD_TABLES}
     geom = np.append(drawn.geom, np.int32(-1))  # row -1, the sky, is geom -1
     arrays["geom"] = geom
     for name, of_geom in (("body", mj.geom_bodyid), ("entity", entities)):
@@ -49,7 +49,7 @@ def cast(
     has: Has,
     drawn: RenderModel,
     tables: Tables,
-    poses: Poses,
+    poses: DrawnPoses,
     width: int,
     height: int,
     samples: int,
@@ -77,7 +77,7 @@ def cast(
     return *found, image
 
 
-def with_least_widths(tables: Tables, poses: Poses, height: int) -> torch.Tensor:
+def with_least_widths(tables: Tables, poses: DrawnPoses, height: int) -> torch.Tensor:
     """Return the table `shape` whose capsules and cylinders are at least a pixel wide, where one of them is thinner.
 
     Rays a pixel apart would meet only parts of a thinner one: it would be drawn as dashes.
@@ -101,7 +101,7 @@ def _cast(
     runtime: Runtime,
     has: Has,
     tables: Tables,
-    poses: Poses,
+    poses: DrawnPoses,
     width: int,
     height: int,
     samples: int,

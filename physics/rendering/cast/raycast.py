@@ -16,16 +16,16 @@ from ...base.math import func
 from ...base.shapes.ray import MISS
 from .. import look as rows
 from ..cameras.lens import Lens
-from ..rays.field_walk import Fields
+from ..rays.field_walk import TracedHeightFields
 from ..rays.traced import for_gpu
-from ..rays.traverse import Meshes
+from ..rays.traverse import TracedMeshes
 from ..shading import displayed, sky, towards_eye, turn_of, vec3
 from ..shown import render_model as columns
-from ..shown.dress import Dressed
-from ..shown.ground import Ground
+from ..shown.appearance import TracedAppearance
+from ..shown.ground import ShadedHeightFields
 from ..shown.textures import Painter
-from .scene import SURFACE_GAP, Scene
-from .surface import Place, surface
+from .scene import SURFACE_GAP, DrawnScene
+from .surface import SurfacePoint, surface
 
 TILE = 8  # pixels along a tile's side
 LAYERS = 5  # a ray is taken to have reached the sky when it has passed through or bounced off four surfaces
@@ -86,7 +86,7 @@ def cull_tiles(shape: F3, pose: F3, views: F2, width: ti.i32, height: ti.i32, ti
 
 @ti.func
 def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin, direction, start):
-    """Nearest front beyond `start` (m): distance, row and triangle (see `Scene`), (MISS, -1, -1) if none.
+    """Nearest front beyond `start` (m): distance, row and triangle (see `DrawnScene`), (MISS, -1, -1) if none.
 
     Rays from the camera look through their tile's list, mirrored ones through the solids.
     """
@@ -157,7 +157,7 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
                 if layers == 0:
                     weight = 0.0
                 else:
-                    place = Place(row, triangle, point, normal, flat, inside, turn)
+                    place = SurfacePoint(row, triangle, point, normal, flat, inside, turn)
                     body, plain_body, mirror = surface(
                         scene, look, lights, place, albedo, mean_albedo, direction, far, limits[1]
                     )
@@ -345,10 +345,11 @@ def make_cast_rays(*features: bool) -> Any:
             [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
         )
         for env, tile, share in ti.ndrange(seen.shape[0], tiles.shape[1], ti.static(shares())):
-            meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
-            dressed = Dressed(meshes, skin, dressed_rows, lie, painter, has.meshes)
-            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, openness)
-            scene = Scene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
+            meshes, painter = TracedMeshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
+            dressed = TracedAppearance(meshes, skin, dressed_rows, lie, painter, has.meshes)
+            fields = TracedHeightFields(shapes, measures, heights, blocks, ti.f32)
+            ground = ShadedHeightFields(fields, dressed, openness)
+            scene = DrawnScene(kind, shape, paint, solids, pose, views, env, dressed, ground, has)
             lens = Lens(views, seen.shape[2], seen.shape[1], env)
             cast_share(scene, lens, look, lights, tiles, tile, share, limits, side, depth, seen, notes, image)
 

@@ -1,6 +1,6 @@
 """One environment's geoms as the ray caster sees them: what a ray meets, how a point is coloured and lit.
 
-`Scene` exists only while a kernel is traced: it bundles the tables (rows as in `Drawables`) with the environment's
+`DrawnScene` exists only while a kernel is traced: it bundles the tables (rows as in `Drawables`) with the environment's
 index, so that kernels read ``scene.entry(row, origin, direction)``. Positions are relative to the camera (m), axes are
 the world's.
 """
@@ -14,7 +14,7 @@ from ..rays.traced import Traced
 from ..rays.traverse import beside
 from ..shading import checker, grid_lines, mix, vec3
 from ..shown import render_model as columns
-from ..shown.dress import TEXTURE
+from ..shown.appearance import TEXTURE
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
@@ -24,7 +24,7 @@ GOLDEN_ANGLE = 2.3999632
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
 
-class Scene(Traced):
+class DrawnScene(Traced):
     """The geoms of environment `env`; no code is made of what the model lacks, by `has` (`raycast.Has`).
 
     What is called the triangle of a geom is that of a mesh, or the surface of a height field (`field_walk.py`).

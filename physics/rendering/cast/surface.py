@@ -14,7 +14,7 @@ from ..shown import render_model as columns
 from .scene import SURFACE_GAP
 
 
-class Place(Traced):
+class SurfacePoint(Traced):
     """A point of a surface: its row and triangle as in `Scene`, its normals, whether it is the inside of a mesh.
 
     `turn` (rad) is the pixel's own, for soft shadows.

@@ -9,15 +9,15 @@ import taichi as ti
 from ...base.shapes import BOX, HFIELD, MESH, PLANE, SPHERE, box, sphere
 from ...base.shapes.by_kind import by_kind
 from ...base.shapes.ray import MISS
-from ..cast.scene import TURNED, Scene
+from ..cast.scene import TURNED, DrawnScene
 from ..shown import render_model as columns
-from ..shown.dress import TREE
-from .eights import CLEARLY, smallest
+from ..shown.appearance import TREE
+from .packets_of_eight import CLEARLY, smallest
 
 _OTHERS = {kind: entry for kind, entry in TURNED.items() if kind != BOX}
 
 
-class World(Scene):
+class PathWorld(DrawnScene):
     """The geoms of an environment, for paths; `placed` has them in eights."""
 
     def __init__(self, kind, shape, paint, pose, bound, env, dressed, ground, has, placed):

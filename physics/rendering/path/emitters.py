@@ -18,7 +18,7 @@ from ..rays.mesh_tree import FIRST_TRIANGLE, TRIANGLES
 from ..rays.traced import Traced
 from ..shading import vec3
 from ..shown import render_model as columns
-from ..shown.dress import TREE
+from ..shown.appearance import TREE
 from .sampling import cone_density, in_cone
 
 # columns of `emitter_table`: of the render model's row with that number
@@ -75,10 +75,10 @@ def _chosen_by(power: np.ndarray, area: np.ndarray, areas: np.ndarray) -> Emitte
 
 
 def _triangle_sums(drawn: columns.RenderModel) -> np.ndarray:
-    corners = drawn.dress.trees.corners.astype(np.float64).reshape(-1, 3, 3)
+    corners = drawn.appearance.trees.corners.astype(np.float64).reshape(-1, 3, 3)
     area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=-1)
     sums = np.zeros(len(area))
-    for first, count in drawn.dress.trees.trees[:, [FIRST_TRIANGLE, TRIANGLES]]:
+    for first, count in drawn.appearance.trees.trees[:, [FIRST_TRIANGLE, TRIANGLES]]:
         sums[first : first + count] = np.cumsum(area[first : first + count])
     return sums
 
@@ -87,7 +87,7 @@ def _area(drawn: columns.RenderModel, row: int, areas: np.ndarray) -> float:
     """Area (m^2) of a row's surface; 0 for height fields and planes without end, which are met by chance alone."""
     kind = int(drawn.kind[row])
     if kind == MESH:
-        tree = drawn.dress.trees.trees[drawn.dress.rows[row, TREE]]
+        tree = drawn.appearance.trees.trees[drawn.appearance.rows[row, TREE]]
         return float(areas[tree[FIRST_TRIANGLE] + tree[TRIANGLES] - 1])
     return AREAS[kind](drawn.shape[row, :3].astype(np.float64)) if kind in AREAS else 0.0
 
@@ -95,7 +95,7 @@ def _area(drawn: columns.RenderModel, row: int, areas: np.ndarray) -> float:
 _SPOTS = {kind: spot for kind, spot in SPOTS.items() if kind != SPHERE}
 
 
-class Shining(Traced):
+class EmitterKernels(Traced):
     """`Emitters` in a kernel."""
 
     def __init__(self, world, table, areas):

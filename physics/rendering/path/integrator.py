@@ -31,7 +31,7 @@ _CLEAR_LAYERS = 16  # clear surfaces that a path may pass besides its scattering
 _FAR = 1.0e29
 
 
-class Stage(Traced):
+class PathScene(Traced):
     """All that a path needs: the world, its light, and the camera."""
 
     def __init__(self, world, lens, surroundings, shining, lights, look, settings):
@@ -159,7 +159,7 @@ def limited(light, scatterings, most):
     return light * scale
 
 
-class Place(Traced):
+class PathPoint(Traced):
     """A point of a surface, its normals (as it is lit, and the true one), the gap (m) by which rays start above it."""
 
     def __init__(self, point, normal, flat, gap):
@@ -371,7 +371,7 @@ def follow_path(stage, x: ti.i32, y: ti.i32, sample: ti.i32, seed: ti.i32):
                 if bounce >= stage.whole(at.BOUNCES):
                     alive = False
                 else:
-                    place, vertex, start = Place(point, normal, flat, gap), point, gap
+                    place, vertex, start = PathPoint(point, normal, flat, gap), point, gap
                     origin, direction, density, share, inside, hoped, towards, far, target = go_on(
                         stage, row, place, direction, albedo, numbers, others[2], chosen, outside, inside
                     )

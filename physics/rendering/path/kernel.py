@@ -6,17 +6,17 @@ import taichi as ti
 
 from ...base.math import func
 from ..cast.raycast import D2, F1, F2, F3, I1, I2, U2, Has
-from ..rays.field_walk import Fields
-from ..rays.traverse import Meshes
-from ..shown.dress import Dressed
-from ..shown.ground import Ground
+from ..rays.field_walk import TracedHeightFields
+from ..rays.traverse import TracedMeshes
+from ..shown.appearance import TracedAppearance
+from ..shown.ground import ShadedHeightFields
 from ..shown.textures import Painter
 from . import settings as at
-from .cast import World
-from .eights import Placed
-from .emitters import Shining
-from .integrator import Stage, follow_path
+from .cast import PathWorld
+from .emitters import EmitterKernels
+from .integrator import PathScene, follow_path
 from .lens import ThinLens
+from .packets_of_eight import Placed
 from .surroundings import Surroundings
 
 D4 = ti.types.ndarray(dtype=ti.f64, ndim=4)
@@ -91,14 +91,14 @@ def make_trace_paths(*features: bool) -> Any:
     ):
         height, width = film.shape[1], film.shape[2]
         for env, y, x in ti.ndrange(film.shape[0], height, width):
-            meshes, painter = Meshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
-            dressed = Dressed(meshes, skin, rows, lie, painter, has.meshes)
-            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
+            meshes, painter = TracedMeshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
+            dressed = TracedAppearance(meshes, skin, rows, lie, painter, has.meshes)
+            ground = ShadedHeightFields(TracedHeightFields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
             ends = ti.Vector([ti.cast(settings[at.ENDS + k], ti.i32) for k in ti.static(range(4))])
-            world = World(kind, shape, paint, pose, views, env, dressed, ground, has, Placed(placed, env, ends))
+            world = PathWorld(kind, shape, paint, pose, views, env, dressed, ground, has, Placed(placed, env, ends))
             lens = ThinLens(views, width, height, env, settings)
             surroundings = Surroundings(world, look, settings, around)
-            stage = Stage(world, lens, surroundings, Shining(world, emitters, areas), lights, look, settings)
+            stage = PathScene(world, lens, surroundings, EmitterKernels(world, emitters, areas), lights, look, settings)
             expose(stage, x, y, first, count, seed, film)
 
     return trace_paths

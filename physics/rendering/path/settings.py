@@ -13,5 +13,5 @@ COLOUR = 8  # 3: of even surroundings
 AMBIENT = 11  # 3: light from all around on matt surfaces, of the file's lamps
 MAP_WIDTH, MAP_HEIGHT = 14, 15  # of a map of the surroundings
 SUN_SPREAD = 16  # 1 - cosine of the sun's radius; 0: no sun
-ENDS = 17  # 4: of the geoms in eights, see `eights.py`
+ENDS = 17  # 4: of the geoms in eights, see `packets_of_eight.py`
 SETTINGS = 21

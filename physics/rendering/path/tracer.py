@@ -13,17 +13,17 @@ from ..cameras.camera import Camera, PosedCamera, PoseSource
 from ..cameras.mounted import MountedCamera
 from ..cast.casting import DRESS_NAMES, Tables
 from ..look import Look
-from ..outputs import Poses, outputs_named
+from ..outputs import DrawnPoses, outputs_named
 from ..reading import environments
 from ..renderer import BatchRenderer
 from ..shown.lights import AMBIENT, DIFFUSE
 from ..shown.overlays import Show
 from . import settings as at
 from .denoise import require_denoiser
-from .eights import Eights, eights
 from .emitters import Emitters, emitters
 from .film import Film
 from .launch import shared_path_kernel
+from .packets_of_eight import GeomPackets, packets_of_eight
 from .surroundings import EVEN, LAMPLIT, MAP, MAP_COLUMNS, SKY, as_map, map_table
 
 MOST_SAMPLES = 2**20
@@ -108,7 +108,7 @@ class PathTracer(BatchRenderer):
             )
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
-        self._emitters, self._eights = emitters(self._drawn), eights(self._drawn)
+        self._emitters, self._packets = emitters(self._drawn), packets_of_eight(self._drawn)
         self._around = (
             None
             if environment is None
@@ -122,7 +122,7 @@ class PathTracer(BatchRenderer):
         outputs: Sequence[str] = ("rgb",),
         envs_idx: Any = None,
         *,
-        before: Poses | None = None,
+        before: DrawnPoses | None = None,
     ) -> dict[str, torch.Tensor]:
         """Several pictures: colour by paths, all else as `BatchRenderer.draw` finds it."""
         wanted = outputs_named(outputs)
@@ -159,7 +159,7 @@ class PathTracer(BatchRenderer):
             found = super().together(solver, others, envs_idx, **place)
         if len(others) < len(wanted):
             poses, tables, _, crowd = self._side_by_side(solver, envs_idx, **place)
-            lit, placed = self._emitters.copied(crowd.of_model), self._eights.copied(crowd.of_model)
+            lit, placed = self._emitters.copied(crowd.of_model), self._packets.copied(crowd.of_model)
             film = self._film(poses, tables, lit, placed).add(self.samples, self.progress)
             found["rgb"] = film.rgb(self.denoise)[0]
         return {name: found[name] for name in wanted}
@@ -169,7 +169,7 @@ class PathTracer(BatchRenderer):
         self._require_poses(solver)
         poses, more = self._poses(solver, environments(envs_idx, solver))
         pictures = [
-            self._film(Poses(*(part[i : i + 1] for part in poses)), {n: t[i : i + 1] for n, t in more.items()})
+            self._film(DrawnPoses(*(part[i : i + 1] for part in poses)), {n: t[i : i + 1] for n, t in more.items()})
             .add(self.samples, self.progress)
             .rgb(self.denoise)
             for i in range(len(poses.eye))
@@ -189,10 +189,12 @@ class PathTracer(BatchRenderer):
         self._require_poses(solver)
         return self._film(*self._poses(solver, environments(envs_idx, solver))).add(count, self.progress)
 
-    def _film(self, poses: Poses, more: Tables, lit: Emitters | None = None, placed: Eights | None = None) -> Film:
+    def _film(
+        self, poses: DrawnPoses, more: Tables, lit: Emitters | None = None, placed: GeomPackets | None = None
+    ) -> Film:
         """Begin a film of poses; `more` are tables that differ from the model's, and so do the last two."""
         runtime, device = ensure_runtime(), torch.device(poses.eye.device)
-        lit, placed = lit or self._emitters, placed or self._eights
+        lit, placed = lit or self._emitters, placed or self._packets
         tables = self._tables_on(device) | {"settings": torch.as_tensor(self._settings(lit, placed), device=device)}
         tables |= {"emitters": torch.as_tensor(lit.table, device=device)} | self._tables_for_paths(device)
         tables |= {name: table.contiguous() for name, table in more.items()}
@@ -222,7 +224,7 @@ class PathTracer(BatchRenderer):
             self._path_tables[device] = {name: torch.as_tensor(array, device=device) for name, array in found.items()}
         return self._path_tables[device]
 
-    def _settings(self, lit: Emitters, placed: Eights) -> np.ndarray:
+    def _settings(self, lit: Emitters, placed: GeomPackets) -> np.ndarray:
         """The kernel's numbers, see `settings.py`."""
         found = np.zeros(at.SETTINGS, np.float32)
         found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus

@@ -111,7 +111,7 @@ class Line(Traced):
         return self.z + way * self.dz
 
 
-class Fields(Traced):
+class TracedHeightFields(Traced):
     """The height fields of `FieldTables`, in the precision `real`; `row` is the number of one of them.
 
     Rays are in the field's frame, with a unit direction; distances are metres.

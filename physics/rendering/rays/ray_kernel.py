@@ -12,9 +12,9 @@ import taichi as ti
 from ...base.shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, plane
 from ...base.shapes.by_kind import by_kind
 from ...base.shapes.ray import MISS, unit
-from .field_walk import Fields
+from .field_walk import TracedHeightFields
 from .traced import Traced
-from .traverse import Meshes
+from .traverse import TracedMeshes
 
 _SHORTEST = mujoco.mjMINVAL  # m: what is shorter has no direction
 
@@ -139,8 +139,8 @@ def make_ray_kernel(precision: str, has_meshes: bool, has_fields: bool) -> Any:
         blocks: f2,
     ):
         for env, ray in ti.ndrange(pnt.shape[0], pnt.shape[1]):
-            meshes = Meshes(trees, nodes, corners, dtype)
-            fields = Fields(shapes, measures, heights, blocks, dtype)
+            meshes = TracedMeshes(trees, nodes, corners, dtype)
+            fields = TracedHeightFields(shapes, measures, heights, blocks, dtype)
             at, own = ti.min(env, position.shape[0] - 1), ti.min(env, sizes.shape[0] - 1)
             geoms = Geoms(kinds, sizes, position, rotation, tree, meshes, fields, at, own, has_meshes, has_fields)
             start, along = three(pnt, env, ray), three(vec, env, ray)

@@ -47,7 +47,7 @@ def spanned(ax, ay, bx, by):
     return area
 
 
-class Meshes(Traced):
+class TracedMeshes(Traced):
     """Meshes of `MeshTrees`, in the precision `real`.
 
     Rays are in the mesh's frame, with a unit direction; distances are metres.

@@ -11,14 +11,14 @@ from ..rays.field_tables import COLUMNS, FIRST_HEIGHT, PER_X, PER_Y, ROWS
 from ..rays.field_walk import within
 from ..rays.traced import Traced
 from ..shading import mix, vec3
-from .dress import TREE
+from .appearance import TREE
 
 # Sines between edges in line: up to the first their vertex is smooth, from the second on it is a crease.
 _ROUND, _CREASE = 0.35, 0.65
 
 
-class Ground(Traced):
-    """The height fields of `Dress`, with `relief.openness`."""
+class ShadedHeightFields(Traced):
+    """The height fields of `DrawnAppearance`, with `relief.openness`."""
 
     def __init__(self, fields, dressed, openness):
         self.fields, self.dressed, self.openness = fields, dressed, openness

@@ -12,7 +12,7 @@ Placed = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class OverlayPart:
     """One kind of overlay.
 
     Attributes:

@@ -1,7 +1,8 @@
 """Overlays, which are drawn beside geoms: sites, tendons, contacts and their forces, frames. `Show` says which.
 
-A kind of overlay is a `Part` (one function that makes it): some rows of the tables, whose kind and colour stay, and a
-function that finds place and size of each of them in every environment. Overlays throw no shadows and are in no mirror.
+A kind of overlay is an `OverlayPart` (one function that makes it): some rows of the tables, whose kind and colour stay,
+and a function that finds place and size of each of them in every environment. Overlays throw no shadows and are in no
+mirror.
 Sizes and colours are those of MuJoCo's viewer (`vis.scale`, `vis.rgba`).
 """
 
@@ -15,13 +16,13 @@ import torch
 
 from ...base.shapes import CYLINDER, ELLIPSOID
 from ...files.geometry.visual import HIGHEST_VISIBLE_GROUP
-from .overlay_part import Part, Placed, along, rotations
+from .overlay_part import OverlayPart, Placed, along, rotations
 from .tendons import tendon_part
 
 MOST_CONTACTS = 64
 """Contacts of an environment that are drawn at most."""
 CONTACTS = "contacts"
-"""In `Part.reads`: the solver's `contacts`."""
+"""In `OverlayPart.reads`: the solver's `contacts`."""
 FRAMES = ("world", "body", "geom", "site")
 _THIN, _THICK = 0.005, 0.025
 """Radii of the axes of the world and of others as shares of a given length: those of Genesis (its mesh.py)."""
@@ -35,7 +36,7 @@ _AXES = torch.tensor(
 class Overlays:
     """All rows of some parts, one after the other."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[OverlayPart, ...]
 
     @property
     def kind(self) -> np.ndarray:
@@ -104,7 +105,7 @@ class Show:
         return Overlays(tuple(parts))
 
 
-def _sites(mj: mujoco.MjModel) -> Part:
+def _sites(mj: mujoco.MjModel) -> OverlayPart:
     shown = [
         s
         for s in range(mj.nsite)
@@ -118,10 +119,10 @@ def _sites(mj: mujoco.MjModel) -> Part:
         return position, rotation.reshape(*position.shape[:2], 3, 3), size.expand(position.shape)
 
     kind = np.array([mj.site_type[s] for s in shown], np.int64)
-    return Part(kind, np.array(rgba).reshape(-1, 4), ("site_xpos", "site_xmat") if shown else (), place)
+    return OverlayPart(kind, np.array(rgba).reshape(-1, 4), ("site_xpos", "site_xmat") if shown else (), place)
 
 
-def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> Part:
+def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> OverlayPart:
     names = {
         "world": (),
         "body": ("xpos", "xquat"),
@@ -148,7 +149,7 @@ def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> Part:
         return position.flatten(1, 2), turns.flatten(1, 2), size.flatten(1, 2)
 
     colours = np.tile([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.25, 0.95, 1]], (count, 1))
-    return Part(np.full(3 * count, CYLINDER), colours, names[of] if count else (), place)
+    return OverlayPart(np.full(3 * count, CYLINDER), colours, names[of] if count else (), place)
 
 
 def _drawn_contacts(contacts: Any, geoms: Sequence[int] | None) -> tuple[torch.Tensor, ...]:
@@ -166,7 +167,7 @@ def _drawn_contacts(contacts: Any, geoms: Sequence[int] | None) -> tuple[torch.T
     return tuple(torch.nn.functional.pad(x, (0, 0) * (x.dim() - 2) + (0, missing)) for x in found)
 
 
-def _contacts(mj: mujoco.MjModel, geoms: Sequence[int] | None) -> Part:
+def _contacts(mj: mujoco.MjModel, geoms: Sequence[int] | None) -> OverlayPart:
     scale, unit = mj.vis.scale, mj.stat.meansize
 
     def place(fields: Mapping[str, Any]) -> Placed:
@@ -177,10 +178,10 @@ def _contacts(mj: mujoco.MjModel, geoms: Sequence[int] | None) -> Part:
         return position, turn, torch.stack([radius, height, torch.zeros_like(height)], dim=-1)
 
     rgba = np.tile(mj.vis.rgba.contactpoint, (MOST_CONTACTS, 1))
-    return Part(np.full(MOST_CONTACTS, CYLINDER), rgba, (CONTACTS,), place)
+    return OverlayPart(np.full(MOST_CONTACTS, CYLINDER), rgba, (CONTACTS,), place)
 
 
-def _contact_forces(mj: mujoco.MjModel, geoms: Sequence[int] | None, scale: float | None) -> Part:
+def _contact_forces(mj: mujoco.MjModel, geoms: Sequence[int] | None, scale: float | None) -> OverlayPart:
     """Arrows, each a rod and a drop at its end, towards the body with the higher number, as MuJoCo draws them."""
     width = mj.vis.scale.forcewidth * mj.stat.meansize
     newton = mj.vis.map.force / mj.stat.meanmass if scale is None else scale
@@ -199,4 +200,4 @@ def _contact_forces(mj: mujoco.MjModel, geoms: Sequence[int] | None, scale: floa
         return position, rotation, size
 
     rgba = np.tile(mj.vis.rgba.contactforce, (2 * MOST_CONTACTS, 1))
-    return Part(np.repeat([CYLINDER, ELLIPSOID], MOST_CONTACTS), rgba, (CONTACTS,), place)
+    return OverlayPart(np.repeat([CYLINDER, ELLIPSOID], MOST_CONTACTS), rgba, (CONTACTS,), place)

@@ -1,7 +1,8 @@
 """All that is drawn of a model: one plain description, from which the ray caster and other renderers work.
 
 `RenderModel` lists the drawn geoms, and what overlays add to them, a row each: kind and size (`shape`), material
-(`paint`), the mesh, height field and texture that it shows (`dress`), and from where its pose comes (`overlays.py`).
+(`paint`), the mesh, height field and texture that it shows (`appearance`), and from where its pose comes
+(`overlays.py`).
 `geometry/visual.py` says which geoms are drawn, and in what colour. A checker on a plane is drawn by its formula, and a
 plane without texture gets a faint one, so that motion over it can be seen.
 """
@@ -24,7 +25,7 @@ from ...files.geometry.visual import (
     texture_of,
 )
 from ..look import Look
-from .dress import Dress, bulk, dress
+from .appearance import DrawnAppearance, bulk, drawn_appearance
 
 if TYPE_CHECKING:
     from .overlays import Overlays, Show
@@ -68,7 +69,7 @@ class RenderModel:
     shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
     solids: np.ndarray  # (k,) int32: rows of geoms that are not planes: what throws shadows and is mirrored
-    dress: Dress  # how the meshes and height fields look, and what textures lie where
+    appearance: DrawnAppearance  # how the meshes and height fields look, and what textures lie where
     overlays: "Overlays"  # the rows that are no geoms
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
@@ -84,7 +85,7 @@ def render_model(mj: mujoco.MjModel, look: Look, show: "Show | None" = None) -> 
     rows = [g for g in visible if kinds[g] in SEEN]
     overlays = show.overlays(mj)
     checkers = {g: tints for g in rows if kinds[g] == PLANE and (tints := _checker(mj, g, look)) is not None}
-    dressed = dress(mj, rows, set(checkers), len(overlays.kind), look)
+    dressed = drawn_appearance(mj, rows, set(checkers), len(overlays.kind), look)
     kind = [int(kinds[g]) for g in rows]
     shape = [_shape(mj, g, look, dressed) for g in rows]
     paint = [_paint(mj, g, look, checkers.get(g)) for g in rows]
@@ -102,13 +103,13 @@ def render_model(mj: mujoco.MjModel, look: Look, show: "Show | None" = None) -> 
         shape=np.array(shape, dtype=np.float32),
         paint=np.array(paint, dtype=np.float32),
         solids=np.array(solids, dtype=np.int32),
-        dress=dressed,
+        appearance=dressed,
         overlays=overlays,
         left_out=tuple(label(mj, g) for g in visible if g not in rows),
     )
 
 
-def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: Dress) -> list[float]:
+def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: DrawnAppearance) -> list[float]:
     size = mj.geom_size[g].copy()
     if mj.geom_type[g] == PLANE:
         if look.endless_planes:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from ...base.shapes import CAPSULE
-from .overlay_part import Part, Placed, along
+from .overlay_part import OverlayPart, Placed, along
 
 _SITE, _SPHERE, _CYLINDER = (
     int(kind) for kind in (mujoco.mjtWrap.mjWRAP_SITE, mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
@@ -39,7 +39,7 @@ def links_of(mj: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     return np.array(links, np.int64).reshape(-1, 4), np.array(kinds, np.int64)
 
 
-def tendon_part(mj: mujoco.MjModel) -> Part:
+def tendon_part(mj: mujoco.MjModel) -> OverlayPart:
     """The overlay of the spatial tendons: three rods for each link, two of which are there if it is bent."""
     links, kinds = links_of(mj)
     tendon, rgba = links[:, 0], []
@@ -61,7 +61,7 @@ def tendon_part(mj: mujoco.MjModel) -> Part:
         return position, rotation, size
 
     reads = ("site_xpos", "geom_xpos", "geom_xmat") if len(links) else ()
-    return Part(np.full(3 * len(links), CAPSULE), np.tile(np.array(rgba).reshape(-1, 4), (3, 1)), reads, place)
+    return OverlayPart(np.full(3 * len(links), CAPSULE), np.tile(np.array(rgba).reshape(-1, 4), (3, 1)), reads, place)
 
 
 def path_points(

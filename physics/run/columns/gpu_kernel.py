@@ -1,7 +1,7 @@
 """The kernel of the GPU driver: every thread takes one environment through its steps.
 
 Arrays are in columns, (numbers, environments), so that the threads of a warp, which execute the same instruction, read
-neighbouring words. Everything else is as on a CPU with one lane (`turn`).
+neighbouring words. Everything else is as on a CPU with one lane (`tile_pass`).
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from ...model.features import Features
 from ...model.state.views import ColumnWorkspace, ModelView
 from ..kernel import argument_types
 from ..settings import Setting
+from ..tiles.tile_pass import run_tile, spread_parameters
 from ..tiles.tile_view import Arguments, ColumnView
-from ..tiles.turn import spread_parameters, take_turn
 
 BLOCK = 32
 """Threads of a block: one warp, as the threads of a block share nothing."""
@@ -61,6 +61,6 @@ def make_column_kernel(dtype: Any, features: Features) -> Any:
                     model.set_env_parameters(work)
                 spread_parameters(model, work, reals, precise)
                 lay_out_dofs(model, work)
-                take_turn(model, work, ColumnView(lanes, arrays, env))
+                run_tile(model, work, ColumnView(lanes, arrays, env))
 
     return run

@@ -16,7 +16,7 @@ from ...machine.codegen.keys import key_of
 from ...machine.codegen.store import shared_store
 from ...machine.cores import usable_cores
 from ...machine.disk import work_folder
-from ...machine.libraries import NO_GREETING, a_home, load_mujoco
+from ...machine.libraries import NO_GREETING, load_mujoco, taichi_home_variables
 from ...machine.waiting import Waiting
 from ...model.features import Features
 
@@ -207,7 +207,7 @@ def _started() -> Iterator[_Process]:
         RuntimeError: the process cannot be started.
     """
     own = {name: value for name, value in os.environ.items() if not name.startswith("TI_")}
-    environment = own | NO_GREETING | a_home()
+    environment = own | NO_GREETING | taichi_home_variables()
     command = python_command(f"{_FIRST}; from {_MODULE} import main; main()")
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors, work_folder() as folder:

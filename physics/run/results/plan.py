@@ -16,7 +16,7 @@ from ...model.state.memory import MEMORY
 from ...model.state.reach import reach_of
 from ..settings import Setting
 from ..step import LAST, PIPELINE
-from ..tiles.turn import ON_REQUEST
+from ..tiles.tile_pass import ON_REQUEST
 
 _KEPT = frozenset(field.name for group in MEMORY.values() for field in group)
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from ...base.fields import layout
-from ...model.state.fields import INSPECTED, ROOMY
-from ..interface import Batch, Evaluation, Index
+from ...model.state.fields import GROWING_FIELDS, INSPECTED
+from ..interface import BatchMemory, EvaluatedFields, Index
 from ..launches import Arrangement, Launches, Selection
 from ..settings import Setting
 
@@ -76,15 +76,15 @@ class Results:
     def __init__(self, launches: Launches, arrangement: Arrangement, outputs: Sequence[str]) -> None:
         self._launches = launches
         self._arrangement: Any = arrangement  # `Tiles` and `Columns` have other types of marks
-        self._fixed = tuple(name for name in outputs if name not in ROOMY)
+        self._fixed = tuple(name for name in outputs if name not in GROWING_FIELDS)
         self.stale = arrangement.marks()
         self._left = self.stale if isinstance(self.stale, torch.Tensor) else None  # the marks, if kernels read them
         self.bind_again()
         self.places, self.values = self._outputs.places, self._rows(self._outputs.width, launches.batch)
         self.current = not self._outputs.width
-        self._last, self._beginning, self._grown = _Reads(), _Reads(), launches.room.grown
+        self._last, self._started, self._grown = _Reads(), _Reads(), launches.room.grown
 
-    def _rows(self, numbers: int, batch: Batch) -> torch.Tensor:
+    def _rows(self, numbers: int, batch: BatchMemory) -> torch.Tensor:
         """Return zeros (environments, numbers) for a launch over a batch to fill."""
         groups = batch.memory.shape[1 - self._arrangement.axis]
         return self._arrangement.rows(groups * self._arrangement.width, numbers, batch.memory.dtype)
@@ -94,9 +94,9 @@ class Results:
         self._outputs = self._launches.select(self._fixed)
         self._requests: dict[tuple, tuple[Selection, int, torch.Tensor]] = {}
         self._whole: Any = None
-        self._beside: tuple[Batch, torch.Tensor, Any] | None = None
+        self._beside: tuple[BatchMemory, torch.Tensor, Any] | None = None
 
-    def bind(self, replay: bool, batch: Batch | None = None, values: torch.Tensor | None = None) -> Any:
+    def bind(self, replay: bool, batch: BatchMemory | None = None, values: torch.Tensor | None = None) -> Any:
         """Return a launch that hands out the outputs.
 
         Args:
@@ -126,7 +126,7 @@ class Results:
     def forget(self) -> None:
         """Drop all evaluations, because the state of some environment's last evaluation changed."""
         self._last.forget()
-        self._beginning.forget()
+        self._started.forget()
 
     def changed(self, index: Index) -> None:
         """Note that the last evaluation of environments is at another state now."""
@@ -157,7 +157,7 @@ class Results:
         """Evaluate copies of environments `index` in a batch that is kept for it; copy the outputs to their rows."""
         batch = self._launches.batch
         if self._beside is None:
-            copies, values = Batch(*map(torch.zeros_like, batch)), torch.zeros_like(self.values)
+            copies, values = BatchMemory(*map(torch.zeros_like, batch)), torch.zeros_like(self.values)
             self._beside = copies, values, self.bind(True, copies, values)
         copies, values, launch = self._beside
         self._arrangement.gather(batch, index, copies)
@@ -167,12 +167,12 @@ class Results:
 
     # reading
 
-    def fields(self, names: Sequence[str], index: Index, beginning: bool = False) -> dict[str, torch.Tensor]:
-        """Return copies of fields of environments, (k, numbers) each; `beginning` is that of `evaluate`."""
-        block, rows = self._covering(names, index, False, beginning)
+    def fields(self, names: Sequence[str], index: Index, at_start: bool = False) -> dict[str, torch.Tensor]:
+        """Return copies of fields of environments, (k, numbers) each; `at_start` is that of `evaluate`."""
+        block, rows = self._covering(names, index, False, at_start)
         return {name: self._arrangement.pick(block.values[:, block.places[name]], rows) for name in names}
 
-    def together(self, names: Sequence[str], index: Index) -> Evaluation:
+    def together(self, names: Sequence[str], index: Index) -> EvaluatedFields:
         """Return fields and integers of environments; do not write to them, as other results may share them."""
         block, rows = self._covering(names, index, True)
         values, indices = block.values, block.indices
@@ -180,18 +180,16 @@ class Results:
             chosen = torch.as_tensor(rows, device=values.device)
             lanes = len(values) // len(indices)
             values, indices = values[chosen], indices[chosen // lanes]
-        return Evaluation({name: values[:, block.places[name]] for name in names}, indices)
+        return EvaluatedFields({name: values[:, block.places[name]] for name in names}, indices)
 
-    def _covering(
-        self, names: Sequence[str], index: Index, indices: bool, beginning: bool = False
-    ) -> tuple[Block, Any]:
+    def _covering(self, names: Sequence[str], index: Index, indices: bool, at_start: bool = False) -> tuple[Block, Any]:
         """Return a block with these fields, evaluated if there is none, and the environments' rows in it.
 
         Rows of None mean the first rows of the block.
         """
         if self._grown != self._launches.room.grown:  # integers have another layout
-            self._last.blocks, self._beginning.blocks, self._grown = [], [], self._launches.room.grown
-        reads = self._beginning if beginning else self._last
+            self._last.blocks, self._started.blocks, self._grown = [], [], self._launches.room.grown
+        reads = self._started if at_start else self._last
         on_host = index is None or isinstance(index, np.ndarray)
         for block in reads.blocks:
             if block.has(names, indices):
@@ -203,41 +201,41 @@ class Results:
         if on_host and not indices:
             asked |= reads.before | reads.now
             reads.now |= dict.fromkeys(names)
-        block = self.evaluate(tuple(asked), index, indices, beginning)
+        block = self.evaluate(tuple(asked), index, indices, at_start)
         if index is None:
             reads.blocks = [old for old in reads.blocks if not block.has(old.places, old.indices.shape[1] > 0)]
         if index is None or block.rows is not None:
             reads.blocks = [*reads.blocks[1 - _MOST :], block]
         return block, None if block.rows is None else block.rows[index]
 
-    def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, beginning: bool = False) -> Block:
+    def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, at_start: bool = False) -> Block:
         """Evaluate environments where their last evaluation was, whatever is computed already.
 
         Args:
             names: the fields.
             index: the environments.
             with_indices: hand out the integers of the scratch, too.
-            beginning: evaluate where the last step began, if its integrator is Runge-Kutta's.
+            at_start: evaluate at the start of the last step, if its integrator is Runge-Kutta's.
         """
         batch, rows, fits = self._launches.batch, None, False
         if index is not None:
             tensors, rows = self._arrangement.subset(batch, index)
-            batch = Batch(*tensors)
+            batch = BatchMemory(*tensors)
         groups = batch.memory.shape[1 - self._arrangement.axis]
         while not fits:  # the arrays have other shapes once the scratch has grown
-            selection, integers, call = self._request(tuple(names), with_indices, beginning)
+            selection, integers, call = self._request(tuple(names), with_indices, at_start)
             values = self._rows(selection.width, batch)
             dump = self._arrangement.rows(groups, integers, torch.int32)
             fits = not groups or self._launches.launch(call.clone(), selection, values, batch, dump).attempt()
         return Block(rows, selection.places, values, dump[:, :integers])
 
     def _request(
-        self, names: tuple[str, ...], with_indices: bool, beginning: bool
+        self, names: tuple[str, ...], with_indices: bool, at_start: bool
     ) -> tuple[Selection, int, torch.Tensor]:
         """Return fields, number of integers and settings of an evaluation; kept, as making them waits for a GPU."""
-        key = names, with_indices, beginning, self._launches.room.grown
+        key = names, with_indices, at_start, self._launches.room.grown
         if key not in self._requests:
             selection = self._launches.select(names)
             integers = layout(INSPECTED, self._launches.room.sizes)[1] if with_indices else 0
-            self._requests[key] = selection, integers, self._launches.call(selection, True, integers, beginning)
+            self._requests[key] = selection, integers, self._launches.call(selection, True, integers, at_start)
         return self._requests[key]

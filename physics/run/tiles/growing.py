@@ -1,4 +1,4 @@
-"""The scratch of a driver's launches on a CPU, which grows when a tile needs more (`state.room`).
+"""The scratch of a driver's launches on a CPU, which grows when a tile needs more (`state.capacity`).
 
 A kernel reads the offsets of fields from the header of the model's integers, so the scratch grows without a
 compilation: the header is rewritten in place, and every bound launch is bound again to the larger scratch before its
@@ -10,8 +10,8 @@ import torch
 from ...base.fields import layout
 from ...machine.runtime import Runtime
 from ...model.model import Model
-from ...model.state.fields import ROOMY, SCRATCH
-from ...model.state.room import Room, first_room, most_room
+from ...model.state.capacity import Capacity, first_capacity, most_capacity
+from ...model.state.fields import GROWING_FIELDS, SCRATCH
 from ...model.state.sizes import all_sizes, bytes_of, flat_integers, header, scratch_rows
 from .scratch import workers_for
 
@@ -55,7 +55,7 @@ class ScratchRows:
         return values
 
 
-class GrowingRoom(ScratchRows):
+class GrowingCapacity(ScratchRows):
     """Scratch for every worker, used for one tile after the other, and the number of workers that memory allows.
 
     Args:
@@ -73,12 +73,12 @@ class GrowingRoom(ScratchRows):
 
     def __init__(self, model: Model, width: int, runtime: Runtime) -> None:
         self._model, self._width, self._runtime = model, width, runtime
-        self._room, self._most, self._parameters = first_room(model), most_room(model), False
+        self._room, self._most, self._parameters = first_capacity(model), most_capacity(model), False
         self._most_sizes = all_sizes(model, self._most)
         self._lay_out(self._room)
         self.ints = torch.from_numpy(flat_integers(model, self.sizes))
 
-    def _lay_out(self, room: Room) -> None:
+    def _lay_out(self, room: Capacity) -> None:
         """Lay out scratch with these capacities if there is memory for it; the caller rewrites the header."""
         sizes = all_sizes(self._model, room, self._parameters)
         rows = scratch_rows(sizes)
@@ -98,7 +98,7 @@ class GrowingRoom(ScratchRows):
         self._lay_out(self._room)
         self._write_header()
 
-    def grow(self, needed: Room, left: int) -> None:
+    def grow(self, needed: Capacity, left: int) -> None:
         """Enlarge the scratch for a tile's needs; `left` is the number of tiles that wait for it.
 
         Raises:
@@ -115,7 +115,7 @@ class GrowingRoom(ScratchRows):
 
     def padded(self, name: str, values: torch.Tensor) -> torch.Tensor:
         """Return numbers of a field (k, n), padded with zeros to its largest capacity, so that shapes stay constant."""
-        missing = _length(name, self._most_sizes) - values.shape[1] if name in ROOMY else 0
+        missing = _length(name, self._most_sizes) - values.shape[1] if name in GROWING_FIELDS else 0
         return torch.nn.functional.pad(values, (0, missing)) if missing else values
 
 

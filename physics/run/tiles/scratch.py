@@ -16,7 +16,7 @@ import taichi as ti
 from ...base.fields import OFFSET_BITS
 from ...machine.memory import GIB, available_memory
 from ...machine.runtime import Runtime
-from ...model.state.room import Room
+from ...model.state.capacity import Capacity
 from ...model.state.sizes import bytes_of, kinds
 
 FIRST: tuple[int, ...] = (1 << 16, 1 << 14, 1 << 14, 1 << 14)
@@ -84,7 +84,7 @@ def place(width: int, kind: str, rows: int) -> tuple[Any, Any]:
     return field, builder.finalize()
 
 
-def workers_for(rows: Sequence[int], width: int, runtime: Runtime, room: Room | None = None) -> int:
+def workers_for(rows: Sequence[int], width: int, runtime: Runtime, room: Capacity | None = None) -> int:
     """Number of workers for which there is room: one for each thread, but for very large models.
 
     Args:

@@ -34,7 +34,7 @@ class Settings(NamedTuple):
     max_step: float
 
 
-class Found(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The outcome of a search, for n environments.
 
     Attributes:
@@ -65,7 +65,7 @@ class ChainLaunches:
 
     def search(
         self, reals: torch.Tensor, qpos: torch.Tensor, goals: torch.Tensor, streams: torch.Tensor, settings: Settings
-    ) -> Found:
+    ) -> SearchOutcome:
         """Search configurations.
 
         Args:
@@ -85,7 +85,7 @@ class ChainLaunches:
             given = [s.attempts, s.steps, int(s.respect), s.pos_tol, s.rot_tol, damping, s.max_step]
             launch = shared_solve_kernel(self._runtime)
             launch([*self._room(reals, n), qpos, goals.contiguous(), streams, *given, error, found, steps])
-        return Found(qpos, error, found == 1, steps)
+        return SearchOutcome(qpos, error, found == 1, steps)
 
     def place(self, reals: torch.Tensor, qpos: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return poses (n, ntarget, 7) of the targets and their Jacobians (n, ntarget, 6, nv) at qpos (n, nq)."""

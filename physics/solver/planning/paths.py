@@ -21,7 +21,7 @@ from .couplings import joint_couplings
 from .draws import combined
 from .inverse import _expanded, _rows
 from .polylines import arc_lengths, sampled
-from .rrt import FINER, Limits, Query, find_paths, free_edges
+from .rrt import FINER, PathLimits, Query, find_paths, free_edges
 from .smoothing import shortened
 
 PLANNERS = ("RRTConnect", "RRT")
@@ -144,7 +144,7 @@ class _Search:
         carried: Sequence[tuple[Any, Any]],
         envs_idx: Any,
         seed: int,
-        limits: Limits,
+        limits: PathLimits,
     ) -> "_Search":
         """Return the search that `plan_path` asks for; errors are its."""
         mj = solver.model.mj
@@ -217,7 +217,7 @@ class _Search:
         return Paths(full.to(self._dtype), valid, length.to(self._dtype), reasons)
 
 
-def _limits(resolution: Any, max_nodes: Any, planner: Any, timeout: Any) -> Limits:
+def _limits(resolution: Any, max_nodes: Any, planner: Any, timeout: Any) -> PathLimits:
     """Return the limits of a search from a user's numbers."""
     if planner not in PLANNERS:
         raise ValueError(f"planner={planner!r}: choose {' or '.join(map(repr, PLANNERS))}")
@@ -226,7 +226,7 @@ def _limits(resolution: Any, max_nodes: Any, planner: Any, timeout: Any) -> Limi
         raise ValueError(f"resolution={resolution!r}: it must be above 0, and finite")
     if timeout is not None:
         until = time.monotonic() + as_real("timeout", timeout)
-    return Limits(step, as_count("max_nodes", max_nodes, least=2), planner == PLANNERS[0], until)
+    return PathLimits(step, as_count("max_nodes", max_nodes, least=2), planner == PLANNERS[0], until)
 
 
 def _placed(lines: torch.Tensor, rows: torch.Tensor, found: torch.Tensor) -> torch.Tensor:

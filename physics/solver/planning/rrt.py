@@ -24,7 +24,7 @@ FINER = 20
 """A path that was found is looked at in so much finer steps."""
 
 
-class Limits(NamedTuple):
+class PathLimits(NamedTuple):
     """The last four attributes of a `Query`."""
 
     resolution: float

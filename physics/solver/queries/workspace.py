@@ -12,8 +12,8 @@ from ...base.math import Lanes
 from ...base.math.lanes import traced
 from ...model.features import Features
 from ...model.model import Model
+from ...model.state.capacity import Capacity
 from ...model.state.fields import CONVEX, CONVEX_INDICES
-from ...model.state.room import Room
 from ...model.state.sizes import all_sizes, polytope_sizes
 from ...model.state.views import ModelView
 from ...model.tables.fields import REALS
@@ -26,7 +26,7 @@ _OWN = {field.name: field for field in REALS if field.name in ("geom_size", "geo
 
 def query_sizes(model: Model) -> dict[str, int]:
     """Sizes of a model and of what a query works with, whether or not its steps have any use for that."""
-    return all_sizes(model, Room(1, 1)) | polytope_sizes(model, True)
+    return all_sizes(model, Capacity(1, 1)) | polytope_sizes(model, True)
 
 
 def places(sizes: dict[str, int]) -> tuple[np.ndarray, int, int]:

@@ -33,7 +33,6 @@ from ...model.state.fields import (
     WORK_LIST,
 )
 from ...model.state.memory import (
-    BEGIN,
     BROAD_PHASE,
     EVALUATED_FORCES,
     EVALUATION,
@@ -41,6 +40,7 @@ from ...model.state.memory import (
     INPUTS,
     NARROW_PHASE,
     REMAINDERS,
+    START,
     STATE,
 )
 from ...model.tables.fields import INTEGERS, OPTIONS, REALS
@@ -56,10 +56,10 @@ _SECTIONS = (
     ("Memory: FORCES", FORCES),
     ("Memory: KEPT, the last evaluation", EVALUATION),
     ("Memory: KEPT, beyond single precision", REMAINDERS),
-    ("Memory: KEPT, where a Runge-Kutta step began", BEGIN),
     ("Memory: KEPT, the broad phase", BROAD_PHASE),
     ("Memory: KEPT, the narrow phase", NARROW_PHASE),
     ("Memory: KEPT_FORCES", EVALUATED_FORCES),
+    ("Memory: START, if sensors need it", START),
     ("Quantities: kinematics", KINEMATICS),
     ("Quantities: dynamics", DYNAMICS),
     ("Quantities: contacts", CONTACTS),

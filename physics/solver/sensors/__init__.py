@@ -31,7 +31,7 @@ __all__ = ["sensor_sources"]
 
 def sensor_sources(model: Model, outputs: Sequence[str]) -> tuple[str, ...]:
     """Fields that steps have to hand out where sensordata is among the outputs, or sensors remember their readings."""
-    if model.sizes["nqbegin"]:
+    if model.sizes["nstart"]:
         return ()
     recorded = [sensor.sensor for sensor in recorded_sensors(model.mj)]
     chosen = None if SENSORDATA in outputs else recorded

@@ -13,14 +13,14 @@ from ...model.model import Model
 from ..readout.actuators import rotation_vectors
 from ..readout.derived import multiply
 from .objects import Objects
-from .reader import Look, Read, Reader, repeated
+from .reader import Read, Reader, SensorView, repeated
 
 Tensor = torch.Tensor
 _S, _D = mujoco.mjtSensor, mujoco.mjtDisableBit
 
 
 def _kinetic(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
-    def read(look: Look) -> Tensor:
+    def read(look: SensorView) -> Tensor:
         qvel = look.sight["eval_qvel"]
         return repeated(0.5 * (qvel * (look.sight["qM"] @ qvel[..., None])[..., 0]).sum(-1), sensors)
 
@@ -32,7 +32,7 @@ def _potential(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     heavy, slack = not disabled(mj, _D.mjDSBL_GRAVITY), disabled(mj, _D.mjDSBL_SPRING)
     joints, tendons = ([] if slack else _with_springs(mj, kind) for kind in ("jnt", "tendon"))
 
-    def read(look: Look) -> Tensor:
+    def read(look: SensorView) -> Tensor:
         energy = look.sight["xipos"][:, 0, 0] * 0.0
         if heavy:
             energy = energy + _of_weight(look)
@@ -51,7 +51,7 @@ def _with_springs(mj: mujoco.MjModel, kind: str) -> list[int]:
     return np.flatnonzero((linear != 0) | higher.any(axis=1)).tolist()
 
 
-def _of_weight(look: Look) -> Tensor:
+def _of_weight(look: SensorView) -> Tensor:
     sight = look.sight
     gravity = sight.own.get("gravity")
     if gravity is None:
@@ -60,14 +60,14 @@ def _of_weight(look: Look) -> Tensor:
     return -(weight * sight["xipos"][:, 1:]).sum((1, 2))
 
 
-def _of_spring(look: Look, kind: str, k: int, stretch: Tensor) -> Tensor:
+def _of_spring(look: SensorView, kind: str, k: int, stretch: Tensor) -> Tensor:
     """Work against a spring whose force is a polynomial of the stretch: k x + k1 x^2 + k2 x^3."""
     linear = look.sight.of_model(f"{kind}_stiffness")[:, k]
     k1, k2 = getattr(look.sight.model.mj, f"{kind}_stiffnesspoly")[k].tolist()
     return stretch**2 * (0.5 * linear + stretch * (k1 / 3 + stretch * (k2 / 4)))
 
 
-def _of_joint(look: Look, j: int) -> Tensor:
+def _of_joint(look: SensorView, j: int) -> Tensor:
     sight, mj = look.sight, look.sight.model.mj
     qpos, rest = sight["eval_qpos"], _rest_of_joint(look, j)
     kind, q = mj.jnt_type[j], int(mj.jnt_qposadr[j])
@@ -82,7 +82,7 @@ def _of_joint(look: Look, j: int) -> Tensor:
     return energy + _of_spring(look, "jnt", j, turn.norm(dim=-1))
 
 
-def _rest_of_joint(look: Look, j: int) -> Tensor:
+def _rest_of_joint(look: SensorView, j: int) -> Tensor:
     """The coordinates (n or 1, 1, 4 or 7) of joint j at which its spring has no energy."""
     mj = look.sight.model.mj
     q, width = int(mj.jnt_qposadr[j]), int(COORDINATES[mj.jnt_type[j]])
@@ -91,7 +91,7 @@ def _rest_of_joint(look: Look, j: int) -> Tensor:
     return look.sight.of_model("qpos_spring")[:, q : q + width]
 
 
-def _of_tendon(look: Look, t: int) -> Tensor:
+def _of_tendon(look: SensorView, t: int) -> Tensor:
     length, adr = look.sight["ten_length"][:, t], int(look.sight.model.mj.tendon_plasticadr[t])
     rest = look.sight.of_model("tendon_lengthspring")[:, t]
     if adr >= 0:

@@ -7,7 +7,7 @@ import torch
 from ...files.mjmodel.outputs import owners
 from ...model.model import Model
 from .objects import Objects
-from .reader import Look, Read, Reader, column
+from .reader import Read, Reader, SensorView, column
 
 Tensor = torch.Tensor
 _S, _T = mujoco.mjtSensor, mujoco.mjtTrn
@@ -24,7 +24,7 @@ def _limit(name: str, of: str = "joint") -> Reader:
         there = np.array([len(r) > 0 for r in rows], float)
         low, high = ([int(r[at]) if len(r) else 0 for r in rows] for at in (0, -1))
 
-        def read(look: Look) -> Tensor:
+        def read(look: SensorView) -> Tensor:
             sight, key = look.sight, tuple(sensors)
             if not there.any():
                 return sight["eval_qpos"].new_zeros((len(sight), len(sensors)))
@@ -45,7 +45,7 @@ def _pulls(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
     pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
-    def read(look: Look) -> Tensor:
+    def read(look: SensorView) -> Tensor:
         weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
         return look.sight["actuator_force"] @ weights.T
 

@@ -10,7 +10,7 @@ import torch
 from ...model.model import Model
 from ..readout.derived import multiply
 from .objects import Objects
-from .reader import Look, Read, Reader, flat
+from .reader import Read, Reader, SensorView, flat
 
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
@@ -19,7 +19,7 @@ _ACCELERATION = (*_VELOCITY, "cacc")
 _FORCE = ("cfrc_int", "subtree_com")
 
 
-def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Any], Tensor]) -> Reader:
+def _of_frames(sources: tuple[str, ...], read: Callable[[SensorView, Any], Tensor]) -> Reader:
     """Sensors without a frame of reference: `read(look, rows of objects)` gives (n, k, width)."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
@@ -32,8 +32,8 @@ def _of_frames(sources: tuple[str, ...], read: Callable[[Look, Any], Tensor]) ->
 
 def _relative(
     sources: tuple[str, ...],
-    read: Callable[[Look, Any], Tensor],
-    seen: Callable[[Look, Any, Any], Tensor],
+    read: Callable[[SensorView, Any], Tensor],
+    seen: Callable[[SensorView, Any, Any], Tensor],
 ) -> Reader:
     """Sensors that may have one: `seen(look, rows of objects, rows of their references)`, and `read` in the world."""
 
@@ -44,7 +44,7 @@ def _relative(
         refs = objects.numbers(mj.sensor_reftype[sensors[has]], mj.sensor_refid[sensors[has]])
         order = np.argsort(np.concatenate([np.flatnonzero(~has), np.flatnonzero(has)]))
 
-        def both(look: Look) -> Tensor:
+        def both(look: SensorView) -> Tensor:
             ids, key = look.sight.ids, tuple(sensors)
             alone, held = ids(("alone", key), rows[~has]), ids(("held", key), rows[has])
             parts = [read(look, alone)] if not has.all() else []
@@ -59,22 +59,22 @@ def _relative(
 
 
 def _axis(c: int) -> Reader:
-    def read(look: Look, rows: Any) -> Tensor:
+    def read(look: SensorView, rows: Any) -> Tensor:
         return look.frames.mat[:, rows, :, c]
 
     return _relative((), read, lambda look, rows, refs: look.frames.turned(read(look, rows), refs))
 
 
-def _position(look: Look, rows: Any, refs: Any) -> Tensor:
+def _position(look: SensorView, rows: Any, refs: Any) -> Tensor:
     return look.frames.turned(look.frames.pos[:, rows] - look.frames.pos[:, refs], refs)
 
 
-def _orientation(look: Look, rows: Any, refs: Any) -> Tensor:
+def _orientation(look: SensorView, rows: Any, refs: Any) -> Tensor:
     back = look.frames.quat[:, refs] * look.sight.constant("conjugate", lambda: look.sight.tensor([1.0, -1, -1, -1]))
     return multiply(back, look.frames.quat[:, rows])
 
 
-def _linear_velocity(look: Look, rows: Any, refs: Any) -> Tensor:
+def _linear_velocity(look: SensorView, rows: Any, refs: Any) -> Tensor:
     frames = look.frames
     turn, slide = frames.velocity
     apart = frames.pos[:, rows] - frames.pos[:, refs]
@@ -82,17 +82,17 @@ def _linear_velocity(look: Look, rows: Any, refs: Any) -> Tensor:
     return frames.turned(speed, refs)
 
 
-def _angular_velocity(look: Look, rows: Any, refs: Any) -> Tensor:
+def _angular_velocity(look: SensorView, rows: Any, refs: Any) -> Tensor:
     turn = look.frames.velocity[0]
     return look.frames.turned(turn[:, rows] - turn[:, refs], refs)
 
 
-def _own(part: Callable[[Look], Tensor]) -> Callable[[Look, Any], Tensor]:
+def _own(part: Callable[[SensorView], Tensor]) -> Callable[[SensorView, Any], Tensor]:
     """A vector of each object in its own axes."""
     return lambda look, rows: look.frames.turned(part(look)[:, rows], rows)
 
 
-def _magnetic(look: Look, rows: Any) -> Tensor:
+def _magnetic(look: SensorView, rows: Any) -> Tensor:
     field = look.sight.constant("magnetic", lambda: look.sight.tensor(look.sight.model.mj.opt.magnetic))
     return look.frames.turned(field[None, None], rows)
 

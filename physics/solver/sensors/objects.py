@@ -13,7 +13,7 @@ import torch
 
 from ...model.model import Model
 from ..readout.derived import camera_poses, matrix, multiply, rotate
-from .sight import Sight
+from .sensor_quantities import SensorQuantities
 
 Tensor = torch.Tensor
 _O = mujoco.mjtObj
@@ -61,13 +61,13 @@ class Objects:
         moving = any(kind == CAMERA for kind, _ in self._places)
         return ("xpos", "xquat", "subtree_com") if moving else ("xpos", "xquat")
 
-    def local(self, sight: Sight) -> tuple[Tensor, Tensor]:
+    def local(self, sight: SensorQuantities) -> tuple[Tensor, Tensor]:
         """Position (n or 1, k, 3) and orientation (n or 1, k, 4) of each in the frame of its body."""
         if any(name in sight.own for kind, _ in self._places for name in _POSES.get(kind, ())):
             return self._make_local(sight, len(sight))
         return sight.constant("local frames", lambda: self._make_local(sight, 1))
 
-    def _make_local(self, sight: Sight, n: int) -> tuple[Tensor, Tensor]:
+    def _make_local(self, sight: SensorQuantities, n: int) -> tuple[Tensor, Tensor]:
         """Make the local frames of n environments; n = 1 where all have the model's, which serves any read."""
         kinds, ids = np.array(list(self._places)).T
         pos = sight.tensor(np.zeros((n, len(self), 3)))
@@ -87,9 +87,9 @@ class Objects:
 
 
 class Frames:
-    """The frames of all objects at what a `Sight` shows, and their motion."""
+    """The frames of all objects at what a `SensorQuantities` shows, and their motion."""
 
-    def __init__(self, objects: Objects, sight: Sight) -> None:
+    def __init__(self, objects: Objects, sight: SensorQuantities) -> None:
         self._objects, self._sight = objects, sight
         self._body = sight.ids("carriers", objects.carriers)
         pos, quat = objects.local(sight)

@@ -10,25 +10,25 @@ import torch
 
 from ...model.model import Model
 from .objects import Frames, Objects
-from .sight import Sight
+from .sensor_quantities import SensorQuantities
 
 Tensor = torch.Tensor
 
 
-class Scene(Protocol):
+class SensedGeoms(Protocol):
     """Answers of a solver's about its geoms, at the poses that sensors see."""
 
-    def cast_rays(self, sight: Sight, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
+    def cast_rays(self, sight: SensorQuantities, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
         """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
         ...
 
-    def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:
+    def measure(self, sight: SensorQuantities, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:
         """Distances (n, npairs) of pairs of geoms (npairs, 2), at most `distmax`, and nearest points (n, npairs, 6)."""
         ...
 
 
 @dataclass
-class Look:
+class SensorView:
     """One look at n environments.
 
     Attributes:
@@ -38,13 +38,13 @@ class Look:
         steps: steps taken before the evaluation (n,).
     """
 
-    sight: Sight
+    sight: SensorQuantities
     frames: Frames
-    scene: Scene
+    scene: SensedGeoms
     steps: Tensor
 
 
-Read = Callable[[Look], Tensor]
+Read = Callable[[SensorView], Tensor]
 """Readings (n, numbers) of some sensors side by side."""
 
 
@@ -80,7 +80,7 @@ def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any], unit: boo
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         which = of(model.mj, model.mj.sensor_objid[sensors])
 
-        def read(look: Look) -> Tensor:
+        def read(look: SensorView) -> Tensor:
             found = look.sight[name][:, look.sight.ids((name, tuple(sensors)), which)]
             return flat(torch.nn.functional.normalize(found, dim=-1) if unit else found)
 

@@ -11,13 +11,13 @@ from ...files.mjmodel.flags import disabled
 from ...files.mjmodel.sensors import refused_sensors
 from ...model.model import Model
 from ..readout.derived import sources_of
-from . import energy, joints, moving_frames, shapes, whole
+from . import energy, joints, moving_frames, shapes, subtree_and_clock
 from .objects import Frames, Objects
-from .reader import Look, Read, Reader, Scene
-from .sight import Sight
+from .reader import Read, Reader, SensedGeoms, SensorView
+from .sensor_quantities import SensorQuantities
 
 Tensor = torch.Tensor
-_ROOMS = (joints, moving_frames, shapes, energy, whole)
+_ROOMS = (joints, moving_frames, shapes, energy, subtree_and_clock)
 READERS: dict[int, Reader] = {int(kind): reader for room in _ROOMS for kind, reader in room.READERS.items()}
 """By MuJoCo's number of the type of sensor."""
 _REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)
@@ -67,7 +67,7 @@ class SensorReadings:
         self._high = np.where((cut > 0) & np.isin(kinds, (_REAL, _POSITIVE)), cut, np.inf)
         self._low = np.where((cut > 0) & (kinds == _REAL), -cut, -np.inf)
 
-    def read(self, fields: dict[str, Tensor], own: dict[str, Tensor], scene: Scene, steps: Tensor) -> Tensor:
+    def read(self, fields: dict[str, Tensor], own: dict[str, Tensor], scene: SensedGeoms, steps: Tensor) -> Tensor:
         """Present readings (n, nsensordata) in MuJoCo's order; zeros of sensors that are not read, or switched off.
 
         Args:
@@ -76,12 +76,12 @@ class SensorReadings:
             scene: who casts rays and measures distances.
             steps: steps taken before the evaluation (n,).
         """
-        sight = Sight(self._model, fields, own, self._kept)
+        sight = SensorQuantities(self._model, fields, own, self._kept)
         count = int(self._model.mj.nsensordata)
         if not self._reads:
             return sight["xpos"].new_zeros((len(sight), count))
         frames = Frames(self._objects, sight) if len(self._objects) else None
-        look = Look(sight, frames, scene, steps)  # type: ignore[arg-type]
+        look = SensorView(sight, frames, scene, steps)  # type: ignore[arg-type]
         found = sight["xpos"].new_zeros((len(sight), count))
         for k, (read, columns) in enumerate(zip(self._reads, self._columns, strict=True)):
             found[:, sight.ids(("columns", k), columns)] = read(look)

@@ -11,7 +11,7 @@ from ...base.shapes import INSIDES
 from ...files.mjmodel.sensors import geom_pairs_of
 from ...model.model import Model
 from .objects import BODY, SITE, Objects
-from .reader import Look, Read, Reader
+from .reader import Read, Reader, SensorView
 
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
@@ -27,7 +27,7 @@ def _rangefinders(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     bodies = mj.site_bodyid[mj.sensor_objid[sensors]]
     data = mj.sensor_intprm[sensors, 0]
 
-    def read(look: Look) -> Tensor:
+    def read(look: SensorView) -> Tensor:
         parts: list[Tensor] = [torch.empty(0)] * len(sensors)
         for body in np.unique(bodies):
             mine = np.flatnonzero(bodies == body)
@@ -64,7 +64,7 @@ def _measured(what: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Model, Obje
         pairs = [geom_pairs_of(model.mj, int(s)) for s in sensors]
         cutoffs = model.mj.sensor_cutoff[sensors]
 
-        def read(look: Look) -> Tensor:
+        def read(look: SensorView) -> Tensor:
             parts = []
             for mine, cutoff in zip(pairs, cutoffs, strict=True):
                 like = look.sight["xpos"]
@@ -99,7 +99,7 @@ def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     hollow = (bodies > 0) & (mj.body_mass[bodies] < _LIGHTEST) & (mj.body_subtreemass[bodies] >= _LIGHTEST)
     kinds = mj.site_type[mj.sensor_refid[sensors]]
 
-    def read(look: Look) -> Tensor:
+    def read(look: SensorView) -> Tensor:
         sight, key = look.sight, ("insides", tuple(sensors))
         where = look.frames.pos[:, sight.ids((key, "rows"), rows)]
         if hollow.any():

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ...base.joints import COORDINATES, is_scalar
-from .state_members import Member, Source, of
+from .state_members import Member, StateNumbers, of
 
 Tensor = torch.Tensor
 
@@ -21,11 +21,11 @@ def _shared(shape: str, doc: str, read: Callable[[mujoco.MjModel], Any], unit: s
     return Member(f"({shape})", unit, doc, lambda s: s.fixed(read(s.model.mj)), static=True)
 
 
-def _own(kind: str, parts: tuple[int, ...], unit: str, doc: str, read: Callable[[Source], Tensor]) -> Member:
+def _own(kind: str, parts: tuple[int, ...], unit: str, doc: str, read: Callable[[StateNumbers], Tensor]) -> Member:
     return Member(of(kind, *parts), unit, doc, read)
 
 
-def _links(name: str) -> Callable[[Source], Tensor]:
+def _links(name: str) -> Callable[[StateNumbers], Tensor]:
     return lambda s: s.get(name)[:, 1:]
 
 
@@ -96,7 +96,7 @@ def _dof_counts(mj: mujoco.MjModel) -> np.ndarray:
     return np.bincount(mj.dof_jntid, minlength=mj.njnt) if mj.nv else np.zeros(mj.njnt, np.int64)
 
 
-def _limits(s: Source) -> Tensor:
+def _limits(s: StateNumbers) -> Tensor:
     mj = s.model.mj
     held = is_scalar(mj.jnt_type[mj.dof_jntid]) & np.asarray(mj.jnt_limited, bool)[mj.dof_jntid]
     ranges = s.get("jnt_range")[:, mj.dof_jntid]
@@ -125,11 +125,11 @@ DOFS = {
 }
 
 
-def _store(name: str) -> Callable[[Source], Tensor]:
+def _store(name: str) -> Callable[[StateNumbers], Tensor]:
     return lambda s: s.fixed(getattr(s.model.geometry, name))
 
 
-def _drawn(name: str) -> Callable[[Source], Tensor]:
+def _drawn(name: str) -> Callable[[StateNumbers], Tensor]:
     return lambda s: s.fixed(getattr(s.model.geometry.vgeoms, name))
 
 

@@ -8,7 +8,7 @@ import torch
 
 from ...machine.scalars import as_whole
 from ...model.state.fields import QUANTITIES
-from ...run.interface import STATE, View
+from ...run.interface import STATE, InPlaceColumns
 from ...run.settings import Count
 from ..readout.contacts import PLACES, Contacts, batched_contacts, touching_geoms
 from ..readout.contacts import SOURCES as CONTACT_SOURCES
@@ -78,7 +78,7 @@ class Quantities:
             for name in names
         }
 
-    def view(self, name: str) -> View | None:
+    def view(self, name: str) -> InPlaceColumns | None:
         """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites.
 
         For a solver of one environment, or of lane width 1; writing to the place of "ctrl" sets

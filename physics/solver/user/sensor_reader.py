@@ -12,7 +12,7 @@ from ...run.settings import NON_FINITE, Count
 from ..queries.distances import OWN, SOURCES
 from ..sensors.delays import DelayedReadings, Past
 from ..sensors.readings import SensorReadings, sensor_name
-from ..sensors.sight import Sight
+from ..sensors.sensor_quantities import SensorQuantities
 from .environments import Environments
 
 _OWN = (
@@ -85,7 +85,7 @@ class SensorReader:
         """Readings of environments at the evaluation that sensors see, without delays and intervals."""
         self._envs.runtime.require()
         names, driver = readings.sources, self._envs.driver
-        if driver.sizes["nqbegin"]:
+        if driver.sizes["nstart"]:
             fields = driver.sense(names, index)
         else:
             fields = driver.sense([name for name in names if name not in STATE], index)
@@ -120,7 +120,7 @@ class _Scene:
         self._envs = envs
 
     def cast_rays(
-        self, sight: Sight, body: int, pnt: torch.Tensor, vec: torch.Tensor
+        self, sight: SensorQuantities, body: int, pnt: torch.Tensor, vec: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
         caster, sizes = self._envs.caster, None
@@ -131,7 +131,7 @@ class _Scene:
         assert hits.normal is not None
         return hits.distance, hits.normal
 
-    def measure(self, sight: Sight, pairs: np.ndarray, distmax: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def measure(self, sight: SensorQuantities, pairs: np.ndarray, distmax: float) -> tuple[torch.Tensor, torch.Tensor]:
         """Distances (n, npairs) of pairs of geoms, at most `distmax`, and their nearest points (n, npairs, 6)."""
         own = {name: sight.own[name].double() for name in OWN if name in sight.own}
         fields = {name: sight[name].flatten(1) for name in SOURCES}

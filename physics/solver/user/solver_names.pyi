@@ -103,7 +103,7 @@ class SolverNames:
     def get_parameters(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's."""
     def get(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """A quantity by MuJoCo's name: (n, items) or (n, items, components) of the environments `envs_idx`, a copy."""
     def get_many(self, names: collections.abc.Sequence[str], envs_idx: typing.Any = None) -> dict[str, torch.Tensor]: """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
-    def view(self, name: str) -> tumble.physics.run.interface.View | None: """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites."""
+    def view(self, name: str) -> tumble.physics.run.interface.InPlaceColumns | None: """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites."""
     def refresh(self) -> None: """Bring the outputs to the last evaluation of every environment; `get` sees to that by itself."""
     @property
     def contacts(self) -> tumble.physics.solver.readout.contacts.Contacts: """Contacts of all environments; see `Contacts`."""

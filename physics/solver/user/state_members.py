@@ -16,7 +16,7 @@ from .joints import JointControl
 Tensor = torch.Tensor
 
 
-class Source(Protocol):
+class StateNumbers(Protocol):
     """The numbers that members read."""
 
     model: Model
@@ -62,7 +62,7 @@ class Member:
     shape: str
     unit: str
     doc: str
-    read: Callable[[Source], Tensor]
+    read: Callable[[StateNumbers], Tensor]
     static: bool = False
 
 
@@ -71,16 +71,16 @@ def of(kind: str, *parts: Any) -> str:
     return f"({', '.join(map(str, (kind, 'environments', *parts)))})"
 
 
-def _links(name: str, first: int = 0, end: int | None = None) -> Callable[[Source], Tensor]:
+def _links(name: str, first: int = 0, end: int | None = None) -> Callable[[StateNumbers], Tensor]:
     return lambda s: s.get(name)[:, 1:, first:end]
 
 
-def _link_mask(values: Tensor, s: Source, trees: np.ndarray) -> Tensor:
+def _link_mask(values: Tensor, s: StateNumbers, trees: np.ndarray) -> Tensor:
     there = s.fixed(np.maximum(trees, 0))
     return values[:, there] & s.fixed(trees >= 0) if values.shape[1] else values.new_zeros((len(values), len(trees)))
 
 
-def _at_origin(s: Source, name: str) -> tuple[Tensor, Tensor, Tensor]:
+def _at_origin(s: StateNumbers, name: str) -> tuple[Tensor, Tensor, Tensor]:
     """Return angular and linear parts at the links' origins of a motion about the trees' centres of mass."""
     turn, move = s.get(name)[:, 1:].split(3, -1)
     root = s.model.mj.body_rootid[1:]
@@ -88,13 +88,13 @@ def _at_origin(s: Source, name: str) -> tuple[Tensor, Tensor, Tensor]:
     return turn, move + torch.linalg.cross(turn, arm), arm
 
 
-def _acceleration(s: Source) -> Tensor:
+def _acceleration(s: StateNumbers) -> Tensor:
     _, free, _ = _at_origin(s, "cacc")
     spin, speed, _ = _at_origin(s, "cvel")
     return free + torch.linalg.cross(spin, speed) + s.get("gravity")[:, None]
 
 
-def _contact_force(s: Source) -> Tensor:
+def _contact_force(s: StateNumbers) -> Tensor:
     found, mj = s.contacts(), s.model.mj
     push = _world_force(found)
     total = push.new_zeros((len(push), int(mj.nbody), 3))
@@ -109,7 +109,7 @@ def _world_force(found: Contacts) -> Tensor:
     return (found.frame * found.force[..., :3, None]).sum(-2) * found.mask[..., None]
 
 
-def _shift(name: str) -> Callable[[Source], Tensor]:
+def _shift(name: str) -> Callable[[StateNumbers], Tensor]:
     return lambda s: (s.get(name) - s.fixed(getattr(s.model.mj, name)))[:, 1:]
 
 
@@ -164,7 +164,7 @@ LINKS = {
 }
 
 
-def _anchors(s: Source) -> Tensor:
+def _anchors(s: StateNumbers) -> Tensor:
     found = [anchor_of(s.model.mj, joint, s.get, s.get) for joint in range(s.model.mj.njnt)]
     return torch.stack(found, 1) if found else s.get("xpos")[:, :0]
 
@@ -175,8 +175,8 @@ JOINTS = {
 }
 
 
-def _target(mode: int) -> Callable[[Source], Tensor]:
-    def read(s: Source) -> Tensor:
+def _target(mode: int) -> Callable[[StateNumbers], Tensor]:
+    def read(s: StateNumbers) -> Tensor:
         asked = s.joints.get_targets()
         target = asked["velocity"] if mode == 2 else torch.zeros_like(asked["target"])
         speed_alone = asked["mode"] == mode
@@ -220,7 +220,7 @@ DOFS = {
 }
 
 
-def _geom_quat(s: Source) -> Tensor:
+def _geom_quat(s: StateNumbers) -> Tensor:
     return multiply(s.get("xquat")[:, s.model.mj.geom_bodyid], s.get("geom_quat"))
 
 
@@ -240,7 +240,7 @@ VGEOMS = {
 }
 
 
-def _link_of(side: int) -> Callable[[Source], Tensor]:
+def _link_of(side: int) -> Callable[[StateNumbers], Tensor]:
     return lambda s: s.fixed(s.model.mj.geom_bodyid - 1)[s.contacts().geom[..., side]]
 
 

@@ -21,7 +21,7 @@ from .parameters import Parameters
 from .quantities import Quantities
 from .queries import Queries
 from .state import SolverState
-from .state_members import STATE, Member, Source
+from .state_members import STATE, Member, StateNumbers
 
 
 class StateTensor:
@@ -32,7 +32,7 @@ class StateTensor:
         member: what it is.
     """
 
-    def __init__(self, name: str, member: Member, source: Source) -> None:
+    def __init__(self, name: str, member: Member, source: StateNumbers) -> None:
         self.name, self.member, self._source = name, member, source
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class StateTensor:
 class StateGroup:
     """The members of one group, as attributes: `solver.links_state.pos`."""
 
-    def __init__(self, name: str, members: dict[str, Member], source: Source) -> None:
+    def __init__(self, name: str, members: dict[str, Member], source: StateNumbers) -> None:
         self._name, self._members, self._source = name, members, source
 
     def __getattr__(self, name: str) -> StateTensor:
@@ -137,7 +137,7 @@ class StateSource:
         if name in PARAMETERS or name in DERIVED:
             return self.parameters.get(name).to(self.envs.device, self.envs.dtype)
         if name not in MEMORY:
-            self.envs.driver.forward_behind()
+            self.envs.driver.forward_stale()
         return self.quantities.get(name)
 
     def fixed(self, numbers: Any) -> torch.Tensor:
@@ -152,12 +152,12 @@ class StateSource:
 
     def contacts(self) -> Contacts:
         """Return contacts at the present state."""
-        self.envs.driver.forward_behind()
+        self.envs.driver.forward_stale()
         return self.quantities.contacts
 
     def bounds(self) -> torch.Tensor:
         """Return bounds of geoms (num_envs, ngeom, 2, 3), m."""
-        self.envs.driver.forward_behind()
+        self.envs.driver.forward_stale()
         return self.queries.geom_aabb()
 
     def asleep(self) -> torch.Tensor:

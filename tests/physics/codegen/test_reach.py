@@ -112,7 +112,7 @@ def test_modules(monkeypatch):
     function.__module__ = "tumble"
     members = names_of(spatial.Sym3.__init__) | names_of(spatial.Sym3.parts)
     assert members and members <= names_of(function)
-    assert not names_of(spatial.Motion.parts) <= names_of(function)
+    assert not names_of(spatial.SpatialMotion.parts) <= names_of(function)
 
 
 def test_a_walk_in_a_circle():

@@ -111,7 +111,7 @@ def test_the_winding_number_mends_what_cannot_be_closed():
     field = distance_field(vertices, faces, resolution=48)
     surface = closed_surface(vertices, faces)
     lost = np.delete(faces, np.arange(0, 1024, 64), axis=0)
-    opened = module.Surface(surface.vertices, lost, open_edges(lost))
+    opened = module.ClosedSurface(surface.vertices, lost, open_edges(lost))
     grid = module.grid_of(opened, module.Triangles(opened.corners), field.low, field.cell, np.array(field.values.shape))
     wrong = (grid.distance.reshape(field.values.shape) < 0) != (field.values < 0)
     assert len(opened.border) == 48 and not wrong[np.abs(field.values) > field.cell].any()

@@ -8,7 +8,7 @@ import taichi as ti
 from scipy.spatial.transform import Rotation
 
 import tumble
-from tumble.physics.base.math import Inertia, Lanes, Motion, Quat, Vec3, func
+from tumble.physics.base.math import Lanes, Quat, SpatialInertia, SpatialMotion, Vec3, func
 from tumble.physics.base.math.compensated import two_sum
 from tumble.physics.base.math.lanes import for_each_lane
 from tumble.physics.base.math.quaternion import from_axis_angle, integrate, rotation_vector, turn
@@ -37,7 +37,7 @@ def kernel(width: int, dtype):
             moved = integrate(lanes, q, w, 0.1)
             rotation = q.matrix()
             tensor = rotation.scaled_square(Vec3(x[11], x[12], x[13]))
-            momentum = Inertia.about(tensor, v, x[14]).times(Motion(w, v))
+            momentum = SpatialInertia.about(tensor, v, x[14]).times(SpatialMotion(w, v))
             results = [
                 q.rotate(v),
                 Vec3(s, c, turn.w),

@@ -8,11 +8,11 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.element_locations import Places
 from tumble.physics.model.loading.sanity import ModelLoadError, reject_impossible
 from tumble.physics.model.number_rules import LEFT, LIMITED, RULES, page, row
 from tumble.physics.model.parameters import PARAMETERS, checked
 from tumble.physics.model.parts import NUMBERS
-from tumble.physics.model.places import Places
 
 FULL = """<mujoco>
 <compiler angle="radian"/>

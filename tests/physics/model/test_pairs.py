@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.files.mjmodel.pairs import idle_by_hand, number_by_hand, pair_condim, pair_margin, possible_pairs
+from tumble.physics.files.mjmodel.pairs import (
+    explicit_pair_number,
+    idle_explicit_pairs,
+    pair_condim,
+    pair_margin,
+    possible_pairs,
+)
 from tumble.physics.mechanics.collision.narrow_phase import ROUTINES
 from tumble.physics.mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
 from tumble.physics.model.pairs import has_narrow_phase
@@ -89,7 +95,7 @@ def test_pairs_by_hand_pass_all_filters_and_have_their_own_parameters(seed):
     assert _certain(mjm, pairs) <= seen.keys() <= {tuple(p) for p in pairs.tolist()}
     numbers = zip(pair_condim(mjm, pairs).tolist(), pair_margin(mjm, pairs).tolist(), strict=True)
     assert all(seen.get(tuple(p), own) == own for p, own in zip(pairs.tolist(), numbers, strict=True))
-    assert (number_by_hand(mjm, pairs) >= 0).sum() + len(idle_by_hand(mjm)) == mjm.npair
+    assert (explicit_pair_number(mjm, pairs) >= 0).sum() + len(idle_explicit_pairs(mjm)) == mjm.npair
 
 
 OVERLAPPING = """<mujoco><worldbody>

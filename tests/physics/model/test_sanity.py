@@ -9,9 +9,9 @@ import pytest
 
 from tumble.physics import Model
 from tumble.physics.files.mjmodel.pairs import possible_pairs
+from tumble.physics.model.element_locations import Places
 from tumble.physics.model.loading.loading import ModelLoadError, check_supported, load_mjcf
 from tumble.physics.model.loading.sanity import least_pairs, reject_impossible
-from tumble.physics.model.places import Places
 
 BODY = """<mujoco>
   <worldbody>

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from ....base.shapes import HFIELD, PLANE
-from ....files.mjmodel.pairs import number_by_hand
+from ....files.mjmodel.pairs import explicit_pair_number
 from ..pair_table import PAIR_TABLE, rows_of
 from .static_grid_model import static_pairs
 
@@ -88,7 +88,7 @@ def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray
     place = np.searchsorted(geoms, np.sort(pairs, axis=1))
     passes[tuple(place.T)] = False
     skipped = np.argwhere(np.triu(passes, 1))  # by the first, as a kernel looks them up
-    by_hand = place[number_by_hand(mjm, pairs) >= 0]
+    explicit = place[explicit_pair_number(mjm, pairs) >= 0]
     kinds = int(mujoco.mjtGeom.mjNGEOMTYPES)
     return {
         "sweep_geom": geoms,
@@ -98,7 +98,7 @@ def sweep_tables(mjm: mujoco.MjModel, pairs: np.ndarray) -> dict[str, np.ndarray
         "sweep_skipadr": np.searchsorted(skipped[:, 0], np.arange(len(geoms))),
         "sweep_skipnum": np.bincount(skipped[:, 0], minlength=len(geoms)),
         "skip_place": skipped[:, 1],
-        "hand_place": by_hand.reshape(-1),
+        "explicit_place": explicit.reshape(-1),
         "type_row": rows_of(*np.indices((kinds, kinds)).reshape(2, -1)) if len(geoms) else np.zeros(0, int),
     }
 
@@ -109,7 +109,7 @@ def sweep_sizes(tables: dict[str, np.ndarray]) -> dict[str, int]:
     return {
         "nsweep": count,
         "nskip": len(tables["skip_place"]),
-        "nhandplace": len(tables["hand_place"]),
+        "nexplicitplace": len(tables["explicit_place"]),
         "ntyperow": len(tables["type_row"]),
         "nword": -(-count // WORD),
         "nsweepone": int(count > 0),

@@ -2,8 +2,8 @@
 
 A contact slot belongs to a pair of a moving geom and a class of static ones, and every lane has its own static geom in
 it (`con_own1`, `con_own2`). In each pass every lane takes its next hit of the pair; a routine has all lanes' static
-geoms at once in the place of the first of the class (`staged`). The contacts of a lane are in the order of pair, static
-geom and point, whatever its neighbours have.
+geoms at once in the place of the first of the class (`lane_geom_view`). The contacts of a lane are in the order of
+pair, static geom and point, whatever its neighbours have.
 """
 
 import taichi as ti
@@ -14,7 +14,7 @@ from ...kinematics.forward import place_geom
 from ..contacts import looked_at
 from ..poses import bounds_meet, boxes_meet, seen_from_root
 from ..work_list import append_points
-from .staged import Staged
+from .lane_geom_view import LaneGeomView
 from .static_grid import forget
 from .static_grid_model import POINT, WARM
 
@@ -51,7 +51,7 @@ def take_static(model, work, rows, served):
                 work.wanted[0] = work.real(0.0)
                 for_each_lane(work.lanes, _next_hit, (model, work, p))
                 near = work.precise_lanes.cast(work.wanted[0] * awake)
-                staged = Staged(model, work, model.class_static[p])
+                staged = LaneGeomView(model, work, model.class_static[p])
                 append_points(model, work, g1, g2, _collide(staged, work, p, near, served))
             forget(work)
 
@@ -114,7 +114,7 @@ def _stage_own(mine, one, g: ti.i32):
 
 @func
 def _collide(model, work, p: ti.i32, wanted, served):
-    """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `Staged`.
+    """Store the points of pair p in the lanes of a mask, as `work_list` does; `model` is `LaneGeomView`.
 
     Returns the most points that there can be.
     """

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....base.shapes import ROUNDED, of_kinds
 from ....files.mjmodel.contact_sensors import GEOM, contact_sensor_values
-from ....files.mjmodel.pairs import never_moves, number_by_hand
+from ....files.mjmodel.pairs import explicit_pair_number, never_moves
 from ..pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 WARM = 4
@@ -88,7 +88,9 @@ def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     plain[_named_by_sensors(mjm)] = False
     static = np.where(fixed[:, 0], pairs[:, 0], pairs[:, 1])
     row = rows_of(mjm.geom_type[pairs[:, 0]], mjm.geom_type[pairs[:, 1]])
-    return fixed.any(axis=1) & plain[static] & _BY_GRID[np.minimum(row, NO_ROW)] & (number_by_hand(mjm, pairs) < 0)
+    return (
+        fixed.any(axis=1) & plain[static] & _BY_GRID[np.minimum(row, NO_ROW)] & (explicit_pair_number(mjm, pairs) < 0)
+    )
 
 
 def _named_by_sensors(mjm: mujoco.MjModel) -> np.ndarray:

@@ -17,8 +17,8 @@ import taichi as ti
 
 from ....base.math import func
 from ....base.math.lanes import for_each_lane, in_each_lane
+from ..explicit_pairs import explicit_pair
 from ..pair_table import NO_ROW, PAIR_TABLE
-from ..pairs_by_hand import pair_by_hand
 from ..poses import sphere_around
 from .broad_phase import WORD
 
@@ -38,8 +38,8 @@ def sweep(model, work):
     # Bits of near pairs of every lane; explicit pairs are always listed.
     _measure(model, work)
     in_each_lane(_sweep_lane, model, work, (work,))
-    for k in range(model.nhandplace // 2):
-        _mark(model, work, model.hand_place[2 * k], model.hand_place[2 * k + 1])
+    for k in range(model.nexplicitplace // 2):
+        _mark(model, work, model.explicit_place[2 * k], model.explicit_place[2 * k + 1])
     _list(model, work)
 
 
@@ -186,11 +186,11 @@ def _row_of(model, first: ti.i32, second: ti.i32):
             if model.skip_place[k] == second:
                 meets = 0
     type1, type2 = model.geom_type[g1], model.geom_type[g2]
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         a, b = g1, g2
         if type1 > type2:
             a, b = g2, g1
-        if pair_by_hand(model, a, b) >= 0:
+        if explicit_pair(model, a, b) >= 0:
             meets = 1
     row = NO_ROW
     if meets != 0 and model.sweep_weldid[first] != model.sweep_weldid[second]:

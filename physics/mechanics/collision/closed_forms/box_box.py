@@ -9,7 +9,7 @@ import taichi as ti
 
 from ....base.math import Vec3, func
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import geom_axes, root_of, seen_from_root
 from ..work_list import lane_by_lane, put_point
 from .box_axes import FIRST_EDGE, BoxPair, separating_axis

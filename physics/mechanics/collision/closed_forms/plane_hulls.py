@@ -5,7 +5,7 @@ import taichi as ti
 from ....base.math import Vec3, func
 from ....base.math.lanes import in_lanes_of
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import geom_axes
 from ..work_list import list_pair, put_point
 from .primitives import MINIMUM, zero_vector

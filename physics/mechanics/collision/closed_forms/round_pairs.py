@@ -5,7 +5,7 @@ import taichi as ti
 from ....base.math import func
 from ...kinematics.precise import precise_geom
 from ..contacts import append
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import bounds_meet, cautious, root_of, seen_from_root
 from .primitives import (
     CONCENTRIC,

@@ -7,7 +7,7 @@ import taichi as ti
 
 from ....base.math import Vec3, func
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import geom_axes, root_of, seen_from_root
 from ..work_list import put_point
 from .primitives import MINIMUM, clip, zero_vector

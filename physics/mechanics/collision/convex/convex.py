@@ -15,7 +15,7 @@ from ....base.math.lanes import LaneValue
 from ....base.shapes import SPHERE
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import root_of
 from ..work_list import lane_by_lane, put_point
 from .epa import (
@@ -41,7 +41,7 @@ from .gjk import (
     refine,
     start_search,
 )
-from .grown import allow_growth, shrink_corners, start_grown, wants_growth
+from .inflated_shapes import allow_growth, shrink_corners, start_grown, wants_growth
 from .manifold import put_flat_contacts
 from .mpr import seek_portal
 from .support import core_radius, has_corners, place_geoms, support
@@ -58,7 +58,7 @@ CLOSE = 1e-15
 """Relative to a squared distance: bounds with a smaller difference count as equal."""
 
 
-class Limits(LaneValue):
+class SearchLimits(LaneValue):
     """The tolerances of the search of a pair, in metres.
 
     Attributes:
@@ -69,7 +69,7 @@ class Limits(LaneValue):
         exact: largest difference of the bounds of a depth.
         tolerance: largest difference of the bounds of a distance; 0: as small as rounding allows.
         touch: distance of the cores below which they have a depth, not a distance.
-        grow1: enlargement of geom 1 beyond its core while its depth is searched (`collision.grown`).
+        grow1: enlargement of geom 1 beyond its core while its depth is searched (`collision.inflated_shapes`).
         grow2: the same for geom 2.
     """
 
@@ -210,7 +210,7 @@ def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, tow
 
 @func
 def search_limits(model, one, g1: ti.i32, g2: ti.i32, farthest):
-    """Return the `Limits` of a pair that has no contact if its surfaces are farther apart than `farthest` (m).
+    """Return the `SearchLimits` of a pair that has no contact if its surfaces are farther apart than `farthest` (m).
 
     Searches stop where MuJoCo's do. Cores with corners have finitely many directions, and are searched to the end
     whatever `ccd_tolerance` is. Others are searched to that tolerance; if they have neither a radius nor a margin, they
@@ -225,7 +225,7 @@ def search_limits(model, one, g1: ti.i32, g2: ti.i32, farthest):
     elif reach == 0.0:
         touch = ti.max(near, tolerance)
     zero = one.ccd_lanes.real(0.0)
-    return Limits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)
+    return SearchLimits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)
 
 
 @func

@@ -16,7 +16,7 @@ from ....base.shapes import CAPSULE
 from ....base.shapes.common import FACING
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import root_of
 from ..work_list import put_point
 from .flat_sides import ALONG, FACES, edge_along, feature, lay_out, list_faces

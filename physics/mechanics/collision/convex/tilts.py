@@ -23,7 +23,7 @@ from ....base.math import Vec3, func
 from ....base.math.lanes import LaneValue, let, traced
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import root_of
 from ..work_list import put_point
 from .support import core_radius

@@ -15,8 +15,8 @@ from ..candidates import CLOSE, clear_candidates, reduce_candidates
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
 from ..convex.support import place_geoms
+from ..explicit_pairs import detection_distance
 from ..ground.sdf_on_ground import ground_in_field, points_on_ground
-from ..pairs_by_hand import detection_distance
 from ..poses import root_of
 from ..work_list import lane_by_lane, put_point
 from .sdf_samples import Sides, scan, scan_edges, scan_points

@@ -13,7 +13,7 @@ from ....base.math import Vec3, func
 from ....base.math.lanes import LaneValue
 
 
-class Ground(LaneValue):
+class GroundCells(LaneValue):
     """The numbers of a height field, and a range of its cells.
 
     Attributes:
@@ -68,7 +68,9 @@ def ground_under(model, lanes, g: ti.i32, low, high):
     per_x, per_y = 1.0 / dx, 1.0 / dy
     c0, c1 = _cells(ncol, (low.x - x) * per_x, (high.x - x) * per_x)
     r0, r1 = _cells(nrow, (low.y - y) * per_y, (high.y - y) * per_y)
-    return Ground(dx, dy, per_x, per_y, x, y, model.hfield_slack[k], model.hfield_adr[k], nrow, ncol, r0, r1, c0, c1)
+    return GroundCells(
+        dx, dy, per_x, per_y, x, y, model.hfield_slack[k], model.hfield_adr[k], nrow, ncol, r0, r1, c0, c1
+    )
 
 
 @func

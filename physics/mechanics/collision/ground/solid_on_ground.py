@@ -13,7 +13,7 @@ from ....base.shapes.by_kind import by_kind, is_one_of
 from ....base.shapes.ray import MISS
 from ..candidates import has_candidate_at
 from ..closed_forms.primitives import zero_vector
-from ..convex.convex import Limits, seek
+from ..convex.convex import SearchLimits, seek
 from ..convex.epa import touching_face
 from ..convex.gjk import FOUND
 from ..convex.support import has_corners
@@ -193,7 +193,7 @@ def set_segment(one, begin, end):
 
 @func
 def piece_limits(model, one, g2: ti.i32, length, reach):
-    """Return the `Limits` of the search of a solid and a piece of this length, which may be up to `reach` apart (m)."""
+    """Return the `SearchLimits` of a solid and a piece of this length, which may be up to `reach` apart (m)."""
     lanes = one.ccd_lanes
     size = lanes.real(2.0 * model.geom_rbound[g2]) + length
     near, seen, tolerance = size * NEAR, size * SEEN, lanes.real(model.ccd_tolerance[0])
@@ -203,4 +203,4 @@ def piece_limits(model, one, g2: ti.i32, length, reach):
     elif reach == 0.0:
         touch = ti.max(near, tolerance)
     zero = lanes.real(0.0)
-    return Limits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)
+    return SearchLimits(reach, near, size * FLAT, seen, ti.max(tolerance, seen * 2.0), tolerance, touch, zero, zero)

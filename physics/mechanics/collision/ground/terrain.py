@@ -20,7 +20,7 @@ from ..candidates import CLOSE, clear_candidates, reduce_candidates
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
 from ..contacts import looked_at
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from ..poses import geom_axes, root_of, seen_from_root
 from ..work_list import lane_by_lane, list_pair, put_point
 from .ground_cells import ground_under, highest_below

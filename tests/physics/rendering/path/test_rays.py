@@ -11,7 +11,7 @@ import torch
 
 from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.rendering.cast.casting import DRESS_NAMES
-from tumble.physics.rendering.path.eights import COLUMNS, HALF, ROW, WIDE, eights
+from tumble.physics.rendering.path.packets_of_eight import COLUMNS, HALF, ROW, WIDE, packets_of_eight
 from tumble.physics.run.tensor_kernels import Recipe, shared_kernels
 
 from ....models.meshes import attributes, icosphere, torus
@@ -51,7 +51,7 @@ def test_rays_meet_what_those_of_the_ray_caster_meet():
     poses, more = renderer._poses(source, None)
     tables = renderer._tables_on(torch.device("cpu")) | more
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float().contiguous()
-    arranged = eights(renderer._drawn)
+    arranged = packets_of_eight(renderer._drawn)
     rng = np.random.default_rng(1)
     # from a sphere around all of it, inwards
     away = rng.normal(size=(2, RAYS, 3))
@@ -78,7 +78,7 @@ def test_all_geoms_are_in_the_boxes_of_their_eights():
     """Every row once; where there is none, nothing can be met; boxes hold MuJoCo's."""
     source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 1)
     renderer = tracer(source, camera=None)
-    drawn, arranged = renderer._drawn, eights(renderer._drawn)
+    drawn, arranged = renderer._drawn, packets_of_eight(renderer._drawn)
     assert sorted(arranged.rows[arranged.rows >= 0]) == list(range(len(drawn.kind)))
     poses, _ = renderer._poses(source, None)
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float()

@@ -6,13 +6,13 @@ import taichi as ti
 
 from tumble.physics.base.shapes.ray import MISS
 from tumble.physics.rendering.cast.raycast import D2, F1, F2, F3, I1, I2, U2, Has
-from tumble.physics.rendering.path.cast import World
-from tumble.physics.rendering.path.eights import CLEARLY, Placed
-from tumble.physics.rendering.rays.field_walk import Fields
-from tumble.physics.rendering.rays.traverse import Meshes
+from tumble.physics.rendering.path.cast import PathWorld
+from tumble.physics.rendering.path.packets_of_eight import CLEARLY, Placed
+from tumble.physics.rendering.rays.field_walk import TracedHeightFields
+from tumble.physics.rendering.rays.traverse import TracedMeshes
 from tumble.physics.rendering.shading import vec3
-from tumble.physics.rendering.shown.dress import Dressed
-from tumble.physics.rendering.shown.ground import Ground
+from tumble.physics.rendering.shown.appearance import TracedAppearance
+from tumble.physics.rendering.shown.ground import ShadedHeightFields
 from tumble.physics.rendering.shown.textures import Painter
 
 
@@ -46,13 +46,13 @@ def make_ray_probe() -> Any:
         blocks: F2,
     ):
         for env, i in ti.ndrange(found.shape[0], found.shape[1]):
-            dressed = Dressed(
-                Meshes(trees, nodes, corners, ti.f32), skin, rows, lie, Painter(images, levels, texels), True
+            dressed = TracedAppearance(
+                TracedMeshes(trees, nodes, corners, ti.f32), skin, rows, lie, Painter(images, levels, texels), True
             )
-            ground = Ground(Fields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
+            ground = ShadedHeightFields(TracedHeightFields(shapes, measures, heights, blocks, ti.f32), dressed, heights)
             last = ti.Vector([ends[0], ends[1], ends[2], ends[3]])
             eights = Placed(placed, env, last)
-            world = World(kind, shape, paint, pose, paint, env, dressed, ground, has, eights)
+            world = PathWorld(kind, shape, paint, pose, paint, env, dressed, ground, has, eights)
             origin = vec3(rays[env, i, 0], rays[env, i, 1], rays[env, i, 2])
             direction = vec3(rays[env, i, 3], rays[env, i, 4], rays[env, i, 5])
             start = ti.f32(1.0e-3)

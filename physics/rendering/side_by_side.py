@@ -9,7 +9,7 @@ import torch
 from ..base.arguments import real_array
 from ..machine.scalars import as_count
 from .cameras.frustum import Frustum
-from .outputs import Poses
+from .outputs import DrawnPoses
 from .shown.render_model import ALWAYS, BOUND, RenderModel
 
 MOST_LISTED = 2**28
@@ -74,10 +74,10 @@ class Crowd:
         self._solids = torch.as_tensor(np.flatnonzero(solid), dtype=torch.int32, device=offsets.device)
         self.rows = len(index)
 
-    def poses(self, poses: Poses, eye: torch.Tensor, view: torch.Tensor) -> Poses:
+    def poses(self, poses: DrawnPoses, eye: torch.Tensor, view: torch.Tensor) -> DrawnPoses:
         """Return the poses of all rows in one world, seen by one camera, (3,) m and (3, 3)."""
         centre = (poses.centre + self.offsets[:, None].to(poses.centre)).flatten(0, 1)[self._index]
-        return Poses(centre[None], poses.turn.flatten(0, 1)[self._index][None], eye[None], view[None])
+        return DrawnPoses(centre[None], poses.turn.flatten(0, 1)[self._index][None], eye[None], view[None])
 
     def tables(self, tables: Tables, more: Tables) -> Tables:
         """Return the tables of all rows."""

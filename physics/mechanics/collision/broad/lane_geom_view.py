@@ -23,7 +23,7 @@ OWN = {
 """Fields of the model, and the fields of the workspace that have the numbers of the lanes' own geoms."""
 
 
-class Staged:
+class LaneGeomView:
     """A model in which geom `g` is another one in every lane.
 
     Args:
@@ -45,9 +45,9 @@ class Staged:
         return _Own(found, getattr(self._work, OWN[name]), self._g) if name in OWN else found
 
     @traced
-    def lane(self, lane: Any) -> "Staged":
+    def lane(self, lane: Any) -> "LaneGeomView":
         """Return the view of one lane."""
-        return Staged(self._model.lane(lane), self._work.lane(lane), self._g)
+        return LaneGeomView(self._model.lane(lane), self._work.lane(lane), self._g)
 
 
 class _Own:

@@ -44,7 +44,7 @@ _ANYWHERE = {"flex": ("flex", "flexcomp")}
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """The origin of a model: a label for messages, and the file or the text if there is one."""
 
     label: str
@@ -67,7 +67,7 @@ class Places:
     folders: list[Path] = field(default_factory=list)
 
     @classmethod
-    def read(cls, source: Source) -> "Places":
+    def read(cls, source: ModelSource) -> "Places":
         """Read the tags of ``source`` and of the files that it includes; broken XML yields what came before."""
         places = cls(source.label)
         if source.path is not None:

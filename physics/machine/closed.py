@@ -17,7 +17,7 @@ _ARRIVAL = 0.05
 """Seconds for daemon threads to finish what they are at."""
 
 
-def retire(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...] = ()) -> None:
+def invalidate(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...] = ()) -> None:
     """Have every public method and property of a solver raise `error` from now on.
 
     Args:

@@ -7,22 +7,22 @@ import torch
 import tumble
 from tumble.benchmarks.scenes import SPHERE, pile, robots, shake
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.state.room import Room, first_room, most_room
+from tumble.physics.model.state.capacity import Capacity, first_capacity, most_capacity
 from tumble.physics.run.programs import Program
 from tumble.physics.run.tiles import growing, scratch
 
 NUM_ENVS, NSTEP = 40, 8
-TINY = Room(1, 0)
+TINY = Capacity(1, 0)
 
 
 def begin_with(monkeypatch, room):
     """Let drivers begin with this room, but with what a model needs without any contact."""
 
     def first(model):
-        least = Room(1, int(model.values["dof_depth"].sum()))
-        return Room(*map(max, least, room)) if room else most_room(model)
+        least = Capacity(1, int(model.values["dof_depth"].sum()))
+        return Capacity(*map(max, least, room)) if room else most_capacity(model)
 
-    monkeypatch.setattr(growing, "first_room", first)
+    monkeypatch.setattr(growing, "first_capacity", first)
 
 
 def humanoids(num_envs):
@@ -170,8 +170,8 @@ def test_no_more_room_to_be_had(monkeypatch):
 def test_how_room_begins_and_grows():
     """Small models have all the room that they could need; large ones a small part of it."""
     ant, many = (Model.from_mjspec(robots(*of), solver="newton") for of in (("ant.xml", 1), ("humanoid.xml", 20)))
-    assert first_room(ant) == most_room(ant)
-    first, most = first_room(many), most_room(many)
+    assert first_capacity(ant) == most_capacity(ant)
+    first, most = first_capacity(many), most_capacity(many)
     assert first.contacts < most.contacts / 20 and first.entries < most.entries / 10
-    assert Room(10, 100).for_more(Room(11, 0), Room(50, 500)) == Room(15, 100)
-    assert Room(10, 100).for_more(Room(20, 160), Room(18, 500)) == Room(18, 160)
+    assert Capacity(10, 100).for_more(Capacity(11, 0), Capacity(50, 500)) == Capacity(15, 100)
+    assert Capacity(10, 100).for_more(Capacity(20, 160), Capacity(18, 500)) == Capacity(18, 160)

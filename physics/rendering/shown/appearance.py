@@ -24,24 +24,24 @@ from ..shading import vec3
 from .relief import openness
 from .textures import CUBE, Textures, cube_face, on_face, textures, vec2
 
-# columns of `Dress.skin`
+# columns of `DrawnAppearance.skin`
 NORMALS = 0  # 9 columns: unit vectors at the corners, in the mesh's frame
 COORDINATES = 9  # 6 columns: texture coordinates at the corners
 SKIN_COLUMNS = 15
 
 ROUND = (SPHERE, ELLIPSOID, CYLINDER, CAPSULE)
 
-# columns of `Dress.rows`
+# columns of `DrawnAppearance.rows`
 TREE, TEXTURE = range(2)  # which tree or field; which texture, -1: none
 
-# columns of `Dress.lie`
+# columns of `DrawnAppearance.lie`
 SCALE = 0  # 2 columns: repetitions of a flat image; 3 of a cube: from the geom's frame to the cube's
 SHIFT = 3  # 2 columns
 LIE_COLUMNS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Dress:
+class DrawnAppearance:
     """The looks of the drawn geoms; without meshes, fields or textures their tables have one row, not read.
 
     Attributes:
@@ -65,8 +65,10 @@ class Dress:
     openness: np.ndarray
 
 
-def dress(mj: mujoco.MjModel, geoms: list[int], plain: set[int], more_rows: int, look: Look) -> Dress:
-    """Collect how geoms are dressed; those in `plain` show no texture, and `more_rows` follow that are no geoms."""
+def drawn_appearance(
+    mj: mujoco.MjModel, geoms: list[int], plain: set[int], more_rows: int, look: Look
+) -> DrawnAppearance:
+    """Return the appearance of geoms; those in `plain` show no texture, and `more_rows` rows of overlays follow."""
     kinds = seen_types(mj)
     meshes, grounds = (
         {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if kinds[g] == kind} for kind in (MESH, HFIELD)
@@ -83,7 +85,7 @@ def dress(mj: mujoco.MjModel, geoms: list[int], plain: set[int], more_rows: int,
         rows[row, TEXTURE] = images.row(texture)
         is_flat = mj.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D
         lie[row] = (_flat_lie if is_flat else _cube_lie)(mj, geoms[row], int(kinds[geoms[row]]))
-    return Dress(trees, fields, _skin(mj, trees), rows, lie, images, images.row(sky), openness(fields))
+    return DrawnAppearance(trees, fields, _skin(mj, trees), rows, lie, images, images.row(sky), openness(fields))
 
 
 def _skybox(mj: mujoco.MjModel) -> int:
@@ -108,7 +110,7 @@ def bulk(mj: mujoco.MjModel, mesh: int, half_length: float) -> tuple[float, floa
 
 
 def _flat_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
-    """Return the row of `Dress.lie` of a flat image: MuJoCo's own scales by kind (its render_gl3.c, settexture)."""
+    """Return the row of `lie` of a flat image: MuJoCo's own scales by kind (its render_gl3.c, settexture)."""
     material, size = mj.geom_matid[geom], np.array(mj.geom_size[geom, :2], np.float64)
     repeat, uniform = mj.mat_texrepeat[material].astype(np.float64), bool(mj.mat_texuniform[material])
     own = kind == MESH and mj.mesh_texcoordadr[mj.geom_dataid[geom]] >= 0
@@ -127,7 +129,7 @@ def _flat_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
 
 
 def _cube_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
-    """Return the row of `Dress.lie` of a cube: directions are those in a geom of unit size, unless it is uniform."""
+    """Return the row of `lie` of a cube: directions are those in a geom of unit size, unless it is uniform."""
     size, uniform = _drawn_size(mj, geom, kind), bool(mj.mat_texuniform[mj.geom_matid[geom]])
     if kind in (MESH, HFIELD):
         return *(size if uniform else np.ones(3)), 0.0, 0.0
@@ -143,7 +145,7 @@ def _drawn_size(mj: mujoco.MjModel, geom: int, kind: int) -> np.ndarray:
 
 
 def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
-    """`Dress.skin`."""
+    """`DrawnAppearance.skin`."""
     skin = np.zeros((len(trees.faces), SKIN_COLUMNS), np.float32)
     skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has coordinates of its own
     skin[:, COORDINATES + 1 :: 2] = -0.5 * trees.corners[:, 1::3]
@@ -159,8 +161,8 @@ def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
     return skin
 
 
-class Dressed(Traced):
-    """`Dress` in a kernel: where rays enter meshes, and how all geoms look. Rays and points are in the geom's frame."""
+class TracedAppearance(Traced):
+    """`DrawnAppearance` in a kernel: where rays enter meshes, and how geoms look, in the frame of the geom."""
 
     def __init__(self, meshes, skin, rows, lie, painter, has_meshes):
         self.meshes, self.skin, self.rows, self.lie = meshes, skin, rows, lie

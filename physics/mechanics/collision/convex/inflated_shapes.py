@@ -10,7 +10,7 @@ the path of the search. So Tumble takes the same path: the search restarts with 
 import taichi as ti
 
 from ....base.math import func
-from ..pairs_by_hand import detection_distance
+from ..explicit_pairs import detection_distance
 from .flat_sides import corner_of, place_on
 from .gjk import DEPTH, DISTANCE, FILL, FOUND
 from .support import core_radius

@@ -2,8 +2,8 @@
 
 Most states need little of the largest number that a model could need: twenty humanoids touch the floor with a few
 points each, and not each other with every limb. So a driver starts with a guess, and enlarges the arrays when a tile
-needs more. The results of a tile for which they were too small are discarded (`fits`), and the tile is computed again;
-results do not depend on the capacities.
+needs more. The results of a tile for which they were too small are discarded (`within_capacity`), and the tile is
+computed again; results do not depend on the capacities.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.math import func
-from ...files.mjmodel.pairs import collides, pairs_by_hand, repeated_by_hand
+from ...files.mjmodel.pairs import collides, explicit_pairs, repeated_explicit_pairs
 from ...mechanics.collision.pair_table import PAIR_TABLE
 from ..features import has_pulls
 from ..model import Model
@@ -32,7 +32,7 @@ GROWTH = 1.5
 """The least factor by which a capacity grows, so that it does so seldom."""
 
 
-class Room(NamedTuple):
+class Capacity(NamedTuple):
     """The capacities of the scratch of a worker.
 
     Attributes:
@@ -45,18 +45,20 @@ class Room(NamedTuple):
     entries: int
     pairs: int = 0
 
-    def for_more(self, needed: "Room", most: "Room") -> "Room":
+    def for_more(self, needed: "Capacity", most: "Capacity") -> "Capacity":
         """Return the room for what is needed: larger by GROWTH at least where this is too small, but at most `most`."""
         pairs = zip(self, needed, most, strict=True)
-        return Room(*(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs))
+        return Capacity(
+            *(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs)
+        )
 
 
-def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
+def most_capacity(model: Model, lanes: int = MOST_LANES) -> Capacity:
     """Return the room that no state exceeds.
 
     It has all contacts that a tile may keep and one more, and all entries of a matrix.
     """
-    again = row_pairs(model.mj, pairs_by_hand(model.mj)[repeated_by_hand(model.mj)])
+    again = row_pairs(model.mj, explicit_pairs(model.mj)[repeated_explicit_pairs(model.mj)])
     ways = model.manifold == TILTS, model.hfield == MUJOCO
     bound = int((model.row_pairs + again) @ [row.most_contacts(*ways) for row in PAIR_TABLE])
     bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
@@ -64,17 +66,17 @@ def most_room(model: Model, lanes: int = MOST_LANES) -> Room:
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
     found = int(model.row_pairs.sum()) - model.sizes["npair"]
     found *= lanes if model.sizes["nstatic"] else 1  # lanes have entries of their own
-    return Room(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, found)
+    return Capacity(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, found)
 
 
-def first_room(model: Model) -> Room:
+def first_capacity(model: Model) -> Capacity:
     """Return the first room: a few contacts for every geom that moves, and some entries for dofs that they couple."""
-    mj, most = model.mj, most_room(model)
+    mj, most = model.mj, most_capacity(model)
     moves = mj.body_dofnum[mj.body_weldid[mj.geom_bodyid]] > 0
     geoms = int(np.count_nonzero(moves & collides(mj)))
     guess = SPARE_CONTACTS + CONTACTS_OF_GEOM * geoms, SPARE_ENTRIES + 2 * _uncoupled(model)
     near = NEAR_OF_GEOM * model.sizes["nsweep"] + MOST_LANES * NEAR_OF_GRID * model.sizes["ngridgeom"]
-    return Room(*map(min, (*guess, near), most))
+    return Capacity(*map(min, (*guess, near), most))
 
 
 def _uncoupled(model: Model) -> int:
@@ -87,7 +89,7 @@ def _uncoupled(model: Model) -> int:
 
 
 @func
-def clear_needs(work):
+def clear_required(work):
     """Set the needs to 0: no capacity has been exceeded."""
     work.need_ncon[0] = 0
     work.need_nH[0] = 0
@@ -95,6 +97,6 @@ def clear_needs(work):
 
 
 @func
-def fits(work):
+def within_capacity(work):
     """Return True if the capacities were sufficient; if not, the results of the tile are invalid."""
     return work.need_ncon[0] + work.need_nH[0] + work.need_nlisted[0] == 0

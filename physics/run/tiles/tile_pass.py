@@ -14,8 +14,8 @@ from ...mechanics.sensor_kernels.contact_readings import contact_readings
 from ...mechanics.sensor_kernels.frame_readings import body_and_site_frames
 from ...mechanics.sensor_kernels.limit_readings import limit_forces
 from ...mechanics.sensor_kernels.motion_readings import body_accelerations, internal_forces, subtree_momenta
-from ...model.state.room import clear_needs, fits
-from ...model.state.snapshot import back_to_beginning, reject_nonfinite
+from ...model.state.capacity import clear_required, within_capacity
+from ...model.state.snapshot import back_to_start, reject_nonfinite
 from ..settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting
 from ..step import step
 
@@ -57,7 +57,7 @@ def first_kept(tile):
 def begin(model, work, tile):
     """Load a tile into the scratch: faults, coordinates, inputs, memory of the last evaluation, applied forces."""
     lanes = work.lanes
-    clear_needs(work)
+    clear_required(work)
     fault, full = work.real(0.0), work.real(0.0)
     for lane in ti.static(range(lanes.width)):
         lanes.put(fault, lane, tile.counter(Count.FAULT, lane) & NON_FINITE)
@@ -65,6 +65,8 @@ def begin(model, work, tile):
     work.fault[0] = fault
     work.contacts_full[0] = full
     coords, first = tile.call[Setting.STATE] + tile.call[Setting.INPUTS], first_kept(tile)
+    first_start = first + tile.call[Setting.KEPT] + tile.call[Setting.KEPT_FORCES]
+    load_rows(work, tile, first_start, tile.call[Setting.START], first_start)
     # KEPT, and the coordinates: the present ones, or with REPLAY those of the last evaluation, with which KEPT begins
     load_rows(work, tile, first, tile.call[Setting.KEPT], first)
     if tile.call[Setting.REPLAY] == 1:
@@ -106,19 +108,22 @@ def _take_parameters(model, work, tile):
 
 @func
 def end(work, tile, periods):
-    """Store STATE and KEPT of a tile into its memory; INPUTS and FORCES stay as the user wrote them.
+    """Store STATE, KEPT and START of a tile into its memory; INPUTS and FORCES stay as the user wrote them.
 
     `periods` is the number of periods that each lane ended without a fault.
     """
     lanes = work.lanes
     first = first_kept(tile)
-    # STATE and KEPT, then the applied forces of this evaluation into KEPT_FORCES
+    # STATE, KEPT and START, then the applied forces of this evaluation into KEPT_FORCES
     for r in range(tile.call[Setting.STATE]):
         store_row(work, tile, r)
     for r in range(first, first + tile.call[Setting.KEPT]):
         store_row(work, tile, r)
+    behind = first + tile.call[Setting.KEPT]
+    for r in range(tile.call[Setting.START]):
+        store_row(work, tile, behind + tile.call[Setting.KEPT_FORCES] + r)
     if tile.call[Setting.APPLIED] > 0:
-        forces, behind = first - tile.call[Setting.FORCES], first + tile.call[Setting.KEPT]
+        forces = first - tile.call[Setting.FORCES]
         for r in range(tile.call[Setting.FORCES]):
             tile.memory(behind + r)._assign(work.row(forces + r))
     # the counters of each environment
@@ -154,7 +159,7 @@ def _derive(model, work, requested: ti.i32):
 def _note_left(work, tile):
     """Mark whether the tile is left; if it is, record the capacities that it needs."""
     tile.left()._assign(0)
-    if not fits(work):
+    if not within_capacity(work):
         tile.left()._assign(1)
         ti.atomic_add(tile.call[Setting.LEFT], 1)
         ti.atomic_max(tile.call[Setting.NEED_CONTACTS], work.need_ncon[0])
@@ -197,13 +202,13 @@ def _hand_out(model, work, tile):
 
 
 @func
-def take_turn(model, work, tile):
+def run_tile(model, work, tile):
     """Do everything that a launch does with one tile."""
     begin(model, work, tile)
     _take_parameters(model, work, tile)
     if ti.static(model.has.sensors):
-        if tile.call[Setting.BEGINNING] == 1:
-            back_to_beginning(model, work)
+        if tile.call[Setting.AT_START] == 1:
+            back_to_start(model, work)
     ended = work.real(0.0)
     for period in range(ti.max(tile.call[Setting.PERIODS], 1)):
         if tile.call[Setting.PERIODS] > 0:
@@ -215,7 +220,7 @@ def take_turn(model, work, tile):
         if tile.call[Setting.PERIODS] > 0:
             _trace(model, work, tile, period)
     # only a tile that fitted into the scratch is stored and handed out
-    if fits(work):
+    if within_capacity(work):
         _derive(model, work, tile.call[Setting.REQUESTED])
         if tile.call[Setting.REPLAY] == 0:
             end(work, tile, ended)

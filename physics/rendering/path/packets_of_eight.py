@@ -18,7 +18,7 @@ from ...base.shapes.ray import MISS, slope
 from ..rays.mesh_tree import FIRST_NODE
 from ..rays.traced import Traced
 from ..shown import render_model as columns
-from ..shown.dress import TREE
+from ..shown.appearance import TREE
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,7 @@ CLEARLY = 1.00001
 _WIDER = 1.0001  # boxes around others than boxes: rounding must not take the edge of a geom off
 
 
-class Eights(NamedTuple):
+class GeomPackets(NamedTuple):
     """The places of a model's geoms among eights.
 
     Attributes:
@@ -51,7 +51,7 @@ class Eights(NamedTuple):
     more: np.ndarray
     ends: tuple[int, int, int, int]
 
-    def copied(self, rows: np.ndarray) -> "Eights":
+    def copied(self, rows: np.ndarray) -> "GeomPackets":
         """Return those of rows that are copies of these rows."""
         bounds = [0, *(WIDE * end for end in self.ends)]
         groups = [np.flatnonzero(np.isin(rows, self.rows[a:b])) for a, b in itertools.pairwise(bounds)]
@@ -73,7 +73,7 @@ class Eights(NamedTuple):
         return torch.cat(parts, dim=-1).reshape(n, -1, WIDE, COLUMNS).transpose(2, 3).reshape(-1).contiguous()
 
 
-def eights(drawn: columns.RenderModel) -> Eights:
+def packets_of_eight(drawn: columns.RenderModel) -> GeomPackets:
     """Arrange the rows of a render model: planes, boxes, other geoms, overlays."""
     solid, kind = drawn.geom >= 0, drawn.kind
     is_flat = (kind == PLANE) | (kind == BOX)
@@ -83,7 +83,7 @@ def eights(drawn: columns.RenderModel) -> Eights:
     return _arranged([np.flatnonzero(group) for group in groups], by_size, more)
 
 
-def _arranged(groups: Sequence[np.ndarray], by_size: np.ndarray, more: np.ndarray) -> Eights:
+def _arranged(groups: Sequence[np.ndarray], by_size: np.ndarray, more: np.ndarray) -> GeomPackets:
     """Fill the rows of each group up to eights; `by_size` and `more` are of all rows of the render model."""
     parts, ends = [], []
     for rows in groups:
@@ -92,15 +92,15 @@ def _arranged(groups: Sequence[np.ndarray], by_size: np.ndarray, more: np.ndarra
     if not ends[-1]:
         parts, ends[-1] = [np.full(WIDE, -1)], 1  # so that no table is empty
     rows = np.concatenate(parts).astype(np.int64)
-    return Eights(rows, by_size[rows], more[rows], (ends[0], ends[1], ends[2], ends[3]))
+    return GeomPackets(rows, by_size[rows], more[rows], (ends[0], ends[1], ends[2], ends[3]))
 
 
 def _box(drawn: columns.RenderModel, row: int) -> tuple[np.ndarray, np.ndarray]:
-    """The box around a geom, as `Eights` has it."""
+    """The box around a geom, as `GeomPackets` has it."""
     kind, by_size, more = int(drawn.kind[row]), np.eye(3), np.zeros(3)
     if kind == MESH:
-        trees = drawn.dress.trees
-        corners = trees.nodes[trees.trees[drawn.dress.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
+        trees = drawn.appearance.trees
+        corners = trees.nodes[trees.trees[drawn.appearance.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
         by_size, more = 0.0 * by_size, _WIDER * np.abs(corners).max(axis=0)
     elif kind == HFIELD:
         by_size, more = 0.0 * by_size, np.full(3, drawn.shape[row, columns.BOUND])

@@ -11,12 +11,12 @@ from ..interface import Index
 from ..settings import Count
 
 UP_TO_DATE = object()
-"""The answer of `Behind.take` if there are no such environments."""
+"""The answer of `StaleEnvs.take` if there are no such environments."""
 _MOST = 64
 """Writes that are remembered one by one."""
 
 
-class Behind:
+class StaleEnvs:
     """A list of writes, each of some environments.
 
     Args:

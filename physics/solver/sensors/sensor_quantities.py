@@ -13,7 +13,7 @@ from ..readout.derived import derive
 Tensor = torch.Tensor
 
 
-class Sight:
+class SensorQuantities:
     """Quantities of n environments in one evaluation.
 
     Args:

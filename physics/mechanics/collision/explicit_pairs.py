@@ -11,14 +11,14 @@ from ...base.math import func
 
 
 @func
-def pair_by_hand(model, g1: ti.i32, g2: ti.i32):
+def explicit_pair(model, g1: ti.i32, g2: ti.i32):
     """Return the number of the explicit pair of two geoms, the smaller type first; -1 if their parameters are mixed."""
     found = -1
-    if ti.static(model.has.pairs_by_hand):
-        first = model.hand_start[g1]
-        for k in range(first, first + model.hand_count[g1]):
-            if model.hand_geom2[k] == g2:
-                found = model.hand_pair[k]
+    if ti.static(model.has.explicit_pairs):
+        first = model.explicit_start[g1]
+        for k in range(first, first + model.explicit_count[g1]):
+            if model.explicit_geom2[k] == g2:
+                found = model.explicit_pair[k]
     return found
 
 
@@ -29,7 +29,7 @@ def pair_of_contact(model, work, k: ti.i32):
     if ti.static(model.has.repeated_pairs):
         pair = work.con_pair[k]
     else:
-        pair = pair_by_hand(model, work.con_geom1[k], work.con_geom2[k])
+        pair = explicit_pair(model, work.con_geom1[k], work.con_geom2[k])
     return pair
 
 
@@ -40,15 +40,15 @@ def detection_distance(model, g1: ti.i32, g2: ti.i32):
     if ti.static(model.has.repeated_pairs):
         # the largest of all explicit pairs of both geoms; without one the sum of both geoms'
         found = 0
-        for k in range(model.hand_start[g1], model.hand_start[g1] + model.hand_count[g1]):
-            if model.hand_geom2[k] == g2:
-                mine = model.pair_detect[model.hand_pair[k]]
+        for k in range(model.explicit_start[g1], model.explicit_start[g1] + model.explicit_count[g1]):
+            if model.explicit_geom2[k] == g2:
+                mine = model.pair_detect[model.explicit_pair[k]]
                 if found == 1:
                     mine = ti.max(mine, reach)
                 reach = mine
                 found = 1
-    elif ti.static(model.has.pairs_by_hand):
-        pair = pair_by_hand(model, g1, g2)
+    elif ti.static(model.has.explicit_pairs):
+        pair = explicit_pair(model, g1, g2)
         if pair >= 0:
             reach = model.pair_detect[pair]
     return reach
@@ -58,7 +58,7 @@ def detection_distance(model, g1: ti.i32, g2: ti.i32):
 def contact_margin(model, pair: ti.i32, g1: ti.i32, g2: ti.i32):
     """Return the distance (m) below which a contact is a constraint; `pair` is from `pair_of_contact`."""
     margin = model.geom_margin[g1] + model.geom_margin[g2]
-    if ti.static(model.has.pairs_by_hand):
+    if ti.static(model.has.explicit_pairs):
         if pair >= 0:
             margin = model.pair_margin[pair]
     return margin
