@@ -406,6 +406,7 @@ NAMED_TWICE = {
     "Recorder": "viewer and scene",
     "Target": "envs and physics: a manager's target, and that of inverse kinematics",
     "Memory": "envs and physics: of a task, and of a mechanism",
+    "Named": "envs and scene",
     "Look": "scene and physics",
     "Output": "envs and physics",
     "Step": "envs",
