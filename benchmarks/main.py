@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..physics.machine.children import python_command
 from ..physics.machine.cores import usable_cores
-from ..physics.machine.libraries import let_idle_threads_sleep, load_taichi
+from ..physics.machine.libraries import let_idle_threads_sleep
 from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_for
 from . import history
 from .results import BenchmarkResult, Unavailable, conditions, save
@@ -241,7 +241,6 @@ def main(args: list[str]) -> int:
     if name == "history":
         return show_history(**options)
     with importing(f"what {name} measures"):
-        load_taichi()
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))
     busy = before["machine"]["busy before"]

@@ -60,12 +60,14 @@ DOORS = {
     "physics": "from tumble.physics import Model",
     "rendering": "from tumble.physics.rendering import BatchRenderer",
     "wrappers": "from tumble.wrappers import NormalizeReward",
+    "training": "from contextlib import ExitStack; from tumble.training import cli; stack = ExitStack(); "
+    "stack.enter_context(cli.importing('all')); import tumble.training.train; stack.close()",
 }
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere torch has another OpenMP, which prints other words")
 @pytest.mark.parametrize(
-    "door", [door if door == "make_vec" else pytest.param(door, marks=pytest.mark.slow) for door in DOORS]
+    "door", [door if door in ("make_vec", "training") else pytest.param(door, marks=pytest.mark.slow) for door in DOORS]
 )
 def test_torchs_idle_threads_sleep(door):
     """OpenMP prints its settings while it is loaded; nothing else is printed, and nothing is set afterwards."""

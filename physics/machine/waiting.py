@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from .forking import on_fork
-from .libraries import load_mujoco, load_torch
+from .libraries import load_mujoco, load_taichi, load_torch
 
 PATIENCE, INTERVAL = 2.0, 5.0
 """Seconds until a wait is reported, and from then on between two lines about it."""
@@ -103,10 +103,11 @@ def _print(line: str) -> None:
 
 @contextlib.contextmanager
 def importing(what: str) -> Iterator[None]:
-    """Report the wait for libraries, which the block imports after MuJoCo and torch (`libraries.py`)."""
+    """Report the wait for libraries, which the block imports after MuJoCo, torch and Taichi (`libraries.py`)."""
     with Waiting(f"importing {what}"):
         load_mujoco()
         load_torch()
+        load_taichi()
         yield
 
 
