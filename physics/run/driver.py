@@ -83,12 +83,12 @@ class Driver:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes of the model and of what the last evaluation computed, with the capacities of its scratch."""
+        """The sizes of the model and of the last evaluation's results, with the capacities of its scratch."""
         return self._room.sizes
 
     @property
     def scratch_bytes(self) -> int:
-        """The bytes that one thread computes in at present; on a CPU they grow with what environments need."""
+        """The bytes of one thread's scratch at present; on a CPU they grow with the needs of environments."""
         return self._room.bytes_of_worker
 
     def _reference(self, model: Model) -> torch.Tensor:
@@ -99,7 +99,7 @@ class Driver:
         return fresh
 
     def _rest_spare_lanes(self) -> None:
-        """Mark spare lanes of the last tile as faulty, so that no iteration continues for them alone."""
+        """Mark padding lanes of the last tile as done (faulty), so that no iteration continues only for them."""
         self._counter(Count.FAULT).masked_fill_(~self._arrangement.used, NON_FINITE)
 
     # numbers of the model
@@ -155,7 +155,7 @@ class Driver:
         return track
 
     def forward(self, index: Index) -> None:
-        """Make the present state, if finite, that of the last evaluation of environments; nothing moves."""
+        """Make the present state of environments, if finite, the state of their last evaluation; nothing moves."""
         if index is not None:
             places = self._launches.groups, self._place("eval_qacc"), self._place("eval_rest")
             forward_some(self._arrangement, self._numbers, self._integers, places, index)
@@ -236,7 +236,7 @@ class Driver:
     def reset(self, index: Index, coordinates: Any) -> None:
         """Reset environments to qpos and qvel (k, nq + nv), and everything else to the reference state.
 
-        With `coordinates` None, qpos and qvel are those of the reference state, too.
+        With `coordinates` None, qpos and qvel are set to the reference state, too.
         """
         rows = self._fresh
         if coordinates is not None:
@@ -303,7 +303,7 @@ class Driver:
         self._results.changed(index)
 
     def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
-        """Return those of some fields that are not as in the reference state in all environments of a `state_dict`."""
+        """Return the names of fields that differ from the reference state in some environment of a `state_dict`."""
         memory, found = state["memory"].to(self._batch.memory.device), set()
         for name in names:
             place = self._place(name)

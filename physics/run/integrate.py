@@ -72,7 +72,7 @@ def _symmetric_acceleration(model, work, dt):
     """Set drive_qacc for Euler or implicitfast, whose matrix is symmetric.
 
     Forces linear in the velocity are taken at the end of the step: M - dt D replaces M, with D = d(force)/d(qvel), and
-    (M - dt D) (drive_qacc - qacc) = dt D qacc. Euler does so for joint damping alone; implicitfast also for dampers of
+    (M - dt D) (drive_qacc - qacc) = dt D qacc. Euler does so only for joint damping; implicitfast also for dampers of
     tendons, controls, mechanisms and actuators, and for the gyroscopic terms of single free bodies.
     """
     full = model.integrator == IMPLICITFAST
@@ -105,7 +105,7 @@ def _symmetric_acceleration(model, work, dt):
         solve(model.nv, work.M_pattern, work.L, work.D_inv, work.drive_qacc)
         for i in range(model.nv):
             work.drive_qacc[i] = work.qacc[i] + work.drive_qacc[i]
-        # single free bodies have an unsymmetric 6x6 system of their own
+        # each single free body has an unsymmetric 6x6 system
         if ti.static(model.has.ball_joints):
             for b in range(1, model.nbody):
                 if full and model.body_is_single_free[b] == 1:
@@ -142,8 +142,8 @@ def _subtract_actuators(model, work, dt):
 def _subtract_row(model, work, first: ti.i32, end: ti.i32, dofs, row, slope):
     """Subtract J' slope J from L for a Jacobian row, whose entries from `first` to `end` belong to the dofs in `dofs`.
 
-    Entries that L does not have in MuJoCo are left out: those of two dofs of which neither is an ancestor of the other,
-    and of two dofs of a body whose mass matrix is diagonal.
+    Entries that L does not have in MuJoCo are left out: pairs of dofs of which neither is an ancestor of the other,
+    and pairs of dofs of a body whose mass matrix is diagonal.
     """
     for e in range(first, end):
         for f in range(e, end):

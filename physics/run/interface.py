@@ -39,7 +39,7 @@ class BatchMemory(NamedTuple):
 
 
 class InPlaceColumns(NamedTuple):
-    """Numbers of every environment in place: `block` is a view (num_envs, numbers), `place` has the columns meant."""
+    """Numbers of every environment in place: `block` is a view (num_envs, numbers), `place` has the field's columns."""
 
     block: torch.Tensor
     place: slice

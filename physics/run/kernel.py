@@ -29,7 +29,7 @@ def number_array(lanes: Lanes) -> Any:
 
 
 def argument_types(lanes: Lanes) -> dict[str, Any]:
-    """Types of the arguments of the driver's kernel, and of those of units."""
+    """Types of the arguments of the driver's kernel and of the units' kernels."""
     numbers = {"integers": ti.i32, "reals": lanes.dtype, "doubles": ti.f64}
     of_lanes = {"lanes": number_array(lanes), "double lanes": number_array(lanes.doubled())}
     return {

@@ -28,7 +28,7 @@ class Selection(NamedTuple):
     Attributes:
         places: columns of every field.
         width: number of columns.
-        rows: rows of the scratch that go to the columns, (width,) int32; one unused row if there are none.
+        rows: rows of the scratch that go to the columns, (width,) int32; one unused row if there are no columns.
     """
 
     places: dict[str, slice]
@@ -48,11 +48,11 @@ def select(
 
 
 class OwnNumbers:
-    """Fields of the model with separate values in every environment; only these fields take memory.
+    """The per-environment parameters: fields of the model with a value for each environment; others take no memory.
 
     Attributes:
         memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
-        rows: of each number its place among the model's flat real numbers, (numbers,) int32.
+        rows: index of each number among the model's flat real numbers, (numbers,) int32.
         count: how many numbers there are.
     """
 
@@ -90,10 +90,10 @@ class Launches:
 
     Attributes:
         batch: the environments.
-        own: their own numbers of the model.
+        own: their per-environment parameters.
         room: the scratch.
         groups: rows of the groups of the memory.
-        applied: sum of those of `APPLIED_FORCES` and `DOF_CONTROLS` that launches read which are bound from now on.
+        applied: sum of the `APPLIED_FORCES` and `DOF_CONTROLS` flags that launches bound from now on read.
 
     Raises:
         MemoryError: so many environments do not fit.
@@ -127,7 +127,7 @@ class Launches:
             self._edit({name: rows[0] for name, rows in numbers.items() if len(rows)})
 
     def _edit(self, numbers: Mapping[str, np.ndarray]) -> None:
-        """Write numbers (n,) in place of the model's; launches stay bound."""
+        """Overwrite numbers (n,) of the model, which all environments share; launches stay bound."""
         if "dof_damping" in numbers:
             self.room.may_damp()
         offsets, _ = layout(PARAMETER_FIELDS, self._model.sizes)

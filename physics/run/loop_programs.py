@@ -26,7 +26,7 @@ from .compile.compilers import Compilation
 from .programs import Context
 
 _ROOMS = ("solver/planning", "solver/queries", "rendering")
-"""Rooms of the package `physics` that these kernels are made of, besides those of all machine code."""
+"""Rooms of the package `physics` that define these kernels, besides the rooms of all machine code."""
 
 
 class Recipe(NamedTuple):

@@ -31,13 +31,13 @@ _CALL = list(ARGUMENTS).index("call")
 _ITEM_BYTES = 4
 """The bytes of the tile's number, the last of the arguments."""
 _OF_LANES = [place for place, (kind, _) in enumerate(ARGUMENTS.values()) if kind.endswith("lanes")]
-"""Places of the arguments whose last dimension is within a number, where there are several lanes."""
+"""Indices of the arguments whose last dimension is a tile's lanes, if there are several lanes."""
 
 
 class Context(ctypes.Structure):
-    """Taichi's RuntimeContext, with the table of stages in place of the pointer to results.
+    """Taichi's RuntimeContext, with the table of stages instead of the pointer to results.
 
-    Its last three members are what a worker reads (`codegen.worker`).
+    A worker (`codegen.worker`) reads its last three members.
     """
 
     _fields_ = (
@@ -184,8 +184,8 @@ def is_there(runtime: Runtime, width: int, features: Features) -> bool:
 def lanes_of_one(runtime: Runtime, features: Features) -> int:
     """Return the lanes of a single environment: one, which steps quickest, unless the code of a batch is there already.
 
-    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. The batch of a task
-    whose environments have numbers of the model of their own has left the code for these only.
+    Then it has the lanes of the batch, so that nothing is compiled for it; its bits are the same. A batch with
+    per-environment parameters has compiled only the code with that feature.
     """
     for width in dict.fromkeys((1, runtime.lanes)):
         for has in (features, replace(features, parameters=True)):

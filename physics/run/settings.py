@@ -17,7 +17,7 @@ class Setting(_FromZero):
     PERIODS = auto()
     """Number of control vectors, one step or more each; 0: use those in memory."""
     REPLAY = auto()
-    """1: evaluate where the last evaluation was, and leave the memory as it is."""
+    """1: evaluate at the state of the last evaluation, and leave the memory as it is."""
     WORKERS = auto()
     """Number of workers."""
     TILES = auto()
@@ -37,11 +37,11 @@ class Setting(_FromZero):
     KEPT_FORCES = auto()
     """Number of rows of KEPT_FORCES."""
     START = auto()
-    """Number of rows of START; 0: the memory has none."""
+    """Number of rows of START; 0: the memory has no such rows."""
     PARAMETERS = auto()
     """Number of rows of PARAMETERS."""
     APPLIED = auto()
-    """Sum of `APPLIED_FORCES` and `DOF_CONTROLS` that there may be; 0: FORCES and KEPT_FORCES are left alone."""
+    """Sum of the `APPLIED_FORCES` and `DOF_CONTROLS` flags in use; 0: FORCES and KEPT_FORCES are not read."""
     SMOOTH = auto()
     """1: compute the forces and accelerations without constraints."""
     REQUESTED = auto()

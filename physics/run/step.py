@@ -82,7 +82,7 @@ LAST = len(PIPELINE) - 1
 
 @func
 def forward(model, work, last: ti.i32):
-    """Compute what follows from qpos, qvel and ctrl up to stage `last`: poses, velocities, forces, accelerations."""
+    """Compute all that follows from qpos, qvel and ctrl up to stage `last`: poses, velocities, forces and so on."""
     for place, stage in ti.static(stages_of(model.has)):
         if place <= last and within_capacity(
             work

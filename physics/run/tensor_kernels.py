@@ -1,6 +1,6 @@
-"""Kernels whose arguments are tensors and numbers, on a CPU or a GPU; pictures, rays and distances are made by them.
+"""Kernels whose arguments are tensors and numbers, on a CPU or a GPU, for pictures, rays and distances.
 
-On a CPU they are machine code that another process compiles (`loop_programs`). On a GPU, and where no process can be
+On a CPU they are machine code that another process compiles (`loop_programs`). On a GPU, and if no process can be
 started for it, Taichi compiles and launches them (`gpu_launch`).
 """
 

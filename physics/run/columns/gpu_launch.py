@@ -1,4 +1,4 @@
-"""Launches through Taichi of kernels whose arrays are torch tensors: the GPU driver's kernel, and those that draw."""
+"""Launches through Taichi of kernels whose arrays are torch tensors: the GPU driver's kernel, and pictures' kernels."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ class ColumnKernel:
         literals: the type of real literals in the kernel; by default the solver's precision.
         idle: makes arguments with which the kernel does nothing from those of a launch. Without it, the first launch is
             made in Taichi's thread.
-        what: the name, in log messages, of the thing that the kernel is part of.
+        what: the name, in log messages, of the group of kernels that this one belongs to.
     """
 
     def __init__(
@@ -116,11 +116,11 @@ def _literals_of(dtype: Any) -> Iterator[None]:
 
 
 _CALL = 10
-"""Place of the tensor `call` among the arguments of the driver's kernel; the last is `left`."""
+"""Position of the tensor `call` among the arguments of the driver's kernel; the last is `left`."""
 
 
 def _none_of_them(arguments: Arguments) -> Arguments:
-    """Return arguments with which the driver's kernel takes no environment: only marked ones, and none is marked."""
+    """Return arguments of a no-op launch: the driver's kernel takes only marked environments, and no mark is set."""
     given: list[Any] = list(arguments)
     given[_CALL], given[-1] = torch.zeros_like(given[_CALL]), torch.zeros_like(given[-1])
     given[_CALL][Setting.AGAIN] = 1

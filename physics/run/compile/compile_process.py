@@ -44,7 +44,7 @@ def main() -> None:
             except Exception:
                 answer = {"error": traceback.format_exc()}
             _send(answers, answer, code)
-    finally:  # where the process that started this one was killed, and cannot remove the folder itself
+    finally:  # the process that started this one cannot remove the folder if it was killed
         shutil.rmtree(os.getcwd(), ignore_errors=True)
 
 

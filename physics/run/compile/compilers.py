@@ -153,7 +153,7 @@ class _Process:
         self._process, self._errors = process, errors
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Let the process do a job; return its answer and machine code.
+        """Send a job to the process; return its answer and machine code.
 
         Raises:
             RuntimeError: the job failed; the message quotes the process.
@@ -192,15 +192,15 @@ class _Process:
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")[-_QUOTED:]
         ended = f"the process that compiles ended with code {self._process.wait()}"
-        kept = "What was compiled before is kept, and the next start goes on from there"
-        return f"{ended} (below 0: by a signal, as where memory is short). {kept}. It wrote:\n{words}"
+        kept = "Units that were compiled before are kept, and the next start goes on from there"
+        return f"{ended} (below 0: by a signal, for example if memory is short). {kept}. It wrote:\n{words}"
 
 
 @contextmanager
 def _started() -> Iterator[_Process]:
     """Start a compiling process with this process's module search path; end it when the context ends.
 
-    Paths are absolute, as the process works in a folder of its own. It has a process group of its own, to which a
+    Paths are absolute, as the process works in a temporary folder. It gets a new process group, to which a
     terminal does not send Ctrl-C: this process decides what an interrupt means.
 
     Raises:

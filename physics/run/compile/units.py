@@ -26,7 +26,7 @@ _FEATURES = frozenset(field.name for field in dataclasses.fields(Features))
 
 
 class AskedFeatures:
-    """The features of a kernel that a unit may read, which are those in its key.
+    """The features of a kernel that a unit may read; its key names them.
 
     Raises:
         AttributeError: the unit reads another feature.
@@ -86,7 +86,7 @@ def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple
 
 
 def _body_of(name: str) -> Callable[..., None]:
-    """Return what a unit does, as a function that its kernel calls while it is traced."""
+    """Return the body of a unit, as a function that its kernel calls while it is traced."""
 
     def run(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
         if "parameters" in vars(model.has) and model.has.parameters:

@@ -52,7 +52,7 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
 def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:
     """Return the position of the last stage of the pipeline that fields and stages on request need; -1 if none.
 
-    For a field that no evaluation computes, such as those with which a step advances, it is the last of all.
+    For a field that no evaluation computes, such as the coordinates that a step advances, it is the last position.
     """
     computed = _KEPT.union(*_WRITTEN, *map(written_by, requested))
     if not computed.issuperset(names):

@@ -19,8 +19,8 @@ class Block(NamedTuple):
     """The result of one evaluation.
 
     Attributes:
-        rows: (num_envs,), the row of every environment, -1 for those that were not evaluated; None: row k is the k-th
-            of the environments asked for, or of all.
+        rows: (num_envs,), the row of every environment, -1 for environments that were not evaluated; None: row k is the
+            k-th of the environments asked for, or of all.
         places: columns of every field.
         values: (rows, numbers), rows of spare lanes included.
         indices: (groups, integers).
@@ -62,14 +62,14 @@ class Results:
     would wait for the device.
 
     Args:
-        launches: what the launches of the batch share.
+        launches: the memory, scratch and kernel that launches of the batch share.
         arrangement: the arrangement of the batch.
         outputs: fields that every step delivers; those whose size changes are left out.
 
     Attributes:
         places: columns of every output.
         values: (environments, columns), the outputs, rows of spare environments included.
-        stale: marks of the environments whose outputs are of another evaluation than their last one.
+        stale: marks of the environments whose outputs are older than their last evaluation.
         current: True if no environment has such a mark.
     """
 
@@ -102,7 +102,7 @@ class Results:
         Args:
             replay: evaluate at the state of the last evaluation instead of taking steps.
             batch: the environments; None: the whole batch.
-            values: the array that receives the outputs; None: that of the whole batch.
+            values: the array that receives the outputs; None: the array of the whole batch.
         """
         call = self._launches.call(self._outputs, replay)
         call[Setting.AGAIN] = int(replay and self._left is not None)
@@ -121,7 +121,7 @@ class Results:
         call[Setting.SUBSTEPS], call[Setting.PERIODS] = 1, controls.shape[1]
         return self._launches.launch(call, self._outputs, self.values, left=self._left, periods=(controls, track))
 
-    # what is computed at present
+    # results that are computed at present
 
     def forget(self) -> None:
         """Drop all evaluations, because the state of some environment's last evaluation changed."""
@@ -168,7 +168,7 @@ class Results:
     # reading
 
     def fields(self, names: Sequence[str], index: Index, at_start: bool = False) -> dict[str, torch.Tensor]:
-        """Return copies of fields of environments, (k, numbers) each; `at_start` is that of `evaluate`."""
+        """Return copies of fields of environments, (k, numbers) each; see `evaluate` for `at_start`."""
         block, rows = self._covering(names, index, False, at_start)
         return {name: self._arrangement.pick(block.values[:, block.places[name]], rows) for name in names}
 
@@ -183,7 +183,7 @@ class Results:
         return EvaluatedFields({name: values[:, block.places[name]] for name in names}, indices)
 
     def _covering(self, names: Sequence[str], index: Index, indices: bool, at_start: bool = False) -> tuple[Block, Any]:
-        """Return a block with these fields, evaluated if there is none, and the environments' rows in it.
+        """Return an evaluation that covers these fields, computing it if missing, and the environments' rows in it.
 
         Rows of None mean the first rows of the block.
         """
@@ -209,7 +209,7 @@ class Results:
         return block, None if block.rows is None else block.rows[index]
 
     def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, at_start: bool = False) -> Block:
-        """Evaluate environments where their last evaluation was, whatever is computed already.
+        """Recompute fields of environments at the last evaluated state, even if they are computed already.
 
         Args:
             names: the fields.

@@ -11,7 +11,7 @@ from ..interface import Index
 from ..settings import Count
 
 UP_TO_DATE = object()
-"""The answer of `StaleEnvs.take` if there are no such environments."""
+"""The answer of `StaleEnvs.take` if no environment is stale."""
 _MOST = 64
 """Writes that are remembered one by one."""
 
@@ -58,7 +58,7 @@ class StaleEnvs:
 def forward_some(
     arrangement: Any, numbers: Any, integers: Any, places: tuple[dict[str, slice], slice, slice], index: Index
 ) -> None:
-    """Make the present state, if finite, that of the last evaluation of some environments; no others are touched.
+    """Make the present state of environments, if finite, the state of their last evaluation; no others are touched.
 
     Args:
         arrangement: of the batch.

@@ -46,7 +46,7 @@ class ScratchRows:
         self.ints[: len(numbers)] = numbers
 
     def may_damp(self) -> None:
-        """Let Euler's integrator look for dampers, also if the file has none."""
+        """Enable the search for dampers in Euler's integrator, also if the file has no dampers."""
         self._may_damp = True
         self._write_header()
 
@@ -102,7 +102,7 @@ class GrowingCapacity(ScratchRows):
         """Enlarge the scratch for a tile's needs; `left` is the number of tiles that wait for it.
 
         Raises:
-            ValueError, MemoryError: the needs exceed what is possible (`scratch.workers_for`); the scratch stays as it
+            ValueError, MemoryError: the needs exceed the limits (`scratch.workers_for`); the scratch stays as it
                 is.
         """
         try:

@@ -1,4 +1,4 @@
-"""The scratch of programs: memory of this process, found through a record laid out as Taichi's LLVMRuntime."""
+"""The scratch of programs: memory of this process, which code locates by a record laid out as Taichi's LLVMRuntime."""
 
 import ctypes
 import struct

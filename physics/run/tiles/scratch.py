@@ -1,9 +1,9 @@
-"""Room for what a step computes: arrays (`state.sizes.ARRAYS`) of all workers, shared by all solvers of a lane width.
+"""Scratch for the arrays of a step (`state.sizes.ARRAYS`) of all workers, shared by all solvers of a lane width.
 
 Taichi uses the size of a field only for its own bookkeeping: machine code finds a field's memory by the number of the
 field's tree. So for a larger model the tree is destroyed and a larger one made, which gets the same number, and
 compiled kernels work in the new memory. (As a kernel argument, an ndarray, the scratch would not be vectorised: Taichi
-reads the array's address anew for every lane, and LLVM must assume that a store to another lane may change it. The step
+reads the array's address for every lane, and LLVM must assume that a store to another lane may change it. The step
 of an ant took five times as long.)
 """
 
@@ -65,7 +65,7 @@ class Scratch:
             return
         with self.lock:
             self._sizes, numbers = sizes, self.trees
-            try:  # not `tree.destroy`, which would have all kernels compiled anew
+            try:  # not `tree.destroy`, after which all kernels would be compiled again
                 for tree in reversed(self._trees):
                     tree.ptr.destroy_snode_tree(ti.lang.impl.get_runtime().prog)
             except RuntimeError:
@@ -76,7 +76,7 @@ class Scratch:
 
 
 def place(width: int, kind: str, rows: int) -> tuple[Any, Any]:
-    """A field in a tree of its own, and the tree."""
+    """Return a field in a new tree, and the tree."""
     dtype = getattr(ti, kind)
     field = ti.Vector.field(width, dtype) if width > 1 else ti.field(dtype)
     builder = ti.FieldsBuilder()

@@ -31,7 +31,7 @@ ON_REQUEST: tuple[tuple[int, Stage, str], ...] = (
     (256, body_and_site_frames, "xmat site_xpos site_xmat"),
 )
 """Stages after the pipeline: the bit of `Setting.REQUESTED` with which each runs, the stage, and the fields that it
-computes. Each stands after those whose fields it loads, and stores the fields that it updates before it loads them."""
+computes. Each comes after the stages whose fields it loads, and stores fields that it updates before it loads them."""
 
 
 @func
@@ -87,7 +87,7 @@ def begin(model, work, tile):
 
 @func
 def spread_parameters(model, work, reals, precise):
-    """The model's numbers to every lane, where environments may have others."""
+    """Copy the model's numbers to every lane, if environments may have per-environment parameters."""
     if ti.static(model.has.parameters):
         for r in range(model.nparameter):
             work.parameters[r] = work.real(reals[r])
@@ -149,7 +149,7 @@ def end(work, tile, periods):
 
 @func
 def _derive(model, work, requested: ti.i32):
-    """Compute what a step does without, where it was asked for."""
+    """Compute requested quantities that a step does not need."""
     for bit, stage, _ in ti.static(ON_REQUEST):
         if requested & bit != 0:
             stage(model, work)
@@ -189,7 +189,7 @@ def _trace(model, work, tile, period: ti.i32):
 
 @func
 def _hand_out(model, work, tile):
-    """Rows of the scratch to every environment's columns, each to its own; and integers."""
+    """Copy rows of the scratch to each environment's columns, and integers."""
     if ti.static(not work.lanes.double):  # quantities in double precision are handed out from the rows of rounded ones
         for r in range(ti.select(tile.call[Setting.ROWS] > 0, model.nrounded, 0)):
             work.row(model.first_rounded + r)._assign(work.lanes.cast(work.row(model.nprecise + r, "doubles")))

@@ -29,7 +29,7 @@ ARGUMENTS = {
     "own_rows": ("integers", 1),
     "left": ("integers", 1),
 }
-"""Arguments of a kernel on a CPU: the numbers that each array holds, and its dimensions. The last of "lanes" is that of
+"""Arguments of a kernel on a CPU: the type of each array, and its dimensions. The last dimension of "lanes" is
 the lanes of a tile, which load and store as one."""
 
 
@@ -40,15 +40,15 @@ class Arguments:
     Attributes:
         memory: the environments' memory between launches.
         counters: their integers (`settings.Count`).
-        own: their own numbers of the model.
-        own_rows: for each own number its position among the model's real numbers.
+        own: their per-environment parameters.
+        own_rows: for each per-environment number its position among the model's real numbers.
         call: the settings of the launch (`settings.Setting`).
         rows: rows of the scratch to hand out.
-        out: where to.
-        dump: where integers of the scratch go.
+        out: the output array.
+        dump: the array that receives integers of the scratch.
         controls: of every environment and period (num_envs, periods, nu).
         track: qpos and qvel after each (num_envs, periods, nq + nv).
-        left: whether a tile did not find room in the scratch.
+        left: whether a tile did not fit into the scratch.
         model: the model's flat real numbers, and those in double precision.
     """
 

@@ -117,7 +117,7 @@ class Tiles:
         return np.ones(self.num_envs, np.bool_)
 
     def marked(self, marks: np.ndarray, index: np.ndarray | None) -> np.ndarray | None:
-        """Return those of the environments `index` (None: of all) that have a mark; None if every environment has."""
+        """Return the environments of `index` (None: of all) that have a mark; None if every environment has."""
         found = np.flatnonzero(marks) if index is None else np.unique(index[marks[index]])
         return None if len(found) == self.num_envs else found
 
