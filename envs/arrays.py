@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from ..physics.array_api import Array, namespace
+
 _NUMPY_BOOL = np.dtype(np.bool_)
 
-Array = Any  # np.ndarray or torch.Tensor; no static type says what both can do
 
 # π/2 in two pieces: the first has 8 bits, so that its product with a small whole number is exact in float32 too.
 _HALF_PI_HIGH = 1.5703125
@@ -100,15 +101,6 @@ class ArrayKind(NamedTuple):
     def zeros(self, shape: tuple[int, ...], dtype: Any = None) -> Array:
         """Return zeros; `dtype` is the solver's precision unless given."""
         return self.xp.zeros(shape, dtype=dtype or self.dtype, device=self.device)
-
-
-def namespace(x: Array) -> Any:
-    """The library of an array, in the names of the array API standard."""
-    if isinstance(x, np.ndarray):
-        return np
-    from array_api_compat import array_namespace
-
-    return array_namespace(x)
 
 
 # -- for tasks --------------------------------------------------------------------------------------------------------

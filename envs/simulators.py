@@ -1,17 +1,55 @@
 """The simulators that may move a task's environments: Tumble's own solver, and MuJoCo's C."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+# ruff: noqa: D102  # the members of `Simulator` are documented in `RigidSolver`
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import torch
 
 from ..physics import Model, RigidSolver
-from ..physics.machine.runtime import ensure_runtime
+from ..physics.machine.runtime import Runtime, ensure_runtime
 from .arrays import ArrayKind
 from .in_mujoco.solver import MujocoSolver
 
 SIMULATORS = ("tumble", "mujoco")
-Solver: TypeAlias = RigidSolver | MujocoSolver
+
+
+class Simulator(Protocol):
+    """The members of a solver that environments use; arguments, results and errors are those of `RigidSolver`.
+
+    Attributes:
+        state: saves and restores some environments, by `state_dict`, `check_state_dict` and `load_state_dict`.
+        queries: casts rays, by `ray`.
+        edits: counts the calls that changed coordinates.
+    """
+
+    model: Model
+    num_envs: int
+    runtime: Runtime
+    device: torch.device
+    state: Any
+    queries: Any
+    ctrl: Any
+
+    @property
+    def edits(self) -> int: ...
+    @property
+    def faults(self) -> torch.Tensor: ...
+    @property
+    def any_fault(self) -> bool: ...
+    def step(self, n: int = 1, ctrl: Any = None) -> None: ...
+    def forward(self, envs_idx: Any = None) -> None: ...
+    def reset(self, envs_idx: Any = None, qpos: Any = None, qvel: Any = None, *, inputs: Any = None) -> None: ...
+    def coordinates(self) -> torch.Tensor: ...
+    def get(self, name: str, envs_idx: Any = None) -> torch.Tensor: ...
+    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]: ...
+    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None) -> None: ...
+    def set_inputs(self, envs_idx: Any = None, **inputs: Any) -> None: ...
+    def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None: ...
+    def state_dict(self) -> dict[str, torch.Tensor]: ...
+    def load_state_dict(self, state: Any) -> None: ...
+    def close(self) -> None: ...
 
 
 def kind_in(simulator: str, library: str | None) -> ArrayKind:
@@ -32,7 +70,7 @@ def kind_in(simulator: str, library: str | None) -> ArrayKind:
     return ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), library)
 
 
-def make_solver(simulator: str, model: Model, num_envs: int, outputs: Sequence[str]) -> Solver:
+def make_solver(simulator: str, model: Model, num_envs: int, outputs: Sequence[str]) -> Simulator:
     """Make the solver of a simulator's environments.
 
     Raises:

@@ -10,6 +10,7 @@ import torch
 from gymnasium.vector.utils import batch_space
 
 from ..physics.base.arguments import as_environments
+from ..physics.rotations import matrix_to_quat
 from .errors import ViewerError
 
 MOST_SHOWN = 16
@@ -119,18 +120,5 @@ def own_sizes(solver: Any, envs: Sequence[int]) -> np.ndarray | None:
 
 def quaternions(turns: np.ndarray) -> np.ndarray:
     """Return the unit quaternions (..., 4) of rotations (..., 3, 3), w first and not below 0."""
-    m = turns
-    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=-1)
-    yz, zx, xy = (m[..., a, b] - m[..., b, a] for a, b in ((2, 1), (0, 2), (1, 0)))
-    x_y, y_z, z_x = (m[..., a, b] + m[..., b, a] for a, b in ((1, 0), (2, 1), (0, 2)))
-    rows = np.stack([
-        np.stack([squares[..., 0], yz, zx, xy], axis=-1),
-        np.stack([yz, squares[..., 1], x_y, z_x], axis=-1),
-        np.stack([zx, x_y, squares[..., 2], y_z], axis=-1),
-        np.stack([xy, z_x, y_z, squares[..., 3]], axis=-1),
-    ], axis=-2)  # fmt: skip
-    largest = squares.argmax(axis=-1)[..., None, None]
-    quat = np.take_along_axis(rows, largest, axis=-2)[..., 0, :]
-    quat = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+    quat = matrix_to_quat(turns)
     return np.where(quat[..., :1] < 0, -quat, quat)

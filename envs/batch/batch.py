@@ -180,8 +180,7 @@ class TaskBatch:
         if self._maps_actions:
             self._drive(action, noise)
         else:
-            self._view.control(action)
-            solver.step(task.frame_skip)
+            self._view.step(task.frame_skip, action)
         self._edits = solver.edits
         state = self._view.look(self._memory.arrays, noise)
         result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
@@ -354,12 +353,12 @@ class TaskBatch:
 
     def _drive(self, action: Array, noise: Noise) -> None:
         """Take the physics steps under controls that the task makes of the actions, once or before each of them."""
-        task, solver = self.task, self.solver
+        task = self.task
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
             state = self._view.look_ahead(self._memory.arrays, noise)
-            self._view.control(self._check.controls(self._ask(task.control, state, action), self.num_envs))
-            solver.step(steps)
+            controls = self._ask(task.control, state, action)
+            self._view.step(steps, self._check.controls(controls, self.num_envs))
 
     def _notice_edits(self) -> None:
         """Find states that a user changed through the solver; `begin` makes the memory and the inputs there anew."""

@@ -12,7 +12,7 @@ from ...physics.base.arguments import CheckedEnvs
 from ...physics.rendering.cameras.camera import check_camera, require_pixels
 from ...physics.run.interface import InPlaceColumns
 from ..arrays import Array, ArrayKind, indices, row_all
-from ..simulators import Solver
+from ..simulators import Simulator
 from ..task.noise import Noise
 from ..task.scans import RayScan, Scanner
 from ..task.task import CameraView, Start, StepResult, TaskState
@@ -24,7 +24,9 @@ _NONE: dict[str, Array] = {}
 class LazyArrays(Mapping[str, Array]):
     """Arrays of a state by name, each computed when it is first read: an error after another step."""
 
-    def __init__(self, solver: Solver, names: Sequence[str] | Mapping[str, Any], read: Callable[[str], Array]) -> None:
+    def __init__(
+        self, solver: Simulator, names: Sequence[str] | Mapping[str, Any], read: Callable[[str], Array]
+    ) -> None:
         """Take the names, and a function that computes the array of one."""
         self._solver, self._names, self._read = solver, names, read
         self._edits, self._found = solver.edits, dict[str, Array]()
@@ -56,7 +58,7 @@ class BatchView:
 
     def __init__(
         self,
-        solver: Solver,
+        solver: Simulator,
         reads: Sequence[str],
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
@@ -126,9 +128,9 @@ class BatchView:
             self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera)
         return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
 
-    def control(self, controls: Array) -> None:
-        """Set the controls (num_envs, nu)."""
-        self._solver.ctrl = controls
+    def step(self, n: int, controls: Array) -> None:
+        """Take `n` physics steps under controls (num_envs, nu)."""
+        self._solver.step(n, controls)
 
     def set_env_parameters(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
@@ -239,9 +241,10 @@ class SingleEnvView(BatchView):
         """Return what `look` does: here it copies memory that lies side by side."""
         return self.look(memory, noise)
 
-    def control(self, controls: np.ndarray) -> None:
-        """Set the controls (1, nu)."""
+    def step(self, n: int, controls: np.ndarray) -> None:
+        """Take `n` physics steps under controls (1, nu)."""
         self._control[:] = controls
+        self._solver.step(n)
 
     def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
         """Put the environment into given coordinates (1, nq + nv); return its state."""
@@ -255,7 +258,7 @@ class SingleEnvView(BatchView):
 
 
 def make_view(
-    solver: Solver,
+    solver: Simulator,
     reads: Sequence[str],
     cameras: Mapping[str, CameraView],
     rays: Mapping[str, RayScan],

@@ -77,9 +77,11 @@ class MujocoSolver:
 
     # -- moving -------------------------------------------------------------------------------------------------------
 
-    def step(self, n: int = 1) -> None:
-        """Take `n` physics steps under the present controls."""
+    def step(self, n: int = 1, ctrl: Any = None) -> None:
+        """Take `n` physics steps; arguments and errors are those of `RigidSolver.step`."""
         count = as_count("n", n)
+        if ctrl is not None:
+            self.ctrl = ctrl
         self.edits += 1
         with heard():
             for world in self.worlds:

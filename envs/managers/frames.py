@@ -7,22 +7,41 @@ Shapes may have further axes in front, (..., 4) and (..., 3), which broadcast.
 
 import math
 
-import torch
+from ...physics.array_api import Array, namespace, sqrt
+from ...physics.rotations import (
+    cross,
+    quat_conj,
+    quat_from_half_angles,
+    quat_mul,
+    quat_rotate,
+    quat_rotate_inverse,
+)
+from ..arrays import row_sum, sin_cos
 
-from ..arrays import Array, namespace, row_sum, sin_cos
+__all__ = [
+    "atan2",
+    "cross",
+    "from_heading",
+    "projected_gravity",
+    "quat_angle",
+    "quat_conj",
+    "quat_from_euler",
+    "quat_from_yaw",
+    "quat_mul",
+    "quat_rotate",
+    "quat_rotate_inverse",
+    "sqrt",
+    "to_heading",
+    "up_of",
+    "wrap_to_pi",
+    "yaw_of",
+]
 
 # The arc tangent for |x| <= tan(pi/8), x + x z P(z) / Q(z) with z = x^2: the rational function of Cephes.
 _P = (-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,
       -1.228866684490136173410e2, -6.485021904942025371773e1)  # fmt: skip
 _Q = (1.0, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2,
       4.853903996359136964868e2, 1.945506571482613964425e2)  # fmt: skip
-
-
-def sqrt(x: Array) -> Array:
-    """Return square roots, in single precision rounded as IEEE 754 says: torch's own are not, on a CPU."""
-    if isinstance(x, torch.Tensor):
-        return x.to(torch.float64).sqrt().to(x.dtype)
-    return namespace(x).sqrt(x)
 
 
 def atan2(y: Array, x: Array) -> Array:
@@ -48,53 +67,10 @@ def wrap_to_pi(angle: Array) -> Array:
     return angle - 2 * math.pi * namespace(angle).round(angle / (2 * math.pi))
 
 
-def quat_mul(a: Array, b: Array) -> Array:
-    """Return the rotation by b and then by a, (..., 4)."""
-    w, x, y, z = (a[..., k] for k in range(4))
-    s, i, j, k = (b[..., k] for k in range(4))
-    parts = (
-        w * s - x * i - y * j - z * k,
-        w * i + x * s + y * k - z * j,
-        w * j - x * k + y * s + z * i,
-        w * k + x * j - y * i + z * s,
-    )
-    return namespace(a).stack(parts, axis=-1)
-
-
-def quat_conj(quat: Array) -> Array:
-    """Return the rotation backwards, (..., 4)."""
-    return namespace(quat).concat((quat[..., :1], -quat[..., 1:]), axis=-1)
-
-
-def cross(a: Array, b: Array) -> Array:
-    """Return the cross product, (..., 3)."""
-    x, y, z = (a[..., k] for k in range(3))
-    i, j, k = (b[..., k] for k in range(3))
-    return namespace(a).stack((y * k - z * j, z * i - x * k, x * j - y * i), axis=-1)
-
-
-def quat_rotate(quat: Array, vector: Array) -> Array:
-    """Return vectors of a body's frame in the world's, (..., 3)."""
-    twice = 2 * cross(quat[..., 1:], vector)
-    return vector + quat[..., :1] * twice + cross(quat[..., 1:], twice)
-
-
-def quat_rotate_inverse(quat: Array, vector: Array) -> Array:
-    """Return vectors of the world's frame in a body's, (..., 3)."""
-    twice = 2 * cross(quat[..., 1:], vector)
-    return vector - quat[..., :1] * twice + cross(quat[..., 1:], twice)
-
-
 def quat_from_euler(roll: Array, pitch: Array, yaw: Array) -> Array:
     """Return the rotation by roll about x, then pitch about y, then yaw about z, all of the world's; (..., 4)."""
-    (sr, cr), (sp, cp), (sy, cy) = (sin_cos(0.5 * angle) for angle in (roll, pitch, yaw))
-    parts = (
-        cr * cp * cy + sr * sp * sy,
-        sr * cp * cy - cr * sp * sy,
-        cr * sp * cy + sr * cp * sy,
-        cr * cp * sy - sr * sp * cy,
-    )
-    return namespace(roll).stack(parts, axis=-1)
+    sines, cosines = zip(*(sin_cos(0.5 * angle) for angle in (roll, pitch, yaw)), strict=True)
+    return quat_from_half_angles(cosines, sines)
 
 
 def quat_from_yaw(yaw: Array) -> Array:

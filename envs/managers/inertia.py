@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import exp, row_norm, row_sum
-from .frames import cross
+from ...physics.rotations import cross, matrix_to_quat, quat_to_matrix
+from ..arrays import exp, row_sum
 
 NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 """The ten numbers: density times exp(2 alpha); stretches exp(d) along x, y, z; shears; the centre of mass moves, m."""
@@ -43,46 +43,16 @@ def mapped(own: Inertia, numbers: np.ndarray) -> Inertia:
     stretch[..., 0, 1], stretch[..., 1, 2], stretch[..., 0, 2] = np.moveaxis(numbers[..., 4:7], -1, 0)
     # Second moments about the centre of mass, S = tr(I) / 2 - I, in the body's axes: a square R R'.
     moments = np.maximum(0.5 * row_sum(own.inertia)[..., None] - own.inertia, 0.0)  # a flat body's is a rounding
-    root = _product(stretch, _matrices(own.iquat) * np.sqrt(moments)[..., None, :])
+    root = _product(stretch, quat_to_matrix(own.iquat) * np.sqrt(moments)[..., None, :])
     second = heavier[..., None, None] * _product(root, np.swapaxes(root, -1, -2))
     found, axes = np.linalg.eigh(second)
     right_handed = row_sum(cross(axes[..., 0], axes[..., 1]) * axes[..., 2]) > 0
     axes = np.where(right_handed[..., None, None], axes, -axes)
     found = np.maximum(found, 0.0)
     inertia = row_sum(found)[..., None] - found
-    return Inertia(own.mass * heavier, own.ipos + moved, inertia, _quaternions(axes))
+    return Inertia(own.mass * heavier, own.ipos + moved, inertia, matrix_to_quat(axes))
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return products of matrices (..., 3, 3), with sums in a fixed order."""
     return row_sum(a[..., :, None, :] * np.swapaxes(b, -1, -2)[..., None, :, :])
-
-
-def _matrices(quat: np.ndarray) -> np.ndarray:
-    """Return rotation matrices (..., 3, 3) of quaternions (..., 4)."""
-    w, x, y, z = np.moveaxis(quat, -1, 0)
-    rows = (
-        (w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
-    )
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-
-
-def _quaternions(mat: np.ndarray) -> np.ndarray:
-    """Return quaternions (..., 4) of rotation matrices (..., 3, 3), each by its largest component."""
-    m = mat
-    diagonal = np.diagonal(m, axis1=-2, axis2=-1)
-    trace = row_sum(diagonal)
-    squares = np.concatenate(((1 + trace)[..., None], 1 - trace[..., None] + 2 * diagonal), axis=-1)  # 4 q^2
-    differ = np.stack((m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]), axis=-1)
-    products = np.zeros((*m.shape[:-2], 4, 4))  # 4 q q'
-    for k in range(4):
-        products[..., k, k] = squares[..., k]
-    for k in range(3):
-        products[..., 0, k + 1] = products[..., k + 1, 0] = differ[..., k]
-        j = (k + 1) % 3
-        products[..., k + 1, j + 1] = products[..., j + 1, k + 1] = m[..., k, j] + m[..., j, k]
-    largest = squares.argmax(-1)
-    quat = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
-    return quat / row_norm(quat)[..., None]

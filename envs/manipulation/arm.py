@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from gymnasium.spaces import Box
 
-from ..arrays import Array, clip, namespace, row_norm, sin_cos, tanh
+from ..arrays import Array, clip, namespace, row_norm, tanh
 from ..task.noise import Noise
 from ..task.task import Task, TaskState
 from .inverse_kinematics import damped_steps, jacobian
@@ -138,9 +138,3 @@ def nearness(distance: Array, scale: float) -> Array:
 def places(*parts: Array) -> Array:
     """Lay coordinates (n, k) of one body side by side, as the pose that `mocap_pos` takes: (n, 1, 3) m."""
     return namespace(parts[0]).concat(parts, axis=1)[:, None, :]
-
-
-def yaw_quat(yaw: Array) -> Array:
-    """Return quaternions (n, 4), w first, of turns about the vertical by angles (n, 1) rad."""
-    sine, cosine = sin_cos(yaw / 2)
-    return namespace(yaw).concat((cosine, 0 * yaw, 0 * yaw, sine), axis=1)

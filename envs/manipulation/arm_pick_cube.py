@@ -3,10 +3,11 @@
 import math
 
 from ..arrays import Array, row_norm
+from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness, yaw_quat
+from .arm import ArmTask, nearness
 
 HALF = 0.02  # m, half an edge of the cube
 CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where cubes start
@@ -66,7 +67,7 @@ class ArmPickCube(ArmTask):
         """Draw posture, cube and goal."""
         xp, arm = self.xp, self.arm_start(noise)
         x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
-        turn = yaw_quat(noise.uniform(-math.pi, math.pi, 1))
+        turn = quat_from_yaw(noise.uniform(-math.pi, math.pi, 1)[:, 0])
         goal = self.draw_goal(noise)
         qpos = xp.concat((arm, x, y, 0 * x + HALF, turn), axis=1)
         return Start(qpos, 0 * qpos[:, 1:], {"goal": goal}, inputs={"mocap_pos": goal[:, None, :]})

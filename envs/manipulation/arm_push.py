@@ -4,10 +4,11 @@ import math
 from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm, sin_cos
+from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness, places, yaw_quat
+from .arm import ArmTask, nearness, places
 
 HALF = 0.02  # m, half an edge of the cube
 CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where cubes start
@@ -68,7 +69,7 @@ class ArmPush(ArmTask):
         """Draw posture, cube and goal."""
         xp, arm = self.xp, self.arm_start(noise, gap=0.0)
         x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
-        turn = yaw_quat(noise.uniform(-math.pi, math.pi, 1))
+        turn = quat_from_yaw(noise.uniform(-math.pi, math.pi, 1)[:, 0])
         sine, cosine = sin_cos(noise.uniform(-math.pi, math.pi, 1))
         far = noise.uniform(NEAR, FAR, 1)
         goal = xp.concat(

@@ -5,10 +5,11 @@ from functools import reduce
 from operator import add
 
 from ..arrays import Array, clip, row_norm
+from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness, yaw_quat
+from .arm import ArmTask, nearness
 
 HALF = 0.02  # m, half an edge of a cube
 AHEAD = (0.44, 0.56)  # m, where cubes start along x
@@ -100,7 +101,7 @@ class ArmStackCubes(ArmTask):
             lot = lots[:, k : k + 1]
             strip = reduce(add, (xp.astype(lots[:, i : i + 1] < lot, arm.dtype) for i in range(count)))
             y = SPACING[count] * (strip - (count - 1) / 2) + jitter[:, k : k + 1]
-            parts += [x[:, k : k + 1], y, 0 * y + HALF, yaw_quat(turns[:, k : k + 1])]
+            parts += [x[:, k : k + 1], y, 0 * y + HALF, quat_from_yaw(turns[:, k])]
         qpos = xp.concat(parts, axis=1)
         return Start(qpos, 0 * qpos[:, count:])
 

@@ -5,7 +5,8 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from ..arrays import Array, namespace, row_norm, row_sum
+from ..arrays import Array, row_norm, row_sum
+from ..managers.frames import quat_rotate_inverse
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, Task, TaskState
 from .rewards import tolerance
@@ -68,7 +69,7 @@ class FishSwim(Task):
     def to_target(self, state: TaskState) -> Array:
         """Return the way from the mouth to the target, in the mouth's frame, (n, 3) m."""
         offset = state.memory["target"] - state.qpos[:, :3]
-        local = _turned_back(offset, state.qpos[:, 3:7]) - self.mouth
+        local = quat_rotate_inverse(state.qpos[:, 3:7], offset) - self.mouth
         return row_sum(local[:, None, :] * self.axes)
 
     def observation(self, state: TaskState) -> Array:
@@ -89,16 +90,3 @@ class FishSwim(Task):
         near = tolerance(distance, (0.0, self.reach), margin=2 * self.reach)
         terms = {"reward_target": 7 * near / 8, "reward_upright": (observation[:, 7] + 1) / 16}
         return StepResult(observation, terms, info={"distance": distance, "success": distance <= self.reach})
-
-
-def _turned_back(vector: Array, quat: Array) -> Array:
-    """Turn vectors (n, 3) from the world's frame into that of unit quaternions (n, 4)."""
-    w, axis = quat[:, :1], quat[:, 1:]
-    across = _cross(axis, vector)
-    return vector - 2 * w * across + 2 * _cross(axis, across)
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """Cross products of vectors (n, 3) each."""
-    parts = [a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return namespace(a).stack(parts, axis=-1)

@@ -2,10 +2,9 @@
 
 Environment i of a batch seeded with s draws from (s + i, the number of episodes that it has begun since); at a step of
 an episode, from the step's number too. There is no generator whose state others could advance: the k-th number of an
-episode is a hash of (seed, episode, k). The hash is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-number generators", OOPSLA 2014), three multiplications of 64-bit integers for any number of environments at once.
-Normal draws are Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine
-and at every batch size.
+episode is a hash of (seed, episode, k), by `physics/draws.py` for any number of environments at once. Normal draws are
+Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine and at every batch
+size.
 """
 
 import math
@@ -14,28 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ...physics.draws import fractions, hashed_key, mix
 from ..arrays import Array, ArrayKind, copy, host, namespace, sin_cos
 from ..saved import require_counts, require_parts
 
-_GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
 _STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: keeps the draws of steps apart from those of the start
 _BLOCK = 32  # numbers hashed beyond those asked for: the next draws of the same start then cost no hashing
 # Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
 # draws as many velocities after its positions.
 _FEW = 64
-
-
-def _mix(x: Array) -> Array:
-    """Scramble int64 numbers: SplitMix64's finaliser, a bijection (the products wrap modulo 2^64, as they should)."""
-    x = (x ^ _shift(x, 30)) * _FIRST
-    x = (x ^ _shift(x, 27)) * _SECOND
-    return x ^ _shift(x, 31)
-
-
-def _shift(x: Array, bits: int) -> Array:
-    """Shift int64 numbers to the right as if they had no sign."""
-    return (x >> bits) & (2 ** (64 - bits) - 1)
 
 
 def _log(x: Array) -> Array:
@@ -75,8 +61,7 @@ class Noise:
             xp, count = namespace(key), n + (_BLOCK if len(key) <= _FEW else n)
             numbers = xp.arange(self._hashed + 1, self._hashed + count + 1, dtype=xp.int64, device=key.device)
             # Number by number, not environment by environment: what a task computes then runs along all environments.
-            hashed = _shift(_mix(key + (numbers * _GOLDEN)[:, None]), 11)
-            more = (xp.astype(hashed, xp.float64) * 2.0**-53).T
+            more = fractions(key, numbers[:, None]).T
             self._hashed += count
             self._ahead = more if self._ahead is None else xp.concat((self._ahead, more), axis=1)
         drawn, self._ahead = self._ahead[:, :n], self._ahead[:, n:]
@@ -129,11 +114,6 @@ class Noise:
         return part
 
 
-def hashed_key(bases: Array, counts: Array) -> Array:
-    """Return the key to draw from, (n,) int64, of a hashed base and a count, (n,) int64 each."""
-    return _mix(bases + counts * _GOLDEN)
-
-
 class Streams:
     """The seed of every environment, how many episodes it has begun, and how many steps the present one has taken."""
 
@@ -171,7 +151,7 @@ class Streams:
             self._seeds[row] = seed
             folded[i] = (seed ^ (seed >> 64)) % 2**64  # beyond 64 bits (numpy's entropy has 128): folded, not cut
         chosen = self._kind.xp.asarray(given, device=self._kind.device)
-        self._seed_keys[chosen] = _mix(self._kind.like(folded.view(np.int64)))
+        self._seed_keys[chosen] = mix(self._kind.like(folded.view(np.int64)))
         self._episodes[chosen] = 0
 
     def begin(self, rows: Array) -> Noise:

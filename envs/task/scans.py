@@ -12,7 +12,7 @@ from ..arrays import Array, ArrayKind
 
 if TYPE_CHECKING:
     from ...physics.base.arguments import CheckedEnvs
-    from ..simulators import Solver
+    from ..simulators import Simulator
 
 ALIGNMENTS = ("yaw", "frame", "world")
 _OF_BODIES, _OF_SITES, _OF_GEOMS = ("xpos", "xmat"), ("site_xpos", "site_xmat"), ("geom_xpos", "geom_xmat")
@@ -96,7 +96,7 @@ class Scanner:
         quantities: the names of positions and orientations of the scan's frames.
     """
 
-    def __init__(self, solver: "Solver", name: str, scan: RayScan, kind: ArrayKind) -> None:
+    def __init__(self, solver: "Simulator", name: str, scan: RayScan, kind: ArrayKind) -> None:
         """Look up frames and geoms.
 
         Raises:

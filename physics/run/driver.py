@@ -127,8 +127,10 @@ class Driver:
 
     # motion
 
-    def step(self, substeps: int) -> None:
-        """Take `substeps` physics steps under the present controls."""
+    def step(self, substeps: int, controls: Any = None) -> None:
+        """Take `substeps` physics steps under the present controls, or under others (num_envs, nu), which then hold."""
+        if controls is not None:
+            self.write("ctrl", controls, None)
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
         self._stale.add(None)

@@ -137,18 +137,23 @@ class RigidSolver(SolverNames):
             invalidate(part, ClosedSolverError, CLOSED, keeps=("close",))
         self._driver.close()
 
-    def step(self, n: int = 1) -> None:
-        """Take `n` physics steps under the present controls.
+    def step(self, n: int = 1, ctrl: Any = None) -> None:
+        """Take `n` physics steps.
 
-        Where sensors remember readings (`nsample`), they are read in each of the steps, which costs time.
+        If sensors remember readings (`nsample`), they are read in each of the steps, which costs time.
+
+        Args:
+            n: how many.
+            ctrl: controls (num_envs, nu), which hold from now on, as `solver.ctrl = ctrl`; None: the present ones.
 
         Raises:
-            ValueError: n is no whole number above 0, or beyond what a launch can count.
+            ValueError: n is no whole number above 0, or beyond what a launch can count; or controls of a wrong shape.
         """
         self.runtime.require()
         substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
+        rows = None if ctrl is None else self.inputs.rows("ctrl", ctrl)
         self._envs.edits += 1  # before it moves, as an interrupt may come as soon as it has
-        (self._reader if self._reader.remembers else self._driver).step(substeps)
+        (self._reader if self._reader.remembers else self._driver).step(substeps, rows)
 
     def set_state(
         self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None, plastic: Any = None

@@ -1,15 +1,15 @@
 """Random numbers of sensors: a hash of seed, sensor, environment and moment, so that none depends on another.
 
 There is no generator whose state others could advance: an environment draws the same numbers whatever the batch size,
-and whatever is reset beside it. The hash is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), in torch on the device.
+and whatever is reset beside it (`physics/draws.py`).
 """
 
 import math
 
 import torch
 
-_GOLDEN = 0x9E3779B97F4A7C15 - 2**64  # 2^64 divided by the golden ratio, made odd; as a signed number
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
+from ...physics.draws import GOLDEN, fractions, hashed_key, mix
+
 WALK, NOISE, JITTER, ROUNDING = 1, 2, 3, 4
 """Purposes of draws: those of one are independent of those of another."""
 
@@ -22,18 +22,17 @@ def keys(seed: int, sensor: int, envs: torch.Tensor) -> torch.Tensor:
         sensor: number of the sensor in the scene.
         envs: numbers of the environments, (n,) int64; that of number i draws with seed + i.
     """
-    return _mix(_mix(envs + _signed(seed)) + _signed(sensor * _GOLDEN))
+    return mix(mix(envs + _signed(seed)) + _signed(sensor * GOLDEN))
 
 
 def at(key: torch.Tensor, tick: torch.Tensor, purpose: int) -> torch.Tensor:
     """Return the keys of a moment, (n,) int64, from keys and counts of moments (n,)."""
-    return _mix(_mix(key + tick * _GOLDEN) + _signed(purpose * _GOLDEN))
+    return mix(hashed_key(key, tick) + _signed(purpose * GOLDEN))
 
 
 def uniform(key: torch.Tensor, count: int) -> torch.Tensor:
     """Draw (n, count) float64 numbers, multiples of 2^-53, evenly from [0, 1)."""
-    number = torch.arange(1, count + 1, device=key.device)
-    return (_mix(key[:, None] + number * _GOLDEN) >> 11 & 2**53 - 1).to(torch.float64) * 2.0**-53
+    return fractions(key[:, None], torch.arange(1, count + 1, device=key.device))
 
 
 def normal(key: torch.Tensor, count: int) -> torch.Tensor:
@@ -48,15 +47,3 @@ def normal(key: torch.Tensor, count: int) -> torch.Tensor:
 def _signed(x: int) -> int:
     """Return a whole number of any size as one of 64 bits with a sign."""
     return (x + 2**63) % 2**64 - 2**63
-
-
-def _mix(x: torch.Tensor) -> torch.Tensor:
-    """Scramble int64 numbers: SplitMix64's finalizer; the products wrap modulo 2^64, as they should."""
-    x = (x ^ _shift(x, 30)) * _FIRST
-    x = (x ^ _shift(x, 27)) * _SECOND
-    return x ^ _shift(x, 31)
-
-
-def _shift(x: torch.Tensor, bits: int) -> torch.Tensor:
-    """Shift int64 numbers to the right as if they had no sign."""
-    return x >> bits & 2 ** (64 - bits) - 1

@@ -37,8 +37,7 @@ def test_strict_arrays(name):
     batch.reset(np.arange(3))
     action = np.zeros((3, task.model.nu), np.float32) + 0.3
     memory = {key: value.copy() for key, value in batch._memory.arrays.items()}
-    batch._view.control(action)
-    batch.solver.step(task.frame_skip)
+    batch.solver.step(task.frame_skip, action)
     state = view.look(memory, batch.streams.present(np.arange(3)))
     twin = make_task(name, {}).bound(task.model, Strict(array_api_strict, array_api_strict.float32, None))
     strict = _strictly(state)

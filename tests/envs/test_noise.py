@@ -6,7 +6,8 @@ import torch
 from scipy import stats
 
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.task.noise import Noise, Streams, _mix, hashed_key
+from tumble.envs.task.noise import Noise, Streams
+from tumble.physics.draws import hashed_key, mix
 
 NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 
@@ -14,7 +15,7 @@ NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "
 def noise_of(seeds, episode=0) -> Noise:
     """Noise of these seeds, all at the same episode."""
     seeds = np.asarray(seeds, np.int64)
-    return Noise(lambda: hashed_key(_mix(seeds), np.full(len(seeds), episode)))
+    return Noise(lambda: hashed_key(mix(seeds), np.full(len(seeds), episode)))
 
 
 @pytest.mark.parametrize("draw", [lambda noise: noise.uniform(-1, 2, 15), lambda noise: noise.normal(15)])

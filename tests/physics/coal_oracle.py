@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.solver.readout.derived import matrix  # of quaternions, by rows
+from tumble.physics.rotations import quat_to_rows
 
 RNG = np.random.default_rng(11)
 TOLERANCE, ITERATIONS = 1e-10, 500
@@ -107,7 +107,7 @@ class Answers(NamedTuple):
 
 def rotations(turn: np.ndarray) -> np.ndarray:
     """Matrices (n, 3, 3)."""
-    return matrix(torch.as_tensor(turn)).numpy().reshape(-1, 3, 3)
+    return quat_to_rows(torch.as_tensor(turn)).numpy().reshape(-1, 3, 3)
 
 
 def ask_coal(pair: tuple[str, str], poses: Poses) -> Answers:

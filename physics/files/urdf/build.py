@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 
 from ...base.joints import BY_NAME
+from ...rotations import matrix_to_quat
 from ..geometry.names import type_name
 from .faults import UrdfReport
 from .groups import LinkGroup
 from .inertia import principal
 from .meshes import Meshes
-from .numbers import quaternion_of
 from .robot import Joint, Link, Pose, Shape
 
 VISUAL_GROUP, COLLISION_GROUP = 2, 3
@@ -67,7 +67,7 @@ class Builder:
     def _add_body(self, group: LinkGroup) -> None:
         parent = self.spec.worldbody if group.parent is None else self.bodies[group.parent]
         joints, pose = self._at_start(group)
-        body = parent.add_body(name=group.name, pos=pose.position, quat=quaternion_of(pose.rotation))
+        body = parent.add_body(name=group.name, pos=pose.position, quat=matrix_to_quat(pose.rotation))
         self.bodies[group] = body
         if group.floating:
             named = group.joints[0][0].name if group.joints else f"{group.name}_free_joint"
@@ -79,7 +79,7 @@ class Builder:
             moments, axes = principal(group.mass.inertia)
             body.explicitinertial = True
             body.mass, body.ipos = group.mass.mass, group.mass.center
-            body.inertia, body.iquat = moments, quaternion_of(axes)
+            body.inertia, body.iquat = moments, matrix_to_quat(axes)
         for link, pose in group.members:
             if link.name != group.name and link is not group.members[0][0]:
                 self._add_site(body, link, pose)
@@ -125,7 +125,7 @@ class Builder:
 
     def _add_site(self, body: mujoco.MjsBody, link: Link, pose: Pose) -> None:
         """Keep the frame of a link that has become part of a body."""
-        body.add_site(name=link.name, pos=pose.position, quat=quaternion_of(pose.rotation), group=SITE_GROUP)
+        body.add_site(name=link.name, pos=pose.position, quat=matrix_to_quat(pose.rotation), group=SITE_GROUP)
 
     def _add_geom(
         self, body: mujoco.MjsBody, group: LinkGroup, link: Link, pose: Pose, shape: Shape, layer: int
@@ -144,7 +144,7 @@ class Builder:
                 raise self.report.fault(shape.line, sentence)
             place = place @ Pose(_turn_z_to(shape.size))
         geom = body.add_geom(name=self._name(link, shape, layer), type=_KINDS[shape.kind], pos=place.position)
-        geom.quat, geom.group = quaternion_of(place.rotation), layer
+        geom.quat, geom.group = matrix_to_quat(place.rotation), layer
         if shape.kind == "mesh":
             geom.meshname = self.meshes.use(shape, whole=layer != VISUAL_GROUP and group.solid)
         elif shape.kind == "plane":

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...rotations import quat_to_matrix
 from .faults import UrdfReport
 from .robot import FARTHEST, Pose
 from .xml_tree import Element
@@ -70,7 +71,7 @@ def pose_of(report: UrdfReport, element: Element) -> Pose:
         length = np.linalg.norm([x, y, z, w])
         if length < 1e-6:
             raise report.fault(origin.line, "quat_xyzw is 0, which is no rotation")
-        return Pose(_rotation_of_quaternion(*(np.array([w, x, y, z]) / length)), position)
+        return Pose(quat_to_matrix(np.array([w, x, y, z]) / length), position)
     return Pose(rotation_of_rpy(*numbers(report, origin, "rpy", 3, (0.0, 0.0, 0.0))), position)
 
 
@@ -84,33 +85,6 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
             [-sp, cp * sr, cp * cr],
         ]
     )
-
-
-def _rotation_of_quaternion(w: float, x: float, y: float, z: float) -> np.ndarray:
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def quaternion_of(rotation: np.ndarray) -> np.ndarray:
-    """Return the unit quaternion (4,), w first, of a rotation (3, 3)."""
-    r = rotation
-    four = np.array([r.trace(), r[0, 0], r[1, 1], r[2, 2]])
-    k = int(four.argmax())
-    if k == 0:
-        quaternion = [1 + r.trace(), r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]
-    else:
-        i, j, l = k - 1, k % 3, (k + 1) % 3
-        quaternion = [0.0] * 4
-        quaternion[0] = r[l, j] - r[j, l]
-        quaternion[1 + i] = 1 + r[i, i] - r[j, j] - r[l, l]
-        quaternion[1 + j] = r[j, i] + r[i, j]
-        quaternion[1 + l] = r[l, i] + r[i, l]
-    return np.array(quaternion) / np.linalg.norm(quaternion)
 
 
 def _short(text: str) -> str:

@@ -13,8 +13,8 @@ import torch
 
 from ...base.arguments import CheckedEnvs, real_array
 from ...machine.scalars import as_whole
+from ...rotations import matrix_to_quat, quat_mul, quat_to_matrix
 from ..names import nearest
-from ..shown.overlay_part import rotations
 from .frustum import Frustum, Intrinsics, fovy_frustum
 
 MODES = ("fixed", "track", "trackcom", "targetbody", "targetbodycom")
@@ -75,7 +75,7 @@ class MountedCamera:
         axis = torch.nn.functional.normalize(torch.randn(num_envs, 3, generator=random, dtype=torch.float64), dim=-1)
         half = 0.5 * np.radians(angle) * spread(num_envs, 1)
         own = _quaternions(self).expand(num_envs, 4)
-        turned = _product(own, torch.cat([half.cos(), half.sin() * axis], dim=-1))
+        turned = quat_mul(own, torch.cat([half.cos(), half.sin() * axis], dim=-1))
         opening = self.fovy
         if fovy:
             if self.fovy is None:
@@ -142,14 +142,14 @@ class MountedView:
             return rows if envs is None else rows[envs.index]
 
         place = own("pos", _rows("pos", camera.pos, 3))
-        turn = rotations(own("quat", _quaternions(camera)))
+        turn = quat_to_matrix(own("quat", _quaternions(camera)))
         if mode in ("track", "trackcom"):
             at_first = self._turn0.to(place)
             place, turn = place @ at_first.T, at_first @ turn
             moved = fields["xpos" if mode == "track" else "subtree_com"][:, max(self._body, 0)]
             return moved + place + (self._com0.to(place) if mode == "trackcom" else 0.0), turn
         if self._body >= 0:
-            body = rotations(fields["xquat"][:, self._body])
+            body = quat_to_matrix(fields["xquat"][:, self._body])
             place = fields["xpos"][:, self._body] + (body @ place[..., None])[..., 0]
             turn = body @ turn
         if mode != "fixed":
@@ -230,28 +230,12 @@ def _quaternions(camera: MountedCamera) -> torch.Tensor:
         backward = _rows("pos", camera.pos, 3) - _rows("lookat", camera.lookat, 3)
         if not bool((backward.norm(dim=-1) > 0).all()):
             raise ValueError("camera lookat: it must not be where the camera is")
-        return _quaternions_of(looking(backward, _rows("up", camera.up, 3)[0]))
+        return matrix_to_quat(looking(backward, _rows("up", camera.up, 3)[0]))
     given = (1.0, 0.0, 0.0, 0.0) if camera.quat is None else camera.quat
     rows = _rows("quat", given, 4)
     if not rows.is_cuda and not bool((rows.norm(dim=-1) > 0).all()):
         raise ValueError("camera quat: all zeros are no orientation")
     return torch.nn.functional.normalize(rows, dim=-1)
-
-
-def _quaternions_of(turn: torch.Tensor) -> torch.Tensor:
-    """Return the quaternions (n, 4), w first, of rotations (n, 3, 3)."""
-    found = np.zeros((len(turn), 4))
-    for row, matrix in zip(found, turn.double().cpu().numpy(), strict=True):
-        mujoco.mju_mat2Quat(row, matrix.reshape(9))
-    return torch.from_numpy(found)
-
-
-def _product(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Return products of quaternions (n, 4)."""
-    a, b, c, d = first.unbind(-1)
-    e, f, g, h = second.unbind(-1)
-    parts = a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g
-    return torch.stack([*parts, a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e], dim=-1)
 
 
 def _distance(camera: MountedCamera, extent: float) -> float:

@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ...rotations import quat_to_matrix
 from .lights import DIRECTION, POSITION
-from .overlay_part import rotations
 
 _FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (
     int(getattr(mujoco.mjtCamLight, f"mjCAMLIGHT_{name}")) for name in ("FIXED", "TRACK", "TRACKCOM", "TARGETBODY")
@@ -29,7 +29,7 @@ def light_poses(
     Beside fields of a solver there may stand those of `OFFSETS` that environments have of their own, (n, nlight, 3).
     """
     body = mj.light_bodyid[ids]
-    place, turn, com = fields["xpos"][:, body], rotations(fields["xquat"][:, body]), fields["subtree_com"]
+    place, turn, com = fields["xpos"][:, body], quat_to_matrix(fields["xquat"][:, body]), fields["subtree_com"]
     own, mode = place.new_tensor, mj.light_mode[ids].tolist()
     pos0, poscom0, dir0 = (fields.get(name, own(getattr(mj, name))[None]).to(place) for name in OFFSETS)
     position = place + (turn @ own(mj.light_pos[ids])[..., None])[..., 0]

@@ -37,14 +37,3 @@ def along(begin: torch.Tensor, end: torch.Tensor, radius: torch.Tensor) -> Place
     x = torch.nn.functional.normalize(torch.linalg.cross(far, z), dim=-1)
     size = torch.stack([radius.to(begin), 0.5 * length[..., 0], torch.zeros_like(length[..., 0])], dim=-1)
     return (begin + end) / 2, torch.stack([x, torch.linalg.cross(z, x), z], dim=-1), size
-
-
-def rotations(quat: torch.Tensor) -> torch.Tensor:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4), w first."""
-    w, x, y, z = quat.unbind(-1)
-    rows = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-    )
-    return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)

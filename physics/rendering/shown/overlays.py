@@ -16,7 +16,8 @@ import torch
 
 from ...base.shapes import CYLINDER, ELLIPSOID
 from ...files.geometry.visual import HIGHEST_VISIBLE_GROUP
-from .overlay_part import OverlayPart, Placed, along, rotations
+from ...rotations import quat_to_matrix
+from .overlay_part import OverlayPart, Placed, along
 from .tendons import tendon_part
 
 MOST_CONTACTS = 64
@@ -142,7 +143,7 @@ def _frames(mj: mujoco.MjModel, of: str, length: float | None) -> OverlayPart:
             first = 1 if of == "body" else 0
             origin = fields[names[of][0]][:, first:]
             turn = fields[names[of][1]][:, first:]
-            turn = rotations(turn) if of == "body" else turn.reshape(*origin.shape[:2], 3, 3)
+            turn = quat_to_matrix(turn) if of == "body" else turn.reshape(*origin.shape[:2], 3, 3)
         turns = turn[:, :, None] @ _AXES.to(turn)
         position = origin[:, :, None] + half * turns[..., 2]
         size = position.new_tensor([width, half, 0.0]).expand(position.shape)

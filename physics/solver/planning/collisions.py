@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ...files.geometry.names import label
-from ..readout.derived import multiply, rotate
+from ...rotations import quat_mul, rotate
 from ..solver import RigidSolver
 from .chain import Target
 from .couplings import Couplings
@@ -106,7 +106,7 @@ class CollisionChecker:
             for c, each in enumerate(self._carried):
                 own_pos, own_quat = self._grips[c]
                 placed = pos[:, c].double() + rotate(quat[:, c].double(), own_pos[rows])
-                turned = multiply(quat[:, c].double(), own_quat[rows])
+                turned = quat_mul(quat[:, c].double(), own_quat[rows])
                 at = torch.as_tensor(each.coordinates, device=self._device)
                 full[:, at] = torch.cat((placed, turned), -1)
         return full
@@ -203,7 +203,7 @@ class CollisionChecker:
             own = self._start[:, torch.as_tensor(each.coordinates, device=self._device)]
             back = quat[:, c].double() * torch.tensor([1.0, -1.0, -1.0, -1.0], device=self._device)
             turned = own[:, 3:] / own[:, 3:].norm(dim=1, keepdim=True)
-            found.append((rotate(back, own[:, :3] - pos[:, c].double()), multiply(back, turned)))
+            found.append((rotate(back, own[:, :3] - pos[:, c].double()), quat_mul(back, turned)))
         return found
 
 

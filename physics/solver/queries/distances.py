@@ -11,8 +11,8 @@ from ...files.geometry.names import geom_ids, label
 from ...machine.runtime import Runtime
 from ...model.model import Model
 from ...model.state.sizes import flat_integers, flat_reals
+from ...rotations import quat_mul, quat_to_matrix, rotate
 from ...run.tensor_kernels import Argument, Launch, Recipe, shared_kernels
-from ..readout.derived import matrix, multiply, rotate
 from .kernel import query_kernel
 from .workspace import places, query_sizes
 
@@ -132,7 +132,7 @@ class DistanceQuery:
         offset = offset[:, body] + rotate(quat, pos)
         root = xpos[:, self._roots[body]]
         apart = (root[:, :, 1] - root[:, :, 0]) + (offset[:, :, 1] - offset[:, :, 0])
-        axes = matrix(multiply(quat, turn)).unflatten(-1, (3, 3)).transpose(-1, -2)
+        axes = quat_to_matrix(quat_mul(quat, turn)).transpose(-1, -2)
         return torch.cat((root[:, :, 0] + offset[:, :, 0], apart, axes.flatten(2)), -1).contiguous()
 
     def _room(self, items: int) -> list[Argument]:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ...base.joints import is_free, is_scalar, is_slide
-from .derived import multiply, rotate
+from ...rotations import quat_mul, rotate
 
 Numbers = Callable[[str], torch.Tensor]
 
@@ -27,7 +27,7 @@ def anchor_of(mj: mujoco.MjModel, joint: int, quantity: Numbers, parameter: Numb
     parent = int(mj.body_parentid[body])
     quat = quantity("xquat")[:, parent]
     pos = quantity("xpos")[:, parent] + rotate(quat, parameter("body_pos")[:, body])
-    quat = multiply(quat, parameter("body_quat")[:, body])
+    quat = quat_mul(quat, parameter("body_quat")[:, body])
     for other in range(int(mj.body_jntadr[body]), joint):
         # the joints of a link move it one after the other
         axis, arm = (quat.new_tensor(np.array(v[other])).expand(len(quat), 3) for v in (mj.jnt_axis, mj.jnt_pos))
@@ -41,6 +41,6 @@ def anchor_of(mj: mujoco.MjModel, joint: int, quantity: Numbers, parameter: Numb
                 continue
             turn = torch.cat(((moved / 2).cos(), (moved / 2).sin() * axis), -1)
         anchor = pos + rotate(quat, arm)
-        quat = multiply(quat, turn)
+        quat = quat_mul(quat, turn)
         pos = anchor - rotate(quat, arm)
     return pos + rotate(quat, quat.new_tensor(np.array(mj.jnt_pos[joint])).expand(len(quat), 3))

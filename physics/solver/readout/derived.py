@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from weakref import WeakKeyDictionary
 
 import mujoco
@@ -11,13 +10,14 @@ import numpy as np
 import torch
 
 from ...files.mjmodel.tendons import measured
-from ...machine.normal_mode import normal_mode
 from ...model.model import Model
 from ...model.state.fields import QUANTITIES
+from ...rotations import quat_mul, quat_to_rows, rotate
 from . import actuators
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
+matrix, multiply = quat_to_rows, quat_mul  # the names by which scene has them
 _DECLARED = {f.name: f for f in QUANTITIES}
 _kept: WeakKeyDictionary[Model, dict[tuple, Tensor]] = WeakKeyDictionary()
 
@@ -33,49 +33,6 @@ class Derived:
 
     sources: tuple[str, ...]
     compute: Callable[[Model, Fields], Tensor]
-
-
-def rotate(quat: Tensor, v: Tensor) -> Tensor:
-    """Vectors (..., 3) rotated by unit quaternions (..., 4), w first."""
-    u = quat[..., 1:]
-    t = 2.0 * torch.linalg.cross(u.expand_as(v) if u.shape != v.shape else u, v)
-    return v + quat[..., :1] * t + torch.linalg.cross(u.expand_as(t), t)
-
-
-_FACTORS = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
-_SIGNS = ((1, 1, 1, 1), (-1, 1, -1, 1), (-1, 1, 1, -1), (-1, -1, 1, 1))
-"""Places and signs of the numbers of a second quaternion by which each number of a first is multiplied (`multiply`)."""
-
-
-@cache
-@normal_mode
-def _factors(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return `_FACTORS` and `_SIGNS` as tensors."""
-    return torch.tensor(_FACTORS, device=device), torch.tensor(_SIGNS, dtype=dtype, device=device)
-
-
-def multiply(a: Tensor, b: Tensor) -> Tensor:
-    """Product of quaternions (..., 4), w first."""
-    places, signs = _factors(b.dtype, b.device)
-    w, x, y, z = (a[..., None] * (b[..., places] * signs)).unbind(-2)
-    return w + x + y + z
-
-
-def matrix(quat: Tensor) -> Tensor:
-    """Rotation matrices by rows (..., 9) of unit quaternions (..., 4)."""
-    w, x, y, z = quat.unbind(-1)
-    ww, xx, yy, zz = (quat * quat).unbind(-1)
-    xy, xz, yz = x * (y + y), x * (z + z), y * (z + z)
-    wx, wy, wz = ((w + w)[..., None] * quat[..., 1:]).unbind(-1)
-    more, less = ww + xx, ww - xx
-    return torch.stack(
-        (
-            *(more - yy - zz, xy - wz, xz + wy),
-            *(xy + wz, less + yy - zz, yz - wx),
-            *(xz - wy, yz + wx, less - yy + zz),
-        ),
-        -1,
-    )
 
 
 def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
@@ -112,14 +69,14 @@ def _rotation(kind: str) -> Callable[[Model, Fields], Tensor]:
         quat = fields["xquat"]
         body = _of_model(model, f"{kind}_bodyid", torch.int64, quat.device)
         quat = quat[:, body]
-        return matrix(multiply(quat, _constant(model, fields, f"{kind}_quat", quat)))
+        return quat_to_rows(quat_mul(quat, _constant(model, fields, f"{kind}_quat", quat)))
 
     return compute
 
 
 def _body_axes(model: Model, fields: Fields) -> Tensor:
     quat = fields["xquat"]
-    return matrix(multiply(quat, _constant(model, fields, "body_iquat", quat)))
+    return quat_to_rows(quat_mul(quat, _constant(model, fields, "body_iquat", quat)))
 
 
 def _dense_mass(model: Model, fields: Fields) -> Tensor:

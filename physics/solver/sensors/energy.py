@@ -10,8 +10,8 @@ import torch
 from ...base.joints import COORDINATES, is_free, is_scalar
 from ...files.mjmodel.flags import disabled
 from ...model.model import Model
+from ...rotations import quat_mul
 from ..readout.actuators import rotation_vectors
-from ..readout.derived import multiply
 from .objects import Objects
 from .reader import Read, Reader, SensorView, repeated
 
@@ -78,7 +78,7 @@ def _of_joint(look: SensorView, j: int) -> Tensor:
         energy = _of_spring(look, "jnt", j, (qpos[:, q : q + 3] - rest[:, :3]).norm(dim=-1))
         q, rest = q + 3, rest[:, 3:]
     back = rest * sight.constant("conjugate", lambda: sight.tensor([1.0, -1, -1, -1]))
-    turn = rotation_vectors(multiply(back.expand(len(qpos), 4), qpos[:, q : q + 4]))
+    turn = rotation_vectors(quat_mul(back.expand(len(qpos), 4), qpos[:, q : q + 4]))
     return energy + _of_spring(look, "jnt", j, turn.norm(dim=-1))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ...model.model import Model
-from ..readout.derived import multiply
+from ...rotations import quat_mul
 from .objects import Objects
 from .reader import Read, Reader, SensorView, flat
 
@@ -71,7 +71,7 @@ def _position(look: SensorView, rows: Any, refs: Any) -> Tensor:
 
 def _orientation(look: SensorView, rows: Any, refs: Any) -> Tensor:
     back = look.frames.quat[:, refs] * look.sight.constant("conjugate", lambda: look.sight.tensor([1.0, -1, -1, -1]))
-    return multiply(back, look.frames.quat[:, rows])
+    return quat_mul(back, look.frames.quat[:, rows])
 
 
 def _linear_velocity(look: SensorView, rows: Any, refs: Any) -> Tensor:

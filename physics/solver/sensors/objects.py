@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from ...model.model import Model
-from ..readout.derived import camera_poses, matrix, multiply, rotate
+from ...rotations import quat_mul, quat_to_matrix, rotate
+from ..readout.derived import camera_poses
 from .sensor_quantities import SensorQuantities
 
 Tensor = torch.Tensor
@@ -94,9 +95,9 @@ class Frames:
         self._body = sight.ids("carriers", objects.carriers)
         pos, quat = objects.local(sight)
         turn = sight["xquat"][:, self._body]
-        self.quat = multiply(turn, quat)
+        self.quat = quat_mul(turn, quat)
         self.pos = sight["xpos"][:, self._body] + rotate(turn, pos.expand(len(turn), -1, -1))
-        self.mat = matrix(self.quat).unflatten(-1, (3, 3))
+        self.mat = quat_to_matrix(self.quat)
         if cameras := objects.moving_cameras():
             rows, which = (list(numbers) for numbers in zip(*cameras, strict=True))
             seen, axes = camera_poses(sight.model, sight.shaped("xpos", "xquat", "subtree_com"))

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ...base.joints import is_free, is_scalar
+from ...rotations import quat_from_half_angles
 from .state import SolverState
 
 
@@ -71,13 +72,4 @@ def euler_of_quat(quat: torch.Tensor) -> torch.Tensor:
 
 def quat_of_euler(angles: torch.Tensor) -> torch.Tensor:
     """Return quaternions (n, 4), w first, of angles (n, 3) about fixed axes x, y, z in turn, rad."""
-    (cx, cy, cz), (sx, sy, sz) = (angles / 2).cos().unbind(-1), (angles / 2).sin().unbind(-1)
-    return torch.stack(
-        (
-            cx * cy * cz + sx * sy * sz,
-            sx * cy * cz - cx * sy * sz,
-            cx * sy * cz + sx * cy * sz,
-            cx * cy * sz - sx * sy * cz,
-        ),
-        -1,
-    )
+    return quat_from_half_angles((angles / 2).cos().unbind(-1), (angles / 2).sin().unbind(-1))

@@ -60,18 +60,17 @@ class SensorReader:
         first = int(mj.sensor_adr[sensor])
         return self.all(self._envs.chosen(envs_idx)[0])[:, first : first + int(mj.sensor_dim[sensor])]
 
-    def step(self, n: int) -> None:
-        """Take steps under the present controls one by one, and remember the readings of each."""
+    def step(self, n: int, controls: Any = None) -> None:
+        """Take steps one by one, under controls as `Driver.step` takes them, and remember the readings of each."""
         for _ in range(n):
-            self._envs.driver.step(1)
+            self._envs.driver.step(1, controls)
             self._remember()
 
     def rollout(self, controls: Any) -> torch.Tensor:
         """Take a step under each of the controls (num_envs, nstep, nu); qpos and qvel after each, side by side."""
         track = []
         for k in range(controls.shape[1]):
-            self._envs.driver.write("ctrl", controls[:, k], None)
-            self.step(1)
+            self.step(1, controls[:, k])
             track.append(self._envs.driver.coordinates())
         return torch.stack(track, 1)
 

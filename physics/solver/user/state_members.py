@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from ...model.model import Model
+from ...rotations import quat_mul
 from ..readout.anchors import anchor_of
 from ..readout.contacts import Contacts
-from ..readout.derived import multiply
 from .joints import JointControl
 
 Tensor = torch.Tensor
@@ -125,7 +125,7 @@ LINKS = {
         of("links", 4),
         "1",
         "orientation of the principal axes of inertia",
-        lambda s: multiply(s.get("xquat"), s.get("body_iquat"))[:, 1:],
+        lambda s: quat_mul(s.get("xquat"), s.get("body_iquat"))[:, 1:],
     ),
     "root_COM": Member(
         of("links", 3),
@@ -221,7 +221,7 @@ DOFS = {
 
 
 def _geom_quat(s: StateNumbers) -> Tensor:
-    return multiply(s.get("xquat")[:, s.model.mj.geom_bodyid], s.get("geom_quat"))
+    return quat_mul(s.get("xquat")[:, s.model.mj.geom_bodyid], s.get("geom_quat"))
 
 
 GEOMS = {

@@ -7,8 +7,8 @@ import torch
 
 from tumble.envs import Noise, Start, StepResult, Task, TaskState
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.task.noise import _mix, hashed_key
 from tumble.physics import Model
+from tumble.physics.draws import hashed_key, mix
 
 XML = """
 <mujoco model="robot">
@@ -92,7 +92,7 @@ def bound(kind: ArrayKind = NUMPY, task: type[Task] = Robot, **options) -> Task:
 
 def noise_of(n: int, step: int = 0, kind: ArrayKind = NUMPY, first: int = 0) -> Noise:
     """Noise of n environments with the seeds `first`, `first` + 1, ..., at a step."""
-    keys = hashed_key(_mix(np.arange(first, first + n)), np.full(n, step))
+    keys = hashed_key(mix(np.arange(first, first + n)), np.full(n, step))
     return Noise(lambda: keys if kind is STRICT else kind.xp.asarray(keys))  # the batch never draws strict arrays
 
 

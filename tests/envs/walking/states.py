@@ -9,7 +9,8 @@ import torch
 from tumble.envs import Last, Task, TaskState
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import make_task
-from tumble.envs.task.noise import Noise, hashed_key
+from tumble.envs.task.noise import Noise
+from tumble.physics.draws import hashed_key
 
 DOUBLE = ArrayKind.of(torch.float64, "cpu")
 
