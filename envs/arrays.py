@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..physics.array_api import Array, namespace
+from ..physics.base.array_api import Array, namespace
 
 _NUMPY_BOOL = np.dtype(np.bool_)
 

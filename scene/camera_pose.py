@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..physics.base.rotations import quat_to_matrix
 from ..physics.machine.normal_mode import in_normal_mode
 from .checks import number, numbers
 from .errors import SceneOrderError
-from .poses import look_at, mat_of_quat, quat_of_mat
+from .poses import look_at, quat_of_mat
 from .world import World
 
 
@@ -184,7 +185,7 @@ class CameraPose:
         if self._link is not None:
             pos, quat = (world.get(name)[:, self._link.body] for name in ("xpos", "xquat"))
             link = torch.eye(4, dtype=pos.dtype, device=pos.device).repeat(len(pos), 1, 1)
-            link[:, :3, :3], link[:, :3, 3] = mat_of_quat(quat), pos
+            link[:, :3, :3], link[:, :3, 3] = quat_to_matrix(quat), pos
             self._pose = link @ self._offset.to(link)
         elif self._followed is not None:
             self._follow(world)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..physics.base.joints import is_free, is_scalar
-from ..physics.solver.readout.derived import multiply, rotate
+from ..physics.base.rotations import quat_mul, rotate
 from .checks import Indices, Numbers
 from .entity_index import EntityIndex, LinkIndex
 from .entity_state import LINK_ORIGIN, points_of
@@ -161,5 +161,5 @@ def _stretches(mj: mujoco.MjModel, joint: int, qpos: torch.Tensor, rest: torch.T
     if is_free(kind):
         found, q = [(qpos[:, q : q + 3] - rest[:, q : q + 3]).norm(dim=-1)], q + 3
     back = rest[:, q : q + 4] * rest.new_tensor([1.0, -1.0, -1.0, -1.0])
-    turn = multiply(back, qpos[:, q : q + 4] / qpos[:, q : q + 4].norm(dim=-1, keepdim=True))
+    turn = quat_mul(back, qpos[:, q : q + 4] / qpos[:, q : q + 4].norm(dim=-1, keepdim=True))
     return [*found, 2 * torch.atan2(turn[:, 1:].norm(dim=-1), turn[:, 0].abs())]

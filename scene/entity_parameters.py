@@ -3,10 +3,11 @@
 import numpy as np
 import torch
 
+from ..physics.base.rotations import quat_to_matrix
 from .checks import Indices, Numbers
 from .entity_index import EntityIndex
 from .friction import ROLLING, SLIDING, TORSIONAL
-from .turns import axes_of_quats, principal_axes
+from .turns import principal_axes
 from .world import Envs, World
 
 
@@ -136,7 +137,7 @@ class EntityParameters:
         """Return inertia of links about their centres of mass, in their frames' axes, (n, k, 3, 3) kg m2."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
         diagonal, quat = (world.solver.get_parameters(n, envs)[:, bodies] for n in ("body_inertia", "body_iquat"))
-        axes = axes_of_quats(quat.numpy())
+        axes = quat_to_matrix(quat.numpy())
         full = (axes * diagonal.numpy()[..., None, :]) @ np.swapaxes(axes, -1, -2)
         return world.out(torch.as_tensor(full, dtype=world.solver.dtype, device=world.solver.device))
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..physics.base.joints import is_free, is_scalar
-from ..physics.solver.readout.derived import rotate
+from ..physics.base.rotations import rotate
 from .checks import Indices, Numbers
 from .entity_index import EntityIndex
 from .world import Envs, World

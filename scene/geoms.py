@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from trimesh import Trimesh
 
+from ..physics.base.rotations import quat_mul
 from ..physics.base.shapes import MESH
 from ..physics.model.model import Model
-from ..physics.solver.readout.derived import multiply
 from ..physics.solver.solver import RigidSolver
 from .checks import Indices, Numbers
 from .entity_base import EntityBase
@@ -230,7 +230,7 @@ class RigidGeom:
         """Return its orientation, (n, 4), w first; environments are not turned, `relative` or not."""
         world, envs = self.index.envs(envs_idx)
         turn = world.get("xquat", envs)[:, self.link.body]
-        return world.out(multiply(turn, world.parameter("geom_quat", envs)[:, self.idx]))
+        return world.out(quat_mul(turn, world.parameter("geom_quat", envs)[:, self.idx]))
 
     def get_verts(self) -> torch.Tensor:
         """Return its vertices in the world, (n, vertices, 3) m, of a mesh or a box.

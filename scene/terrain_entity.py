@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from ..physics.base.rotations import quat_mul, quat_to_matrix, rotate
 from ..physics.model.tables.height_fields import heights_of
-from ..physics.solver.readout.derived import matrix, multiply, rotate
 from .checks import Indices, Numbers
 from .entity import RigidEntity
 from .morphs import Terrain
@@ -72,7 +72,7 @@ class TerrainEntity(RigidEntity):
         own = world.parameter("geom_quat", envs)[:, geom]
         place = rotate(quat, world.parameter("geom_pos", envs)[:, geom])
         pos = world.parameter("body_pos", envs)[:, self.base_link.body] + place
-        return pos, matrix(multiply(quat, own)).unflatten(-1, (3, 3))
+        return pos, quat_to_matrix(quat_mul(quat, own))
 
 
 def _on_triangles(heights: torch.Tensor, share: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 from gymnasium.vector.utils import batch_space
 
 from ..physics.base.arguments import as_environments
-from ..physics.rotations import matrix_to_quat
+from ..physics.base.rotations import matrix_to_quat
 from .errors import ViewerError
 
 MOST_SHOWN = 16

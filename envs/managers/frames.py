@@ -7,8 +7,8 @@ Shapes may have further axes in front, (..., 4) and (..., 3), which broadcast.
 
 import math
 
-from ...physics.array_api import Array, namespace, sqrt
-from ...physics.rotations import (
+from ...physics.base.array_api import Array, namespace, sqrt
+from ...physics.base.rotations import (
     cross,
     quat_conj,
     quat_from_half_angles,

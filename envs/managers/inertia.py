@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...physics.rotations import cross, matrix_to_quat, quat_to_matrix
+from ...physics.base.rotations import cross, matrix_to_quat, quat_to_matrix
 from ..arrays import exp, row_sum
 
 NUMBERS = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")

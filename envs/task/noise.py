@@ -2,9 +2,9 @@
 
 Environment i of a batch seeded with s draws from (s + i, the number of episodes that it has begun since); at a step of
 an episode, from the step's number too. There is no generator whose state others could advance: the k-th number of an
-episode is a hash of (seed, episode, k), by `physics/draws.py` for any number of environments at once. Normal draws are
-Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine and at every batch
-size.
+episode is a hash of (seed, episode, k), by `physics/base/draws.py` for any number of environments at once. Normal
+draws are Box and Muller's, by our own logarithm and sine, so that they too have the same bits on every machine and at
+every batch size.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...physics.draws import fractions, hashed_key, mix
+from ...physics.base.draws import fractions, hashed_key, mix
 from ..arrays import Array, ArrayKind, copy, host, namespace, sin_cos
 from ..saved import require_counts, require_parts
 

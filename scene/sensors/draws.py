@@ -1,14 +1,14 @@
 """Random numbers of sensors: a hash of seed, sensor, environment and moment, so that none depends on another.
 
 There is no generator whose state others could advance: an environment draws the same numbers whatever the batch size,
-and whatever is reset beside it (`physics/draws.py`).
+and whatever is reset beside it (`physics/base/draws.py`).
 """
 
 import math
 
 import torch
 
-from ...physics.draws import GOLDEN, fractions, hashed_key, mix
+from ...physics.base.draws import GOLDEN, fractions, hashed_key, mix
 
 WALK, NOISE, JITTER, ROUNDING = 1, 2, 3, 4
 """Purposes of draws: those of one are independent of those of another."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.solver.readout.derived import multiply, rotate
+from ...physics.base.rotations import quat_mul, rotate
 from ..poses import quat_of_euler
 from ..world import World
 from .look import Look
@@ -37,7 +37,7 @@ class LinkSensor(Sensor):
     def pose(self, look: Look) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the sensor's position (k, 3) m and quaternion (k, 4) in the world."""
         turn, rows = look["xquat"][:, self.body], look.index
-        return look["xpos"][:, self.body] + rotate(turn, self._pos[rows]), multiply(turn, self._quat[rows])
+        return look["xpos"][:, self.body] + rotate(turn, self._pos[rows]), quat_mul(turn, self._quat[rows])
 
     def set_pos_offset(self, pos_offset: Any, envs_idx: Any = None) -> None:
         """Write the sensor's position in the link's frame, (3,) or (k, 3) m; it holds from the next step on.

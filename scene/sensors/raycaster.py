@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...physics.solver.readout.derived import rotate
+from ...physics.base.rotations import rotate
 from ..world import World
 from .links import LinkSensor, seen_geoms
 from .look import Look

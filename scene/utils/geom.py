@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...physics.solver.readout.derived import multiply, rotate
-from ..poses import mat_of_quat, quat_of_mat
+from ...physics.base.rotations import quat_mul, quat_to_matrix, rotate
+from ..poses import quat_of_mat
 
 Array = Any
 Tensor = torch.Tensor
@@ -72,7 +72,7 @@ def inv_quat(quat: Array) -> Array:
 @_either
 def transform_quat_by_quat(v: Array, u: Array) -> Array:
     """Return the rotation `v`, then `u` (..., 4): the product u v."""
-    return multiply(*torch.broadcast_tensors(u, v))
+    return quat_mul(*torch.broadcast_tensors(u, v))
 
 
 @_either
@@ -152,13 +152,13 @@ def xyz_to_quat(xyz: Array, rpy: bool = False, degrees: bool = False) -> Array:
         for k in range(3)
     ]
     first, second, third = about if not rpy else about[::-1]
-    return multiply(first, multiply(second, third))
+    return quat_mul(first, quat_mul(second, third))
 
 
 @_either
 def quat_to_xyz(quat: Array, rpy: bool = False, degrees: bool = False) -> Array:
     """Return the three angles (..., 3) of `xyz_to_quat`: y from -90 to 90 degrees, and x is 0 where that is a bound."""
-    mat = mat_of_quat(quat)
+    mat = quat_to_matrix(quat)
     if rpy:
         mat = mat.transpose(-1, -2)
     sign = -1.0 if rpy else 1.0
@@ -187,7 +187,7 @@ def euler_to_R(euler_xyz: Array) -> Array:
 @_either
 def quat_to_R(quat: Array) -> Array:
     """Return the rotation as a matrix."""
-    return mat_of_quat(quat)
+    return quat_to_matrix(quat)
 
 
 @_either

@@ -7,7 +7,7 @@ from scipy import stats
 
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.task.noise import Noise, Streams
-from tumble.physics.draws import hashed_key, mix
+from tumble.physics.base.draws import hashed_key, mix
 
 NUMPY, TORCH = ArrayKind.of(torch.float32, "cpu"), ArrayKind.of(torch.float32, "cpu", "torch")
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 import torch
 
-from tumble.physics.rotations import quat_to_rows
+from tumble.physics.base.rotations import quat_to_rows
 
 RNG = np.random.default_rng(11)
 TOLERANCE, ITERATIONS = 1e-10, 500

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 import tumble.scene as gs
+from tumble.physics.base.rotations import quat_mul
 from tumble.physics.machine.runtime import init
-from tumble.scene.poses import quat_mul, quat_of_euler
+from tumble.scene.poses import quat_of_euler
 
 CRANE = """<mujoco><worldbody><body name="mast"><joint name="turn" axis="0 0 1"/><geom size=".1"/>
 <body name="hook" pos="0 0 1"><joint name="lift" type="slide" axis="0 0 1"/><geom size=".1"/></body>

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from ...base.joints import BY_NAME
-from ...rotations import matrix_to_quat
+from ...base.rotations import matrix_to_quat
 from ..geometry.names import type_name
 from .faults import UrdfReport
 from .groups import LinkGroup

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...rotations import quat_to_matrix
+from ...base.rotations import quat_to_matrix
 from .faults import UrdfReport
 from .robot import FARTHEST, Pose
 from .xml_tree import Element

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from ...base.arguments import CheckedEnvs, real_array
+from ...base.rotations import matrix_to_quat, quat_mul, quat_to_matrix
 from ...machine.scalars import as_whole
-from ...rotations import matrix_to_quat, quat_mul, quat_to_matrix
 from ..names import nearest
 from .frustum import Frustum, Intrinsics, fovy_frustum
 

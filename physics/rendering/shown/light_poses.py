@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ...rotations import quat_to_matrix
+from ...base.rotations import quat_to_matrix
 from .lights import DIRECTION, POSITION
 
 _FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (

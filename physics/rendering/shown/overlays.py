@@ -14,9 +14,9 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_to_matrix
 from ...base.shapes import CYLINDER, ELLIPSOID
 from ...files.geometry.visual import HIGHEST_VISIBLE_GROUP
-from ...rotations import quat_to_matrix
 from .overlay_part import OverlayPart, Placed, along
 from .tendons import tendon_part
 

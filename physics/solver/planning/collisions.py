@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul, rotate
 from ...files.geometry.names import label
-from ...rotations import quat_mul, rotate
 from ..solver import RigidSolver
 from .chain import Target
 from .couplings import Couplings

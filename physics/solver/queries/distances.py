@@ -6,12 +6,12 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul, quat_to_matrix, rotate
 from ...base.shapes import KINDS
 from ...files.geometry.names import geom_ids, label
 from ...machine.runtime import Runtime
 from ...model.model import Model
 from ...model.state.sizes import flat_integers, flat_reals
-from ...rotations import quat_mul, quat_to_matrix, rotate
 from ...run.tensor_kernels import Argument, Launch, Recipe, shared_kernels
 from .kernel import query_kernel
 from .workspace import places, query_sizes

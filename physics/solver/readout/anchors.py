@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ...base.joints import is_free, is_scalar, is_slide
-from ...rotations import quat_mul, rotate
+from ...base.rotations import quat_mul, rotate
 
 Numbers = Callable[[str], torch.Tensor]
 

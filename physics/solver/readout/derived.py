@@ -9,15 +9,14 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul, quat_to_rows, rotate
 from ...files.mjmodel.tendons import measured
 from ...model.model import Model
 from ...model.state.fields import QUANTITIES
-from ...rotations import quat_mul, quat_to_rows, rotate
 from . import actuators
 
 Tensor = torch.Tensor
 Fields = dict[str, Tensor]
-matrix, multiply = quat_to_rows, quat_mul  # the names by which scene has them
 _DECLARED = {f.name: f for f in QUANTITIES}
 _kept: WeakKeyDictionary[Model, dict[tuple, Tensor]] = WeakKeyDictionary()
 

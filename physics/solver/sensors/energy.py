@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from ...base.joints import COORDINATES, is_free, is_scalar
+from ...base.rotations import quat_mul
 from ...files.mjmodel.flags import disabled
 from ...model.model import Model
-from ...rotations import quat_mul
 from ..readout.actuators import rotation_vectors
 from .objects import Objects
 from .reader import Read, Reader, SensorView, repeated

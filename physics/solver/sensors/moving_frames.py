@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul
 from ...model.model import Model
-from ...rotations import quat_mul
 from .objects import Objects
 from .reader import Read, Reader, SensorView, flat
 

@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul, quat_to_matrix, rotate
 from ...model.model import Model
-from ...rotations import quat_mul, quat_to_matrix, rotate
 from ..readout.derived import camera_poses
 from .sensor_quantities import SensorQuantities
 

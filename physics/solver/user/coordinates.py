@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ...base.joints import is_free, is_scalar
-from ...rotations import quat_from_half_angles
+from ...base.rotations import quat_from_half_angles
 from .state import SolverState
 
 

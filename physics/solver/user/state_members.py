@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from ...base.rotations import quat_mul
 from ...model.model import Model
-from ...rotations import quat_mul
 from ..readout.anchors import anchor_of
 from ..readout.contacts import Contacts
 from .joints import JointControl

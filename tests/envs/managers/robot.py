@@ -8,7 +8,7 @@ import torch
 from tumble.envs import Noise, Start, StepResult, Task, TaskState
 from tumble.envs.arrays import ArrayKind
 from tumble.physics import Model
-from tumble.physics.draws import hashed_key, mix
+from tumble.physics.base.draws import hashed_key, mix
 
 XML = """
 <mujoco model="robot">

@@ -10,7 +10,7 @@ from tumble.envs import Last, Task, TaskState
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import make_task
 from tumble.envs.task.noise import Noise
-from tumble.physics.draws import hashed_key
+from tumble.physics.base.draws import hashed_key
 
 DOUBLE = ArrayKind.of(torch.float64, "cpu")
 

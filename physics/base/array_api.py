@@ -11,7 +11,7 @@ Array = Any  # np.ndarray or torch.Tensor; no static type says what both can do
 
 def namespace(x: Array) -> Any:
     """The library of an array, in the names of the array API standard."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray | np.generic):
         return np
     if isinstance(x, torch.Tensor):
         return _torch()

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from ..machine.normal_mode import normal_mode
 from .array_api import Array, namespace, sqrt
-from .machine.normal_mode import normal_mode
 
 _FACTORS = (0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0)
 _SIGNS = (1, 1, 1, 1), (-1, 1, -1, 1), (-1, 1, 1, -1), (-1, -1, 1, 1)
