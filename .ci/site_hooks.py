@@ -86,7 +86,9 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
     def link(match: re.Match[str]) -> str:
         words, target, anchor = match.groups(default="")
         path = os.path.normpath(source.parent / target)
-        if new := MOVED.get(path.removeprefix("docs/").removesuffix(".md")):  # in the list of changes
+        if new := MOVED.get(
+            path.removeprefix("docs/").removesuffix(".md").removesuffix("/index")
+        ):  # in the list of changes
             path = f"docs/{new}.md"
         if not (ROOT / path).is_file() or (source.parts[0] == "docs" and path.startswith("docs/")):
             return match[0]
