@@ -154,13 +154,13 @@ class EntityParameters:
         self._set("body_ipos", "com", com, self._index.bodies_in(links_idx_local, envs_idx), 3)
 
     def set_mass_shift(self, mass_shift: Numbers, links_idx_local: Indices = None, envs_idx: Indices = None) -> None:
-        """Set masses of links to those with which they were built plus shifts, (n, k) or (k,) kg: `set_links_mass`."""
+        """Set masses of links to their values at `build` plus shifts, (n, k) or (k,) kg."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
         shift = world.doubles("mass_shift", mass_shift, envs, len(bodies))
         world.solver.parameters.set_items(envs, body_mass=(bodies, world.built("body_mass", envs)[:, bodies] + shift))
 
     def set_COM_shift(self, com_shift: Numbers, links_idx_local: Indices = None, envs_idx: Indices = None) -> None:
-        """Set centres of mass of links to those of before `set_links_COM` plus shifts, (n, k, 3) or (k, 3) m."""
+        """Set centres of mass of links to their values at `build` plus shifts, (n, k, 3) or (k, 3) m."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
         shift = world.doubles("com_shift", com_shift, envs, len(bodies), 3)
         world.solver.parameters.set_items(envs, body_ipos=(bodies, world.built("body_ipos", envs)[:, bodies] + shift))

@@ -224,7 +224,7 @@ class EntityState:
         zero_velocity: bool = True,
         skip_forward: bool = False,
     ) -> None:
-        """Write its coordinates, (n, k) or (k,) m or rad; a quaternion may have any length but 0."""
+        """Set coordinates of the entity, (n, k) or (k,) m or rad; a quaternion may have any length above 0."""
         world, envs = self._index.envs(envs_idx)
         columns = self._index.qs(qs_idx_local)
         given = world.entries("qpos", qpos, envs, len(columns))

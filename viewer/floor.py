@@ -31,7 +31,7 @@ class Floor:
         self._handles: list[list[Any]] = []
 
     def lay(self, pos: np.ndarray, quat: np.ndarray, lit: bool, light: "SceneLight") -> None:
-        """Lay all floors anew, at poses (ngeom, ...); shadows fall on those that are lit."""
+        """Replace all floors, at poses (ngeom, ...); only lit floors show shadows."""
         for handle in (one for floor in self._handles for one in floor):
             handle.remove()
         self._handles = []

@@ -109,7 +109,7 @@ def _results_of(step: Any, env: int) -> Any:
     needs=("reset and step", "observation form", "rewards", "flags", "same seed"),
 )
 def own_actions(subject: Subject) -> str:
-    """Play again with other actions of some; the sets of these part every environment from every other one."""
+    """Replay with other actions in some environments, chosen so that any two environments differ in one replay."""
     envs, count, steps = subject.envs, subject.envs.num_envs, 6
     if count < 2:
         raise NotApplicable("there is one environment")

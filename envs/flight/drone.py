@@ -66,7 +66,7 @@ class DroneTask(Task):
 
     @property
     def action_space(self) -> Box:
-        """Four numbers between -1 and 1."""
+        """The actions: four numbers between -1 and 1."""
         return Box(-1.0, 1.0, (4,), np.float32)
 
     def control(self, state: TaskState, action: Array) -> Array:

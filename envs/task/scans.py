@@ -51,20 +51,20 @@ def ring_points(radius: float = 0.04, count: int = 4) -> np.ndarray:
 class RayScan:
     """Rays that move with bodies or sites.
 
-    In `state.rays` is for each point the distance from it along its ray to the first surface, m: below 0 where the
-    surface lies behind the point, and `reach` where nothing is met before. From the height h of the frame's origin and
-    the default direction a distance d means ground at h - d.
+    `state.rays` has a distance for each point: from the point along its ray to the first surface, m. It is negative if
+    the surface lies behind the point, and `reach` if the ray hits nothing. With the default direction, a distance d
+    from a frame at height h means ground at h - d.
 
     Attributes:
         body: name of the body whose frame the rays move with, or several names.
-        site: the same of a site; one of both is given.
+        site: name of a site, or several names, instead of `body`.
         points: (k, 3), in the frame, m: `grid_points()`, `ring_points()` or your own.
         direction: of all rays, in the frame.
-        align: "yaw": the frame turns about the vertical alone, as the heading of its x axis does; "frame": it turns
-            with the body or site; "world": it does not turn.
-        above: rays begin this far before their points, m, so that ground that is higher is found too.
+        align: "yaw": the rays turn only about the vertical, with the heading of the frame's x axis; "frame": they turn
+            with the body or site; "world": they do not turn.
+        above: rays begin this far before their points, m, so that they also hit ground above the points.
         reach: the longest distance, m.
-        geoms: names or ids of the geoms that are met; None: all that stand still.
+        geoms: names or ids of the geoms that rays hit; None: all geoms that stand still.
     """
 
     body: str | Sequence[str] | None = None

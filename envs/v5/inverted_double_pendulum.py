@@ -50,7 +50,7 @@ class InvertedDoublePendulum(Task):
         return normal_start(self, noise, self.reset_noise_scale)
 
     def observation(self, state: TaskState) -> Array:
-        """Return the cart's place, sines and cosines of the poles, velocities and the rail's force, (n, 9)."""
+        """Return the cart's position, sines and cosines of the poles, velocities and the rail's force, (n, 9)."""
         sine, cosine = sin_cos(state.qpos[:, 1:])
         rail = state.fields["qfrc_constraint"][:, :1]
         parts = (state.qpos[:, :1], sine, cosine, clip(state.qvel, -10, 10), clip(rail, -10, 10))

@@ -48,7 +48,7 @@ class LaneValue:
                 traced(getattr(member, "__func__", member))
 
     def parts(self) -> tuple:
-        """Return the components (lane numbers or lane values), in constructor order."""
+        """Return the components, lane numbers or lane values, in the order of the constructor's arguments."""
         raise AssertionError(f"{type(self).__name__} lists no components")
 
     @traced

@@ -35,14 +35,14 @@ class DistanceField:
     """Signed distances at the nodes of a grid: node (i, j, k) lies at `low + cell * (i, j, k)`.
 
     Attributes:
-        low: (3,) m.
-        cell: m.
-        values: (x, y, z) float32, m.
-        error: mean of the field's size at points of the surface, m.
-        worst: the most of it, m.
-        wall: the thinnest wall, m: the 5th percentile over the area.
-        points: points of the surface that look for contacts in other fields, in bins.
-        edges: edges that do, by both ends, in bins.
+        low: the lowest corner of the grid, (3,) m.
+        cell: the distance between two nodes, m.
+        values: the distances, (x, y, z) float32, m; negative inside.
+        error: the mean error at the surface, where the distance should be 0, m.
+        worst: the largest error at the surface, m.
+        wall: the thickness of the thinnest walls, m: the 5th percentile over the area.
+        points: points of the surface that are tested for contacts in other fields, in bins.
+        edges: edges that are tested in the same way, by their ends, in bins.
     """
 
     low: np.ndarray

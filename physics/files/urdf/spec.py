@@ -140,7 +140,7 @@ def urdf_options(options: dict[str, Any]) -> UrdfOptions:
 
 
 def read_urdf(path_or_xml: str | os.PathLike, options: UrdfOptions) -> UrdfModel:
-    """Read a URDF file; see `urdf_spec`. Nothing is warned of."""
+    """Read a URDF file as `urdf_spec` does, without its warnings."""
     root, report, path = read_root(path_or_xml)
     note_unknown(root, report)
     robot = read_robot(root, report)

@@ -60,7 +60,7 @@ def first_controls(mjm: mujoco.MjModel, ctrl: np.ndarray) -> np.ndarray:
 
 
 def rings_of_actuators(mjm: mujoco.MjModel) -> tuple[Ring, ...]:
-    """Return the buffers of actuators with samples."""
+    """Return the ring buffers of all actuators that keep past controls (`nsample` above 0)."""
     rings, age, control = [], 0, 0
     for a in lagging(mjm):
         n, width = int(samples(mjm)[a]), int(mjm.actuator_ctrlnum[a])

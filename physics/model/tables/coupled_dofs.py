@@ -10,10 +10,10 @@ from ..parts import ROWS
 
 
 def coupled_parents(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the parent dofs (nv,) in that tree, -1 for none.
+    """Return the parent (nv,) of each dof in the tree that gives the Hessian's pattern; -1 for a root.
 
-    It is the kinematic tree, in which branches that constraint rows of parts couple are merged into one path, as
-    contacts merge them at run time (`constraint.hessian_pattern`).
+    It is the kinematic tree, with two branches merged into one path if a constraint row couples them. Contacts merge
+    branches in the same way at run time (`constraint.hessian_pattern`).
     """
     return joined_paths(mjm.dof_parentid, (dofs for rows in ROWS for dofs in rows.couples(mjm)))
 

@@ -152,10 +152,10 @@ def fovy_frustum(fovy: Any, aspect: float, orthographic: bool = False) -> Frustu
     Args:
         fovy: degrees from the lower to the upper edge (metres if orthographic): a number, or (num_envs,).
         aspect: width over height.
-        orthographic: whether all rays have one direction.
+        orthographic: True: all rays are parallel.
 
     Raises:
-        ValueError: an angle that no picture has.
+        ValueError: an angle is not between 0 and 180 degrees.
     """
     if np.ndim(fovy) == 0 and not isinstance(fovy, torch.Tensor):
         return symmetric_frustum(float(fovy), aspect, orthographic)

@@ -71,17 +71,17 @@ def label(
     size: int | None = None,
     color: tuple[int, int, int] = (255, 255, 255),
 ) -> np.ndarray:
-    """Return a picture with a text at each of some points; those outside of it have none.
+    """Return a picture with a text beside each point; points outside of the picture get no text.
 
     Args:
         frame: (height, width, 3) uint8.
-        points: (k, 2) pixels to the right and down, nan for those that are not seen.
+        points: (k, 2) pixels to the right and down; nan: not seen.
         names: k texts.
         size: of letters, pixels; None: about a fortieth of the height, 9 at least.
         color: of letters, 0 to 255.
 
     Raises:
-        ValueError: this is no picture, or there are as many names as other points.
+        ValueError: the frame is not a picture, or the number of names is not that of the points.
     """
     _require_picture(frame)
     if np.shape(points) != (len(names), 2):

@@ -68,9 +68,9 @@ def _place(one, side: ti.i32, corner: ti.i32):
 
 @func
 def place_on(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
-    """Return corner `mark` of a geom with flat sides; support found it as `point` on the grown geom.
+    """Return the position of corner `mark` of geom g, m; `point` is the same corner of the inflated geom.
 
-    For a cylinder it is on the rim of an end, in the direction of the point.
+    A cylinder has no corners: for it this is the point of an end's rim in the direction of `point`.
     """
     center = one.ccd_frame[4 * side]
     none = zero_vector(one.ccd_lanes)
