@@ -1,4 +1,4 @@
-"""The pages in `docs` are true: their files and commands run as printed."""
+"""The page about your own task is true: its files and commands run as printed."""
 
 import contextlib
 import io
@@ -8,23 +8,16 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import gymnasium as gym
 import imageio.v3 as iio
 import pytest
 
-from tumble.training import task_source
 from tumble.training.cli import main
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "your_own_task.md").read_text(encoding="utf-8")
+from .page_programs import as_in_a_new_process, blocks, execute, page
 
-
-def blocks(language: str) -> list[str]:
-    """The code of a language on the page, in order."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+PAGE = page("your_own_task")
 
 
 def run(command: str, folder: Path) -> str:
@@ -35,22 +28,6 @@ def run(command: str, folder: Path) -> str:
     )
     assert outcome.returncode == 0, f"{command}\n{outcome.stdout}\n{outcome.stderr}"
     return outcome.stdout
-
-
-@contextlib.contextmanager
-def as_in_a_new_process(folder: Path) -> Iterator[pytest.MonkeyPatch]:
-    """Work in a folder, and forget afterwards what was imported and registered there."""
-    registered = dict(gym.registry)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setattr(sys, "path", [str(folder), *sys.path])
-        patch.setattr(task_source, "_imported", {})
-        yield patch
-    for name, module in list(sys.modules.items()):
-        if str(getattr(module, "__file__", "")).startswith(str(folder)):
-            del sys.modules[name]
-    gym.registry.clear()
-    gym.registry.update(registered)
 
 
 def run_here(command: str, folder: Path) -> str:
@@ -75,7 +52,7 @@ def run_here(command: str, folder: Path) -> str:
 )
 def test_your_own_task_from_an_empty_folder_to_a_film(run, steps, tmp_path):
     """The two files are as short as promised; the commands train, resume, evaluate and film outside the repository."""
-    (model,), (task, *_), (commands,) = blocks("xml"), blocks("python"), blocks("sh")
+    (model,), (task, *_), (commands,) = (blocks("your_own_task", kind) for kind in ("xml", "python", "sh"))
     assert len(model.splitlines()) <= 30 and len(task.splitlines()) <= 60
     (tmp_path / "crane.xml").write_text(model)
     (tmp_path / "crane.py").write_text(task)
@@ -105,9 +82,8 @@ def test_your_own_task_from_an_empty_folder_to_a_film(run, steps, tmp_path):
 
 def test_the_ways_to_make_it(tmp_path):
     """Every call that the page shows in a sentence, a command renewed from the noise of steps, and other masses."""
-    (model,), (task, renewal, masses, _) = blocks("xml"), blocks("python")
-    (tmp_path / "crane.xml").write_text(model)
-    (tmp_path / "crane.py").write_text(task)
+    (model,), (task, renewal, masses, _) = blocks("your_own_task", "xml"), blocks("your_own_task")
+    files = {"crane.xml": model, "crane.py": task}
     calls = re.findall(r"`((?:gymnasium|tumble)\.make[^`]*)`", PAGE)
     assert len(calls) == 3
     program = "import gymnasium, tumble\nfrom crane import Crane\n"
@@ -141,16 +117,14 @@ for _ in range(5):
     seen.append(envs.batch._memory.arrays["command"].copy())
 assert [bool((a != b).all()) for a, b in zip(seen, seen[1:])] == [False, True, False, False]
 """
-    with as_in_a_new_process(tmp_path):
-        exec(compile(program, "your_own_task.md", "exec"), {"__name__": "__main__"})
+    with as_in_a_new_process(tmp_path, files):
+        execute(program)
 
 
 def test_pushes_and_a_target_that_moves(tmp_path):
     """The marker stands where the task remembers it, gusts last a step, the ends of the rail cut episodes short."""
-    (model,), (task, _, _, windy) = blocks("xml"), blocks("python")
-    (tmp_path / "crane.xml").write_text(model)
-    (tmp_path / "crane.py").write_text(task)
-    (tmp_path / "windy.py").write_text(windy)
+    (model,), (task, _, _, windy) = blocks("your_own_task", "xml"), blocks("your_own_task")
+    files = {"crane.xml": model, "crane.py": task, "windy.py": windy}
     program = """
 import gymnasium, numpy, tumble, windy
 envs = gymnasium.make_vec("me/Windy-v0", num_envs=40, output="numpy")
@@ -173,5 +147,5 @@ env = gymnasium.make("me/Windy-v0")
 env.reset(seed=0)
 env.step(env.action_space.sample())
 """
-    with as_in_a_new_process(tmp_path):
-        exec(compile(program, "windy.md", "exec"), {"__name__": "__main__"})
+    with as_in_a_new_process(tmp_path, files):
+        execute(program)

@@ -1,7 +1,6 @@
 """The page docs/training.md is true: its task, its commands, with less training, and its program."""
 
 import importlib.util
-import re
 import shlex
 from pathlib import Path
 
@@ -9,7 +8,9 @@ import pytest
 
 from tumble.training.runs import Run
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+from ..page_programs import blocks, page
+
+PAGE = page("training")
 LESS = "--steps 512 --num-envs 8 --set recurrent_ppo.n_steps=32 --set recurrent_ppo.batch_size=64 --no-progress"
 
 
@@ -20,7 +21,7 @@ def lines(start: str) -> list[str]:
 
 @pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
 def test_the_page_from_its_task_to_its_file(workshop, command, monkeypatch):
-    (task,), (program,) = (re.findall(rf"```{kind}\n(.*?)```", PAGE, flags=re.DOTALL) for kind in ("python", "py"))
+    (task,), (program,) = (blocks("training", kind) for kind in ("python", "py"))
     (workshop.folder / "blind.py").write_text(task)
     (recurrent,) = [line for line in lines("tumble train blind.py") if "--seeds" not in line]
     command(*shlex.split(recurrent)[1:], *shlex.split(LESS), "--out", "run")
