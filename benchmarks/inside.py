@@ -1,6 +1,6 @@
 """The benchmarks' one access to the engine's inside: workers, and kernels over the engine's scratch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -11,10 +11,11 @@ from ..physics.base.math.lanes import traced
 from ..physics.machine.runtime import ensure_runtime
 from ..physics.machine.taichi_thread import in_taichis_thread
 from ..physics.model.features import Features
-from ..physics.run.bound_kernel import BoundKernel, Kernel
+from ..physics.run.bound_kernel import BoundKernel, BoundTiles
 from ..physics.run.driver import Driver
 from ..physics.run.kernel import number_array
 from ..physics.run.settings import Setting
+from ..physics.run.taichi_kernel import TaichiKernel
 from ..physics.run.tiles.growing import GrowingCapacity
 from ..physics.run.tiles.scratch import Scratch, place, shared_scratch
 from ..physics.run.tiles.tile_pass import begin, end, load_rows
@@ -94,14 +95,18 @@ def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
     return Fields(*(in_taichis_thread(place, *kind)[0] for kind in kinds))
 
 
-def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> Kernel:
+def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> TaichiKernel:
     """A kernel that `make` makes of the parts."""
-    return Kernel(ensure_runtime(), parts.scratch, lambda: make(parts))
+
+    def idle(arguments: Sequence[Any]) -> list[Any]:
+        return [torch.zeros_like(tensor) if tensor is parts.call else tensor for tensor in arguments]
+
+    return TaichiKernel(ensure_runtime(), lambda: make(parts), idle=idle, scratch=parts.scratch)
 
 
-def launcher(kernel: Kernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
+def launcher(kernel: TaichiKernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
     """The kernel bound to its arguments, as the solver binds its own."""
-    return BoundKernel(kernel, arguments, parts.room, parts.call, torch.zeros(1, dtype=torch.int32))
+    return BoundTiles(kernel, arguments, parts.room, parts.call, torch.zeros(1, dtype=torch.int32))
 
 
 @traced

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Collection
-from typing import Any
 
 import torch
 
@@ -14,7 +13,7 @@ from ..model.features import Features
 from ..model.model import Model
 from ..model.state.capacity import first_capacity
 from ..model.state.sizes import all_sizes, stored_numbers
-from .bound_kernel import BoundKernel
+from .bound_kernel import BoundTiles, Kernel
 from .programs import is_there, shared_program
 from .settings import Count, Setting
 from .tiles.growing import GrowingCapacity
@@ -55,7 +54,7 @@ class CpuArrangement(Tiles):
         """
         return GrowingCapacity(model, self.width, self._runtime)
 
-    def kernel(self, features: Features) -> Any:
+    def kernel(self, features: Features) -> Kernel:
         """Return the kernel with the optional code of `features`."""
         return shared_program(self._runtime, self.width, features)
 
@@ -64,9 +63,9 @@ class CpuArrangement(Tiles):
         return is_there(self._runtime, self.width, features)
 
     def bind(
-        self, kernel: Any, arguments: tuple, room: GrowingCapacity, call: torch.Tensor, left: torch.Tensor
-    ) -> BoundKernel:
+        self, kernel: Kernel, arguments: tuple, room: GrowingCapacity, call: torch.Tensor, left: torch.Tensor
+    ) -> BoundTiles:
         """Return a launch of the kernel over a batch; `call` has the most workers, 0 for as many as have scratch."""
         call[Setting.TILES] = len(left)
         call[Setting.WORKERS] = min(len(left), int(call[Setting.WORKERS]) or room.workers)
-        return BoundKernel(kernel, arguments, room, call, left)
+        return BoundTiles(kernel, arguments, room, call, left)

@@ -6,6 +6,7 @@ So the host need not know which are stale, and never waits for the device.
 """
 
 from collections.abc import Collection
+from functools import partial
 
 import torch
 
@@ -15,8 +16,10 @@ from ..model.features import Features
 from ..model.model import Model
 from ..model.state.capacity import most_capacity
 from ..model.state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows, stored_numbers
+from .bound_kernel import BoundKernel, Kernel
 from .columns.columns import Columns
-from .columns.gpu_launch import ColumnKernel, shared_column_kernel
+from .columns.gpu_kernel import make_column_kernel
+from .taichi_kernel import TaichiKernel, nothing_to_do
 from .tiles.growing import ScratchRows
 
 MOST_NUMBERS = (1 << 31) - 1
@@ -45,19 +48,21 @@ class GpuArrangement(Columns):
         """
         return FullCapacity(model, self, self._runtime.precision, self._outputs)
 
-    def kernel(self, features: Features) -> ColumnKernel:
-        """Return the kernel with the optional code of `features`."""
-        return shared_column_kernel(self._runtime, features)
+    def kernel(self, features: Features) -> Kernel:
+        """Return the kernel with the optional code of `features`; it is made once, then shared."""
+        make = partial(make_column_kernel, self._runtime.dtype, features)
+        kernel = TaichiKernel(self._runtime, make, idle=nothing_to_do)
+        return self._runtime.pool.setdefault(("columns", features), kernel)
 
     def has_kernel(self, _: Features) -> bool:
         """Return False: what Taichi has compiled for a GPU is not looked up."""
         return False
 
     def bind(
-        self, kernel: ColumnKernel, arguments: tuple, _: ScratchRows, call: torch.Tensor, __: torch.Tensor
-    ) -> "BoundColumns":
+        self, kernel: Kernel, arguments: tuple, room: ScratchRows, call: torch.Tensor, _: torch.Tensor
+    ) -> BoundKernel:
         """Return a launch of the kernel over a batch."""
-        return BoundColumns(kernel, arguments, call)
+        return BoundKernel(kernel, arguments, room, call)
 
 
 class FullCapacity(ScratchRows):
@@ -108,29 +113,3 @@ class FullCapacity(ScratchRows):
     def make_differ(self) -> None:
         """Allocate scratch that has space for own numbers of environments."""
         self._lay_out(parameters=True)
-
-
-class BoundColumns:
-    """A kernel bound to tensors, which it keeps alive.
-
-    Args:
-        kernel: the kernel.
-        arguments: the tensors.
-        call: the settings of the next launch (`settings.Setting`), one of the tensors.
-    """
-
-    def __init__(self, kernel: ColumnKernel, arguments: tuple, call: torch.Tensor) -> None:
-        self.call, self._kernel, self._arguments = call, kernel, arguments
-
-    def __call__(self) -> None:
-        """Launch on the present contents of the arguments; on a GPU this returns before the launch has finished."""
-        self._kernel(self._arguments)
-
-    def attempt(self) -> bool:
-        """Launch; return True, as the scratch has room for all environments."""
-        self._kernel(self._arguments)
-        return True
-
-    def prepare(self) -> None:
-        """Compile and load the kernel, if that has not been done."""
-        self._kernel.prepare(self._arguments)

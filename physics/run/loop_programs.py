@@ -20,10 +20,9 @@ from ..machine.codegen.keys import hash_of, key_of
 from ..machine.codegen.llvm import load
 from ..machine.codegen.loops import BEFORE, COUNTER_OFFSET, RUNTIME_BYTES, TEMPORARIES_BYTES, TEMPORARIES_OFFSET
 from ..machine.codegen.pool import shared_pool
-from ..machine.codegen.store import shared_store
-from .columns.gpu_launch import Argument
-from .compile.compilers import Compilation
-from .programs import Context
+from .compile.compilers import Compilation, stored
+from .programs import Context, layout_of, words_of
+from .taichi_kernel import Argument
 
 _ROOMS = ("solver/planning", "solver/queries", "rendering")
 """Rooms of the package `physics` that define these kernels, besides the rooms of all machine code."""
@@ -71,7 +70,7 @@ class LoopProgram:
             if self._launch is None:
                 self._prepare(arguments)
             assert self._launch is not None
-            self._layout.pack_into(self._words, 0, *_words(arguments))
+            self._layout.pack_into(self._words, 0, *words_of(arguments))
             self._counter.value = 0
             self._before(self._context_at)
             self._launch()
@@ -89,26 +88,6 @@ class LoopProgram:
         self._context_at = ctypes.c_void_p(ctypes.addressof(self._context))
         self._before = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(before)
         self._launch = shared_pool(self._threads).bind(entry, [self._context_at.value or 0] * self._threads)
-
-
-def layout_of(arguments: Sequence[Argument], floats: str) -> struct.Struct:
-    """Return Taichi's layout of arguments; a tensor is its shape and address, and begins at a multiple of 8 bytes."""
-    codes = (
-        f"0Q{argument.ndim}iQ" if isinstance(argument, torch.Tensor) else "i" if isinstance(argument, int) else floats
-        for argument in arguments
-    )
-    return struct.Struct("@" + "".join(codes))
-
-
-def _words(arguments: Sequence[Argument]) -> list[int | float]:
-    """Return the numbers that `layout_of` packs."""
-    words: list[int | float] = []
-    for argument in arguments:
-        if isinstance(argument, torch.Tensor):
-            words += [*argument.shape, argument.data_ptr()]
-        else:
-            words.append(argument)
-    return words
 
 
 def loop_programs(literals: str, recipes: Sequence[Recipe], threads: int, what: str) -> list[LoopProgram]:
@@ -144,12 +123,9 @@ class _Group:
         return _loaded[key]
 
     def _machine_code(self, keys: list[str]) -> dict[str, bytes]:
-        store = shared_store()
-        found = {key: store.load(key) for key in keys}
-        code = {key: made for key, made in found.items() if made is not None}
-        missing = [key for key in keys if key not in code]
-        if missing:
+        code = stored({key: key for key in keys})
+        if missing := {key: key for key in keys if key not in code}:
             job = {"kernels": self.kernels, "literals": self._literals}
             with Compilation(job, self._what) as compilation:
-                code |= compilation.compile({key: key for key in missing})
+                code |= compilation.compile(missing)
         return code

@@ -12,19 +12,24 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 import torch
 
+from ..base.math import Lanes
 from ..base.stage import TURN
 from ..machine.codegen.ir import ENTRY
 from ..machine.codegen.llvm import llvm, load
 from ..machine.codegen.pool import shared_pool
 from ..machine.runtime import Runtime
+from ..machine.taichi_thread import in_taichis_thread
 from ..model.features import Features
+from .bound_kernel import Kernel
+from .kernel import make_kernel
 from .settings import Setting
+from .taichi_kernel import Argument, TaichiKernel, nothing_to_do
 from .tiles.host_scratch import LINE, HostScratch
+from .tiles.scratch import shared_scratch
 from .tiles.tile_view import ARGUMENTS
 
 _CALL = list(ARGUMENTS).index("call")
@@ -52,7 +57,7 @@ class Context(ctypes.Structure):
 
 
 class Program:
-    """The machine code of all launches with a lane width, a precision and features (compare `bound_kernel.Kernel`).
+    """The machine code of all launches with a lane width, a precision and features (see `bound_kernel.Kernel`).
 
     Args:
         runtime: the runtime, with its threads and precision.
@@ -72,25 +77,16 @@ class Program:
         """True if its code is loaded."""
         return self._code is not None
 
-    def prepare(self, job: Callable[[], None]) -> None:
-        """Run a job that calls `bind`."""
-        job()
+    def bind(self, arguments: Sequence[torch.Tensor], rows: Sequence[int] = ()) -> Callable[[], None]:
+        """Load or compile the code, if necessary; return a launch (`bound_kernel.Kernel`).
 
-    def bind(
-        self, arguments: Sequence[torch.Tensor], idle: Sequence[torch.Tensor], room: tuple[int, ...]
-    ) -> Callable[[], None]:
-        """Return a launch with these arguments, which must stay alive and in place.
-
-        Args:
-            arguments: the arguments of the units' kernels without the last two, the numbers of worker and tile.
-            idle: not needed here, as code is loaded without a launch.
-            room: items of each array that scratch must have for them.
+        The arguments are those of the units' kernels without the last two, the numbers of worker and tile.
         """
         with self._lock:  # only the first of several threads loads the code
             if self._code is None:
                 self._code = self._load()
         entry, table = self._code
-        self.scratch.grow(room)
+        self.scratch.grow(rows)
         assert all(arguments[place].data_ptr() % LINE == 0 for place in _OF_LANES), "lane numbers are aligned"
         workers = int(arguments[_CALL][Setting.WORKERS])
         words = [_pack(arguments, self._width, worker) for worker in range(workers)]
@@ -102,7 +98,7 @@ class Program:
         contexts = [Context(start, room_at, 0, stages, taken, count, start + item) for start in starts]
         pool = shared_pool(self._runtime.threads)
         launch = pool.bind(entry, [ctypes.addressof(context) for context in contexts])
-        return _Bound(launch, arguments[_CALL], (packed, contexts, arguments, self))
+        return _Bound(launch, arguments[_CALL], self.scratch.lock, (packed, contexts, arguments, self))
 
     def _load(self) -> "tuple[int, ctypes.Array]":
         """Return the address of the turn and the table of stages, with all units loaded or compiled."""
@@ -117,27 +113,44 @@ class Program:
 
 
 class _Bound:
-    """A launch, and the objects that it needs to stay alive."""
+    """A launch, the lock of its scratch, and the objects that it needs to stay alive."""
 
-    def __init__(self, launch: Callable[[], None], call: torch.Tensor, keeps: tuple) -> None:
-        self._launch, self._settings, self._keeps = launch, call.numpy().data, keeps
+    def __init__(self, launch: Callable[[], None], call: torch.Tensor, lock: threading.Lock, keeps: tuple) -> None:
+        self._launch, self._settings, self._lock, self._keeps = launch, call.numpy().data, lock, keeps
 
     def __call__(self) -> None:
-        self._settings[_NEXT] = 0
-        self._launch()
+        with self._lock:
+            self._settings[_NEXT] = 0
+            self._launch()
 
 
 _NEXT = int(Setting.NEXT)
 
 
 def _pack(arguments: Sequence[torch.Tensor], width: int, worker: int) -> bytes:
-    """Return arguments in Taichi's layout: shape and address of each array, then the numbers of worker and tile."""
-    words = b""
-    for tensor, (kind, dims) in zip(arguments, ARGUMENTS.values(), strict=True):
-        dims -= width > 1 and kind.endswith("lanes")
-        shape = struct.pack(f"{dims}i", *tensor.shape[:dims])
-        words += shape + b"\0" * (-len(shape) % 8) + struct.pack("Q", tensor.data_ptr())
-    return words + struct.pack("2i", worker, 0)
+    """Return the record of arguments, the numbers of worker and tile included."""
+    first = [tensor[..., 0] if width > 1 and place in _OF_LANES else tensor for place, tensor in enumerate(arguments)]
+    return layout_of([*first, worker, 0]).pack(*words_of([*first, worker, 0]))
+
+
+def layout_of(arguments: Sequence[Argument], floats: str = "f") -> struct.Struct:
+    """Return Taichi's layout of arguments; a tensor is its shape and address, and begins at a multiple of 8 bytes."""
+    codes = (
+        f"0Q{argument.ndim}iQ" if isinstance(argument, torch.Tensor) else "i" if isinstance(argument, int) else floats
+        for argument in arguments
+    )
+    return struct.Struct("@" + "".join(codes))
+
+
+def words_of(arguments: Sequence[Argument]) -> list[int | float]:
+    """Return the numbers that `layout_of` packs."""
+    words: list[int | float] = []
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            words += [*argument.shape, argument.data_ptr()]
+        else:
+            words.append(argument)
+    return words
 
 
 _addresses: dict[str, int] = {}
@@ -194,13 +207,19 @@ def lanes_of_one(runtime: Runtime, features: Features) -> int:
     return 1
 
 
-def shared_program(runtime: Runtime, width: int, features: Features) -> Any:
-    """Return the code for a lane width and features, made once, then shared: a `Program`, or Taichi's `Kernel`."""
+def shared_program(runtime: Runtime, width: int, features: Features) -> Kernel:
+    """Return the code for a lane width and features; it is made once, then shared."""
     if not can_compile_apart():
-        from .fused import shared_kernel
-
-        return shared_kernel(runtime, width, features)
+        return in_taichis_thread(_whole_kernel, runtime, width, features)
     pool, key = runtime.pool, ("host scratch", width)
     if key not in pool:
         pool[key] = HostScratch(width, runtime.precision)
     return pool.setdefault(("program", width, features), Program(runtime, width, features, pool[key]))
+
+
+def _whole_kernel(runtime: Runtime, width: int, features: Features) -> Kernel:
+    """Return the code as one kernel that Taichi compiles in this process; to be called in Taichi's thread."""
+    runtime.require()
+    scratch, key = shared_scratch(runtime, width), ("kernel", width, features)
+    make = partial(make_kernel, Lanes(width, runtime.dtype), features, scratch)
+    return runtime.pool.setdefault(key, TaichiKernel(runtime, make, idle=nothing_to_do, scratch=scratch))

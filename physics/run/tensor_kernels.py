@@ -1,7 +1,7 @@
 """Kernels whose arguments are tensors and numbers, on a CPU or a GPU, for pictures, rays and distances.
 
 On a CPU they are machine code that another process compiles (`loop_programs`). On a GPU, and if no process can be
-started for it, Taichi compiles and launches them (`gpu_launch`).
+started for it, Taichi compiles and launches them (`taichi_kernel`).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from typing import Any
 import taichi as ti
 
 from ..machine.runtime import Runtime
-from .columns.gpu_launch import Argument, ColumnKernel
 from .loop_programs import Recipe, loop_programs
 from .programs import can_compile_apart
+from .taichi_kernel import Argument, TaichiKernel
 
 __all__ = ["Argument", "Launch", "Recipe", "shared_kernels"]
 
@@ -40,6 +40,6 @@ def shared_kernels(runtime: Runtime, literals: str, recipes: tuple[Recipe, ...],
     return runtime.pool[key]
 
 
-def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe, what: str) -> ColumnKernel:
-    kernel = ColumnKernel(runtime, partial(recipe.make, *recipe.arguments), getattr(ti, literals), what=what)
+def _by_taichi(runtime: Runtime, literals: str, recipe: Recipe, what: str) -> TaichiKernel:
+    kernel = TaichiKernel(runtime, partial(recipe.make, *recipe.arguments), getattr(ti, literals), what=what)
     return runtime.pool.setdefault((literals, recipe), kernel)

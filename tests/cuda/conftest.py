@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.physics.run.columns.gpu_launch import ColumnKernel
+from tumble.physics.run.taichi_kernel import TaichiKernel
 
 from .far_device import near, register
 
@@ -22,13 +22,12 @@ def far(monkeypatch, afterwards):
 
     All of a kernel's tensors have to be on one device: Taichi would copy those of the processor at every launch.
     """
-    for name in ("__call__", "prepare"):
-        method = getattr(ColumnKernel, name)
+    for name in ("__call__", "bind"):
+        method = getattr(TaichiKernel, name)
 
-        def with_near(kernel, given, method=method):
-            if method.__name__ == "__call__":
-                assert len({t.device.type for t in given if isinstance(t, torch.Tensor)}) == 1
-            method(kernel, [near(t).contiguous() if isinstance(t, torch.Tensor) else t for t in given])
+        def with_near(kernel, given, *rows, method=method):
+            assert len({t.device.type for t in given if isinstance(t, torch.Tensor)}) == 1
+            return method(kernel, [near(t).contiguous() if isinstance(t, torch.Tensor) else t for t in given], *rows)
 
-        monkeypatch.setattr(ColumnKernel, name, with_near)
+        monkeypatch.setattr(TaichiKernel, name, with_near)
     return register()

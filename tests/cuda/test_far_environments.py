@@ -12,7 +12,7 @@ from tumble.envs.catalog import V5
 from tumble.envs.registry import make_task
 from tumble.envs.task.noise import Streams
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
-from tumble.physics.run.columns.gpu_launch import ColumnKernel
+from tumble.physics.run.taichi_kernel import TaichiKernel
 from tumble.wrappers import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
 
 from ..physics.starts import run_in_columns, run_with
@@ -139,7 +139,7 @@ def test_noise_is_drawn_on_the_device_and_has_the_processors_bits(far, precision
 
 def test_how_often_a_step_waits(far, monkeypatch):
     """Whatever the task; nobody moves here. Actions from the processor are looked at there before they are copied."""
-    monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
+    monkeypatch.setattr(TaichiKernel, "bind", lambda kernel, *given: lambda: None)
     run_in_columns(device=NAME)
     for name in V5:
         envs = tumble.make_vec(name, NUM_ENVS, max_episode_steps=LIMIT)
@@ -155,7 +155,7 @@ def test_how_often_a_step_waits(far, monkeypatch):
 
 def test_all_of_a_step_is_copied_at_once_where_it_is_wanted_elsewhere(far, monkeypatch):
     """As arrays of numpy or the processor's tensors: the same numbers, with one wait more."""
-    monkeypatch.setattr(ColumnKernel, "__call__", lambda kernel, given: None)
+    monkeypatch.setattr(TaichiKernel, "bind", lambda kernel, *given: lambda: None)
     run_in_columns(device=NAME)
     found = []
     for options in ({}, {"output": "numpy"}, {"device": "cpu"}):

@@ -17,8 +17,7 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.machine.interrupts import interrupts_wait
 from tumble.physics.machine.runtime import init_columns
 from tumble.physics.machine.taichi_thread import in_taichis_thread
-from tumble.physics.run import bound_kernel, programs
-from tumble.physics.run.columns import gpu_launch
+from tumble.physics.run import bound_kernel, programs, taichi_kernel
 
 from .interrupting import interrupted, interrupted_after_launch
 from .starts import run_in_columns
@@ -70,7 +69,7 @@ def equal(one, other):
 def test_while_taichi_compiles(driver, monkeypatch):
     """The job goes on in Taichi's thread after its caller has left, and moves nothing, even after a reset."""
     begin(driver, monkeypatch, anew=True)
-    compiled, begun, slow = bound_kernel.compiled, threading.Event(), [True]
+    compiled, begun, slow = taichi_kernel.compiled, threading.Event(), [True]
 
     def slowly(*arguments):
         begun.set()
@@ -78,8 +77,7 @@ def test_while_taichi_compiles(driver, monkeypatch):
             time.sleep(1.0)
         return compiled(*arguments)
 
-    for module in (bound_kernel, gpu_launch):
-        monkeypatch.setattr(module, "compiled", slowly)
+    monkeypatch.setattr(taichi_kernel, "compiled", slowly)
     for action in (lambda solver: solver.step(), lambda solver: solver.rollout(np.zeros((NUM_ENVS, 3, 1)))):
         solver = made()
         before, edits = solver.state_dict(), solver.edits
@@ -113,7 +111,7 @@ def test_a_job_that_has_not_begun_never_does():
     assert not done
 
 
-LAUNCHES = {"apart": (programs._Bound, "__call__"), "columns": (gpu_launch.ColumnKernel, "_launch")}
+LAUNCHES = {"apart": (programs._Bound, "__call__"), "columns": (bound_kernel.BoundKernel, "attempt")}
 
 
 @pytest.mark.parametrize(

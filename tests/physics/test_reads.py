@@ -6,7 +6,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Look, Show
-from tumble.physics.run.bound_kernel import BoundKernel
+from tumble.physics.run.bound_kernel import BoundTiles
 from tumble.physics.run.settings import Setting
 from tumble.physics.run.step import PIPELINE
 
@@ -20,13 +20,13 @@ NAMES = ("xpos", "qM", "qfrc_bias", "cinert", "xipos", "cfrc_ext", "geom_xpos", 
 @pytest.fixture
 def launches(monkeypatch):
     """Tiles of every launch since the last `clear`."""
-    seen, launch = [], BoundKernel.attempt
+    seen, launch = [], BoundTiles.attempt
 
     def launch_and_note(kernel):
         seen.append(int(kernel.call[Setting.TILES]))
         return launch(kernel)
 
-    monkeypatch.setattr(BoundKernel, "attempt", launch_and_note)
+    monkeypatch.setattr(BoundTiles, "attempt", launch_and_note)
     return seen
 
 
@@ -131,13 +131,13 @@ def test_a_picture_of_one_environment_evaluates_one(solver, launches):
 
 def test_a_picture_evaluates_kinematics_alone(solver, monkeypatch):
     """Whatever it shows but contacts; lights and frames of bodies, too."""
-    last, launch = [], BoundKernel.attempt
+    last, launch = [], BoundTiles.attempt
 
     def launch_and_note(kernel):
         last.append(int(kernel.call[Setting.LAST]))
         return launch(kernel)
 
-    monkeypatch.setattr(BoundKernel, "attempt", launch_and_note)
+    monkeypatch.setattr(BoundTiles, "attempt", launch_and_note)
     renderer = BatchRenderer(
         solver.model, 16, 16, look=Look(lights="file"), show=Show(sites=True, frames="body", tendons=True)
     )

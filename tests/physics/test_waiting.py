@@ -20,8 +20,7 @@ from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.machine.waiting import Waiting
 from tumble.physics.model import model as models
 from tumble.physics.rendering import write_video
-from tumble.physics.run import bound_kernel
-from tumble.physics.run.columns import gpu_launch
+from tumble.physics.run import taichi_kernel
 
 BALL = "<mujoco model='ball'><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>"
 
@@ -240,14 +239,10 @@ def test_compilation_by_taichi_is_told(told, monkeypatch):
     """As on a GPU, and where nothing can be compiled apart."""
     once = "once: N s so far"
     for what in ("the solver for this model", "pictures"):
-        compiled = told.before(f"compiling {what}, {once}", lambda *_: (None, None, None))
-        monkeypatch.setattr(gpu_launch, "compiled", compiled)
+        monkeypatch.setattr(taichi_kernel, "compiled", told.before(f"compiling {what}, {once}", lambda *_: {}[0]))
         options = {} if what.startswith("the") else {"what": what}
-        gpu_launch.ColumnKernel(ensure_runtime(), lambda: None, **options)._compile([])
-    text = f"compiling the solver for this model, {once}"
-    monkeypatch.setattr(bound_kernel, "compiled", told.before(text, lambda *_: {}[0]))
-    with pytest.raises(KeyError):
-        bound_kernel.Kernel(ensure_runtime(), None, lambda: None)._compile([], [])
+        with pytest.raises(KeyError):
+            taichi_kernel.TaichiKernel(ensure_runtime(), lambda: None, **options)._compile([])
 
 
 def test_a_film_is_told(told, tmp_path):

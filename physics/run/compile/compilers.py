@@ -44,11 +44,11 @@ def units_of_program(width: int, precision: str, features: Features) -> tuple[Pl
     """Return the units for a lane width, a precision and features, and their machine code by name."""
     store, job = shared_store(), _job(width, precision, features)
     key, plan = _stored_plan(job)
-    code = _stored(plan) if plan else {}
+    code = stored(plan.units) if plan else {}
     if plan is None or len(code) < len(plan.units):
         with Compilation(job) as compilation:
             plan = plan or compilation.plan()
-            code = _stored(plan)
+            code = stored(plan.units)
             code |= compilation.compile({name: key for name, key in plan.units.items() if name not in code})
         store.save(key, json.dumps(plan._asdict()).encode())
     return plan, code
@@ -70,10 +70,10 @@ def _stored_plan(job: dict[str, Any]) -> tuple[str, Plan | None]:
     return key, Plan(**json.loads(found)) if found else None
 
 
-def _stored(plan: Plan) -> dict[str, bytes]:
-    """Return the machine code of the plan's units that is in the store, by name."""
+def stored(keys: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the machine code that is in the store, by name; `keys` are those of the names."""
     store = shared_store()
-    found = {name: store.load(key) for name, key in plan.units.items()}
+    found = {name: store.load(key) for name, key in keys.items()}
     return {name: code for name, code in found.items() if code is not None}
 
 

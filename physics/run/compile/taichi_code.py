@@ -1,4 +1,4 @@
-"""Taichi in the compiling process: started for one precision, it gives the optimised code of kernels."""
+"""Kernels compiled by Taichi. In the compiling process it is started for one precision, and gives optimised code."""
 
 import warnings
 from collections.abc import Sequence
@@ -25,15 +25,25 @@ def optimised(kernel: Any, arguments: Sequence[Any]) -> str:
     """
     for path in Path().glob("*.ll"):
         path.unlink()
+    _, code = compiled(kernel, arguments)
+    for path in Path().glob("*.ll"):
+        _texts[id(code)] = code, path.read_text()
+    return _texts[id(code)][1]
+
+
+def compiled(kernel: Any, arguments: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the trace of a kernel, from which launch contexts are made, and its machine code.
+
+    Args:
+        kernel: the decorated function.
+        arguments: arguments of any call of it, for their types.
+    """
     program = impl.get_runtime().prog
     with warnings.catch_warnings(), quick_tracing():
         warnings.filterwarnings("ignore", message=".*Calling non-taichi function", category=SyntaxWarning)
         primal = kernel._primal
         traced = primal.compiled_kernels[primal.ensure_compiled(*arguments)]
-        compiled = program.compile_kernel(program.config(), program.get_device_caps(), traced)
-    for path in Path().glob("*.ll"):
-        _texts[id(compiled)] = compiled, path.read_text()
-    return _texts[id(compiled)][1]
+        return traced, program.compile_kernel(program.config(), program.get_device_caps(), traced)
 
 
 _texts: dict[int, tuple[Any, str]] = {}

@@ -24,12 +24,14 @@ class ScratchRows:
         offsets: first row of every field of lane numbers.
         widths: number of rows of every field of lane numbers.
         arrays: scratch that launches take as arguments.
+        rows: items of each array of the scratch on a CPU, of all workers.
         ints: the model's flat integers, header first.
         grown: number of times that the scratch has grown; then integers that are handed out have another layout.
     """
 
     sizes: dict[str, int]
     arrays: tuple[torch.Tensor, ...] = ()
+    rows: tuple[int, ...] = ()
     ints: torch.Tensor
     grown = 0
     _model: Model
@@ -65,7 +67,6 @@ class GrowingCapacity(ScratchRows):
 
     Attributes:
         workers: how many may work at once.
-        rows: items of each array of the scratch of all workers.
 
     Raises:
         ValueError, MemoryError: even the first capacities are too large (`scratch.workers_for`).

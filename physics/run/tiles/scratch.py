@@ -7,13 +7,13 @@ reads the array's address for every lane, and LLVM must assume that a store to a
 of an ant took five times as long.)
 """
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import taichi as ti
 
 from ...base.fields import OFFSET_BITS
+from ...machine import taichi_thread
 from ...machine.memory import GIB, available_memory
 from ...machine.runtime import Runtime
 from ...model.state.capacity import Capacity
@@ -37,11 +37,10 @@ class Scratch:
     Attributes:
         arrays: a field for each of `state.sizes.ARRAYS`.
         generation: a kernel goes on to work as long as this stays the same.
-        lock: held while the scratch is used or replaced. Do not call into Taichi's thread while holding it (deadlock).
     """
 
     def __init__(self, width: int, precision: str) -> None:
-        self.generation, self.lock = 0, threading.Lock()
+        self.generation = 0
         self._kinds, self._sizes = kinds(width, precision), FIRST
         self._place_all()
 
@@ -63,7 +62,7 @@ class Scratch:
         sizes = tuple(map(max, rows, self._sizes))
         if sizes == self._sizes:
             return
-        with self.lock:
+        with taichi_thread.launching:  # no kernel uses the scratch meanwhile
             self._sizes, numbers = sizes, self.trees
             try:  # not `tree.destroy`, after which all kernels would be compiled again
                 for tree in reversed(self._trees):

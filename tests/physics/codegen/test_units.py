@@ -11,8 +11,8 @@ import pytest
 import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.run import programs
-from tumble.physics.run.bound_kernel import Kernel
 from tumble.physics.run.programs import Program
+from tumble.physics.run.taichi_kernel import TaichiKernel
 
 from .kept import FALLING
 
@@ -83,6 +83,6 @@ def expect_same_bits(monkeypatch, name, lanes, precision):
     model = model_of(name)
     apart = memory_after_steps(model, lanes, precision, Program)
     monkeypatch.setattr(programs, "can_compile_apart", lambda: False)
-    together = memory_after_steps(model, lanes, precision, Kernel)
+    together = memory_after_steps(model, lanes, precision, TaichiKernel)
     assert apart.keys() == together.keys()
     assert not [name for name in apart if apart[name].tobytes() != together[name].tobytes()]
