@@ -5,6 +5,10 @@ in all lanes, or, if it has branches, in one lane after the other (`lane_by_lane
 which each lane may have or not. After each pair its points are appended to the contact list: the first point of each
 lane to one slot, then the second points. So the contacts of an environment are in the order of (pair, point), and do
 not depend on its neighbours.
+
+A terrain of hundreds of boxes has thousands of pairs with the geoms of a robot. They stand side by side in the list of
+pairs, those of one static geom after those of another, `model.pair_run` says how many they are, and all of them are
+skipped at once if nothing that moves is near the static geom.
 """
 
 import taichi as ti
@@ -12,10 +16,9 @@ import taichi as ti
 from ...base.math import Vec3, func
 from ...base.math.lanes import in_lanes_of
 from .broad.listed_pairs import geoms_of
-from .broad.static_pairs import box_around_moving, pairs_apart
 from .contact_point import ContactPoint
 from .contacts import append, looked_at
-from .poses import bounds_meet, boxes_meet, seen_from_root
+from .poses import bounds_meet, boxes_meet, seen_from_root, sphere_around
 
 LISTED_PAIRS = "near near_pair tile_nnear point_*"
 """The fields that stages with a work list load and store, for their declarations."""
@@ -110,3 +113,35 @@ def append_points(model, work, g1: ti.i32, g2: ti.i32, most: ti.i32):
 def _point(work, k: ti.i32):
     """Return point k of the current pair."""
     return ContactPoint(work.point_dist[k], work.point_pos[k], work.point_normal[k], work.point_tangent[k])
+
+
+FAR = 1e30
+
+
+@func
+def box_around_moving(model, work):
+    """Return the corners of the box around all moving geoms that have many static ones to meet, in every lane (m)."""
+    far = work.real(FAR)
+    low, high = Vec3(far, far, far), Vec3(-far, -far, -far)
+    for k in range(model.nrungeom):
+        pos, radius = sphere_around(model, work, model.run_geom[k])
+        low._assign(Vec3(ti.min(low.x, pos.x - radius), ti.min(low.y, pos.y - radius), ti.min(low.z, pos.z - radius)))
+        high._assign(
+            Vec3(ti.max(high.x, pos.x + radius), ti.max(high.y, pos.y + radius), ti.max(high.z, pos.z + radius))
+        )
+    return low, high
+
+
+@func
+def pairs_apart(model, work, p: ti.i32, low, high):
+    """Return how many pairs from p on have one static geom that is away from a box in all lanes; 0: none."""
+    count = 0
+    if p < model.npair:
+        if model.pair_run[p] > 0:
+            pos, radius = sphere_around(model, work, model.run_static[p])
+            near = (pos.x + radius >= low.x) & (pos.x - radius <= high.x)
+            near = near & (pos.y + radius >= low.y) & (pos.y - radius <= high.y)
+            near = near & (pos.z + radius >= low.z) & (pos.z - radius <= high.z)
+            if not work.lanes.any(work.lanes.mask(near)):
+                count = model.pair_run[p]
+    return count

@@ -11,6 +11,7 @@ import taichi as ti
 from ...base.fields import SMALL_BITS, below
 from ...base.math import func
 from ...base.stage import stage
+from ..dynamics.tree_matrix import multiply, multiply_body, solve_body, solve_from_root, solve_to_root
 from .bodies import body_motions, collect_wrenches, own_velocity, own_wrench
 from .cost import block_curve, block_force
 from .islands import list_blocks
@@ -28,7 +29,6 @@ from .problem import (
     set_scale,
     sums_along,
 )
-from .tree_products import multiply_mass, solve_preconditioner
 
 CLOSE = 10.0
 """Scaled gradient, in multiples of the tolerance, that ends the iteration: qacc then has a relative error of 1e-5."""
@@ -186,3 +186,28 @@ def _step(model, work, curve):
     search(model, work, 0, 1, False)
     work.tree_step[0] = ti.select(work.tree_done[0] > 0.5, work.real(0.0), work.tree_step[0])
     move_dofs(model, work, 0, 1)
+
+
+@func
+def solve_preconditioner(model, work, x):
+    """Overwrite `x` (nv,) by P^-1 x, with P the matrix of `preconditioner`."""
+    for t in range(model.ntree):
+        first = model.tree_dofadr[t]
+        if model.tree_is_body[t] == 1:
+            solve_body(first, work.M_pattern.start(first), work.H_L, work.H_inv, x)
+        else:
+            solve_to_root(first, first + model.tree_dofnum[t], work.M_pattern, work.H_L, x)
+            dofs = work.group_dofadr[t]  # without couplings every tree is a group
+            behind = dofs + work.group_dofnum[t]
+            solve_from_root(dofs, behind, work.group_dof, work.M_pattern, work.H_L, work.H_inv, x)
+
+
+@func
+def multiply_mass(model, work, x, y):
+    """Set `y` = M x; both (nv,)."""
+    for t in range(model.ntree):
+        first = model.tree_dofadr[t]
+        if model.tree_is_body[t] == 1:
+            multiply_body(first, work.M_pattern.start(first), work.M, x, y)
+        else:
+            multiply(first, first + model.tree_dofnum[t], work.M_pattern, work.M, x, y)

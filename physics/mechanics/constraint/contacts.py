@@ -1,9 +1,18 @@
-"""Contacts as constraints: the Jacobian of contact space, stiffness, reference acceleration, friction."""
+"""Contacts as constraints: the Jacobian of contact space, stiffness, reference acceleration, friction.
+
+A slot stands for a class of static geoms that have the same contact numbers (`collision.static_contacts`). If
+environments have numbers of their own, the geoms of a class may differ, and `OwnGeoms` gathers those of each lane.
+"""
+
+from typing import Any
 
 import taichi as ti
+from taichi.lang.impl import expr_init
 
+from ...base.fields import FieldView
 from ...base.hooks import CONTACT_PULL, CONTACT_VELOCITY
-from ...base.math import func
+from ...base.math import Lanes, func
+from ...base.math.lanes import traced
 from ...base.stage import stage
 from ..collision.contacts import complete_frame
 from ..collision.explicit_pairs import contact_margin, contact_pull, pair_of_contact
@@ -19,7 +28,6 @@ from .contact_parameters import (
     solref,
 )
 from .impedance import MINIMUM, impedance, regularizer
-from .own_geoms import of_lanes
 
 SOFTEST = {True: 1e-4, False: 2.4e-3}
 """The least mu^2 / impratio by which the rows of a pyramid are scaled in single precision, with `double_solver` and
@@ -157,3 +165,59 @@ def _entry(work, block: ti.i32, c, address: ti.i32, value, speed):
     """Store one entry of the Jacobian, and add its product with a dof's velocity to axis c of block_aref."""
     work.block_J[address + c] = value
     work.block_aref.at(block, c)._assign(work.block_aref.at(block, c) + value * speed)
+
+
+GATHERED = ("geom_margin", "geom_friction", "geom_solmix", "geom_solref", "geom_solimp")
+
+
+@traced
+def of_lanes(model: Any, work: Any, k: Any) -> Any:
+    """Return the model for the contact numbers of slot k: itself, unless the geoms of its lanes may differ in them."""
+    return OwnGeoms(model, work, k) if model.has.grid and model.has.parameters else model
+
+
+class OwnGeoms:
+    """A model whose contact numbers are those of the geoms that each lane has in a slot.
+
+    Args:
+        model: the model, with own numbers of environments.
+        work: the workspace.
+        k: the slot.
+    """
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, model: Any, work: Any, k: Any) -> None:
+        self._model, self._lanes = model, work.lanes
+        self._geoms = (
+            expr_init(work.con_geom1[k]),
+            *(expr_init(ti.cast(field[k], ti.i32)) for field in (work.con_own1, work.con_own2)),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._model, name)
+        return _Gathered(found, self._lanes, self._geoms) if name in GATHERED else found
+
+
+class _Gathered:
+    """A field of geoms, of which each lane has the item of its own geom."""
+
+    _data_oriented = True
+    _is_wrapped_kernel = True
+
+    def __init__(self, field: FieldView, lanes: Lanes, geoms: tuple) -> None:
+        self._field, self._lanes, self._geoms = field, lanes, geoms
+
+    @traced
+    def __getitem__(self, g: Any) -> Any:
+        return self.at(g, 0)
+
+    @traced
+    def at(self, g: Any, column: int) -> Any:
+        """Return one plain number of an item; g is the slot's geom 1 or 2."""
+        first, own1, own2 = self._geoms
+        items = expr_init(ti.select(g == first, own1, own2))
+        return self._field.gather(self._lanes, items, column, 1)[0]

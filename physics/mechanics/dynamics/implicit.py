@@ -2,11 +2,15 @@
 
 MuJoCo documentation, Computation: Numerical integration. With D = d(qfrc_passive + qfrc_actuator - qfrc_bias) / d qvel,
 (nv, nv) in N s/m or N m s/rad, the matrix M - dt D replaces M. It is unsymmetric and has entries for every dof with
-itself, its ancestors and its descendants (`tree_lu`). The unknown is drive_qacc - qacc, so that drive_qacc keeps the
+itself, its ancestors and its descendants. The unknown is drive_qacc - qacc, so that drive_qacc keeps the
 digits of qacc: (M - dt D) (drive_qacc - qacc) = dt D qacc.
 
 A passive force that depends on velocities adds its part of D by `hooks.FORCE_SLOPES`. As in MuJoCo, entries between
 two dofs of which neither is an ancestor of the other are left out.
+
+Unsymmetric matrices have the pattern of `tree_matrix`. If entry e of row i belongs to the ancestor j, `low[e]` is A_ij
+and `up[e]` is A_ji; the diagonal is in `low` only. Dofs are eliminated from the leaves to the roots without pivoting:
+there is no fill-in (Featherstone 2008, section 6.5, without the symmetry).
 """
 
 import taichi as ti
@@ -20,7 +24,6 @@ from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
 from .springs import damper_slope
 from .tendon_forces import entry_of
-from .tree_lu import factor_unsymmetric, solve_unsymmetric
 
 
 @func
@@ -133,3 +136,40 @@ def _bias_slopes(model, work, dt):
             if p > 0:
                 work.U[start + p] = work.U[start + p] + of_y * dt
                 work.drive_qacc[y] = work.drive_qacc[y] - of_y * dt * work.qacc[x]
+
+
+@func
+def factor_unsymmetric(n: ti.i32, pattern, low, up, inverse):
+    """Factor A in place by eliminating all n dofs; set `inverse` (n,) to the reciprocals of the pivots."""
+    for kk in range(n):
+        k = n - 1 - kk
+        base, count = pattern.start(k), pattern.count[k]
+        inv = 1.0 / low[base]
+        inverse[k] = inv
+        # subtract dof k's contribution from the rows and columns of its ancestors
+        for p in range(1, count):
+            to = pattern.start(pattern.column(base, p))
+            down, across = up[base + p] * inv, low[base + p] * inv
+            low[to] = low[to] - down * low[base + p]
+            for q in range(1, count - p):
+                low[to + q] = low[to + q] - down * low[base + p + q]
+                up[to + q] = up[to + q] - across * up[base + p + q]
+
+
+@func
+def solve_unsymmetric(n: ti.i32, pattern, low, up, inverse, x):
+    """Overwrite `x` by the solution y of A y = x, given the output of `factor_unsymmetric`."""
+    # from the leaves to the roots, then from the roots to the leaves
+    for kk in range(n):
+        k = n - 1 - kk
+        base = pattern.start(k)
+        share = x[k] * inverse[k]
+        for p in range(1, pattern.count[k]):
+            j = pattern.column(base, p)
+            x[j] = x[j] - up[base + p] * share
+    for i in range(n):  # ancestors have smaller numbers, so they come first
+        base = pattern.start(i)
+        value = x[i]
+        for p in range(1, pattern.count[i]):
+            value -= low[base + p] * x[pattern.column(base, p)]
+        x[i] = value * inverse[i]

@@ -7,12 +7,19 @@ child's, so elimination adds one contiguous range to another.
 
 Consecutive dofs i - 1 and i, where i - 1 is the parent of i, make a *supernode*: both are processed together, so that
 most numbers are loaded once for two uses. Along limbs and inside bodies most dofs pair up so.
+
+The 6x6 block of a free body has functions of its own, unrolled: operations and their order are the same, and loops and
+addresses are known while tracing.
 """
 
+from typing import Any
+
 import taichi as ti
+from taichi.lang.impl import expr_init
 
 from ...base.fields import ROW_BITS, SMALL_BITS, below
 from ...base.math import func
+from ...base.math.lanes import traced
 
 
 @func
@@ -227,3 +234,43 @@ def multiply(first: ti.i32, end: ti.i32, pattern, a, x, y):
                 y[j] = y[j] + entry * value
             y[i] = total
         i += 1 + supernode
+
+
+DOFS = 6
+
+
+def entry(i: int, p: int) -> int:
+    """Return the position, in the block, of the p-th entry of row i, which couples dofs i and i - p."""
+    return i * (i + 1) // 2 + p
+
+
+@traced
+def solve_body(first: Any, start: Any, a: Any, inverse: Any, x: Any) -> None:
+    """Solve as `tree_matrix.solve` does, for the six dofs from `first` on, whose rows start at `start`."""
+    found = [expr_init(x.at(first, i)) for i in range(DOFS)]
+    lower = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
+    # L^T y = x from the last dof to the first, then D L z = y from the first to the last
+    for i in reversed(range(DOFS)):
+        for p in range(1, i + 1):
+            found[i - p] = expr_init(found[i - p] - lower[entry(i, p)] * found[i])
+    for i in range(DOFS):
+        value = found[i] * inverse.at(first, i)
+        for p in range(1, i + 1):
+            value = value - lower[entry(i, p)] * found[i - p]
+        found[i] = expr_init(value)
+        x.at(first, i)._assign(found[i])
+
+
+@traced
+def multiply_body(first: Any, start: Any, a: Any, x: Any, y: Any) -> None:
+    """Multiply as `tree_matrix.multiply` does, for the six dofs from `first` on, whose rows start at `start`."""
+    given = [expr_init(x.at(first, i)) for i in range(DOFS)]
+    full = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
+    for i in range(DOFS):
+        # row i, and the entries of later rows in column i
+        total = full[entry(i, 0)] * given[i]
+        for p in range(1, i + 1):
+            total = total + full[entry(i, p)] * given[i - p]
+        for k in range(i + 1, DOFS):
+            total = total + full[entry(k, k - i)] * given[k]
+        y.at(first, i)._assign(total)

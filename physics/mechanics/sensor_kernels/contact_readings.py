@@ -9,6 +9,9 @@ import taichi as ti
 from ...base.hooks import CONTACT_PULL
 from ...base.math import Vec3, func
 from ...base.math.lanes import in_each_lane
+from ...base.shapes import ENTRIES, INSIDES
+from ...base.shapes.by_kind import by_kind
+from ...base.shapes.ray import MISS
 from ...base.stage import stage
 from ...files.mjmodel.contact_sensors import (
     ANGVEL,
@@ -29,8 +32,8 @@ from ...files.mjmodel.contact_sensors import (
     TORQUE,
     TOTAL,
 )
+from ..collision.closed_forms.primitives import clip
 from ..constraint.impedance import MINIMUM
-from .zones import inside_zone, ray_meets_zone
 
 _BEYOND = 1e30
 
@@ -285,3 +288,38 @@ def _velocity(model, one, k: ti.i32, which: ti.i32):
             own = motion.lin + motion.rot.cross(one.con_pos[k] - one.subtree_com[model.body_rootid[body]])
         velocity = velocity + own * (2.0 * side - 1.0)
     return Vec3(_row(one, k, 0).dot(velocity), _row(one, k, 3).dot(velocity), _row(one, k, 6).dot(velocity))
+
+
+@func
+def inside_zone(model, one, s: ti.i32, point):
+    """True if a point (m, world frame) is inside the site of sensor s, its surface left out."""
+    size, kind = model.zone_size[s], model.zone_type[s]
+    p = _turned_back(model, one, s, _from_centre(model, one, s, point))
+    return by_kind(kind, INSIDES, False, p, size, clip)
+
+
+@func
+def ray_meets_zone(model, one, s: ti.i32, point, ray):
+    """True if the ray (unit vector, world frame) from a point meets the site of sensor s, or begins inside of it."""
+    place = _turned_back(model, one, s, _from_centre(model, one, s, point))
+    along = _turned_back(model, one, s, ray)
+    p, d = ti.Vector([place.x, place.y, place.z]), ti.Vector([along.x, along.y, along.z])
+    size = ti.Vector([model.zone_size.at(s, 0), model.zone_size.at(s, 1), model.zone_size.at(s, 2)])
+    begin, kind = p.dot(d), model.zone_type[s]
+    near, back = p - d * begin, -d  # from the far side, against the ray
+    way = by_kind(kind, ENTRIES, size.x * 0.0 + MISS, size, near, back)
+    return way < MISS and -way >= begin
+
+
+@func
+def _from_centre(model, one, s: ti.i32, point):
+    """A point from the centre of the site, in the world's axes."""
+    body = model.zone_bodyid[s]
+    return point - (one.xpos[body] + one.xquat[body].rotate(model.zone_pos[s]))
+
+
+@func
+def _turned_back(model, one, s: ti.i32, vector):
+    """A vector of the world in the axes of the site."""
+    turn = one.xquat[model.zone_bodyid[s]] * model.zone_quat[s]
+    return turn.conjugate().rotate(vector)

@@ -1,13 +1,17 @@
-"""Accelerations of bodies, the forces between them, and momenta of subtrees: what a step does without.
+"""Quantities that a step does without: frames, accelerations of bodies, forces between them, momenta, limits in force.
 
-MuJoCo's cacc and cfrc_int (mj_rnePostConstraint), subtree_linvel and subtree_angmom (mj_subtreeVel).
+Axes of bodies and frames of sites are what tasks read most. The others are MuJoCo's cacc, cfrc_ext and cfrc_int
+(mj_rnePostConstraint), subtree_linvel and subtree_angmom (mj_subtreeVel), and readings of limit sensors.
 """
 
 import taichi as ti
 
+from ...base.hooks import CONTACT_PULL, EXTERNAL_FORCES, TENDON_FORCES
 from ...base.joints import dof_groups
 from ...base.math import SpatialMotion, Vec3, func
 from ...base.stage import stage
+from ..constraint.bodies import contact_frame, contact_wrench
+from ..dynamics.body_forces import applied_to
 from ..kinematics.center_of_mass import MASSLESS
 
 
@@ -96,3 +100,88 @@ def _center_velocity(model, work, b: ti.i32):
     """Return the velocity of the centre of mass of body b (m/s)."""
     motion = work.lanes.cast(work.cvel[b])
     return motion.lin + motion.rot.cross(work.xipos[b] - work.subtree_com[model.body_rootid[b]])
+
+
+@stage(reads="xpos xquat", writes="xmat site_xpos site_xmat")
+def body_and_site_frames(model, work):
+    """Set xmat of all bodies, and site_xpos and site_xmat of all sites.
+
+    A matrix is kept by its columns: those of the inverse rotation are the rows of these.
+    """
+    for b in range(model.nbody):
+        work.xmat.put(b, work.lanes.cast(work.xquat[b].conjugate().matrix()))
+    for s in range(model.nsite):
+        body = model.site_bodyid[s]
+        quat = work.xquat[body]
+        work.site_xpos.put(s, work.lanes.cast(work.xpos[body] + quat.rotate(model.site_pos[s])))
+        work.site_xmat.put(s, work.lanes.cast((quat * model.site_quat[s]).conjugate().matrix()))
+
+
+@func
+def forget_limit(model, work, row: ti.i32):
+    """Set the readings of a limit to those of one that is out of reach in all lanes."""
+    if row < model.nlimitsense:
+        work.limit_seen.put(row, 0)
+        work.limit_pos[row] = work.real(0.0)
+        work.limit_vel[row] = work.real(0.0)
+
+
+@func
+def note_limit(model, work, row: ti.i32, k: ti.i32, depth, speed):
+    """Keep the readings of a limit that is block k: `depth` (m or rad) from its margin, `speed` (m/s or rad/s)."""
+    if row < model.nlimitsense:
+        work.limit_seen.put(row, k + 1)
+        work.limit_pos[row] = ti.select(depth < 0.0, depth, work.real(0.0))
+        work.limit_vel[row] = ti.select(depth < 0.0, speed, work.real(0.0))
+
+
+@stage(when=lambda has: has.sensors, reads="limit_pos block_force limit_seen", writes="limit_force")
+def limit_forces(model, work):
+    """Set limit_force from the solver's forces."""
+    for row in range(model.nlimitsense):
+        force = work.real(0.0)
+        k = work.limit_seen[row]
+        if k > 0:
+            force = ti.select(work.limit_pos[row] < 0.0, work.block_force.at(k - 1, 0), force)
+        work.limit_force[row] = force
+
+
+@stage(
+    reads=(
+        "xfrc_applied inertial_offset com_offset subtree_com con_pos con_frame con_pull block_force con_geom1",
+        "con_geom2 block_dim applied tile_ncon tile_conadr",
+    ),
+    updates="cfrc_ext",
+    hooks=(EXTERNAL_FORCES, TENDON_FORCES),
+)
+def external_force(model, work):
+    """Set cfrc_ext (nbody,): torque (N m) and force (N) of the user, contacts, and parts.
+
+    They are about the centre of mass of the body's tree.
+    """
+    zero = work.real(0.0)
+    none = Vec3(zero, zero, zero)
+    for b in range(model.nbody):
+        work.cfrc_ext.put(b, SpatialMotion(none, none))
+    # Forces of the user at the centres of mass.
+    if work.applied[0] == 1:
+        for b in range(1, model.nbody):
+            force, torque = applied_to(work, b)
+            arm = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]
+            work.cfrc_ext.put(b, SpatialMotion(torque + arm.cross(force), force))
+    # Contact forces on both geoms, adhesive pull excluded.
+    for k in range(work.tile_ncon[0]):
+        block = work.tile_conadr[0] + k
+        pull = work.real(0.0)
+        if ti.static(not CONTACT_PULL.is_empty(model.has)):
+            pull = work.con_pull[k]
+        frame, dim = contact_frame(work.con_frame, k), work.block_dim[block]
+        push = contact_wrench(work, frame, work.block_force, block, dim, pull)
+        for side in range(2):
+            b = model.geom_bodyid[work.con_geom1[k] if side == 0 else work.con_geom2[k]]
+            if b > 0:
+                arm = work.con_pos[k] - work.subtree_com[model.body_rootid[b]]
+                wrench = SpatialMotion(push.rot + arm.cross(push.lin), push.lin) * (2.0 * side - 1.0)
+                work.cfrc_ext.put(b, work.cfrc_ext[b] + wrench)
+    for add_to in ti.static(EXTERNAL_FORCES.of(model.has)):
+        add_to(model, work)

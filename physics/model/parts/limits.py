@@ -16,7 +16,7 @@ from ...files.mjmodel.solver_params import has_uncommon_powers
 from ...files.mjmodel.tendons import tendon_dofs
 from ...mechanics.constraint.impedance import MINIMUM, impedance_of, regularizer
 from ...mechanics.constraint.rows import append_row, append_tendon, row_times
-from ...mechanics.sensor_kernels.limit_readings import forget_limit, note_limit
+from ...mechanics.sensor_kernels.motion_readings import forget_limit, note_limit
 from .limits_model import BALL_JOINT, LIMIT_RULES, limit_dofs, limit_values, tendon_limits
 from .part import LIMIT, ConstraintRows, Part
 

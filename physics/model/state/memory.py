@@ -116,7 +116,7 @@ BROAD_PHASE: tuple[Field, ...] = (
 """The order and axis from which a sweep starts in the next step. Results do not depend on them."""
 
 NARROW_PHASE: tuple[Field, ...] = (
-    _F("pair_axis", ("nwarm",), 1, "", "code of the axis that last separated a convex pair (`warm_start`); 0: none"),
+    _F("pair_axis", ("nwarm",), 1, "", "code of the axis that last separated a convex pair (`convex`); 0: none"),
 )
 """The axis from which the search of a convex pair starts in the next step. Results do not depend on it."""
 

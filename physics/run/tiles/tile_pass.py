@@ -8,12 +8,16 @@ import taichi as ti
 
 from ...base.math import func
 from ...base.stage import Stage
-from ...mechanics.constraint.external_force import external_force
 from ...mechanics.kinematics.center_of_mass import body_inertias, mass_centers
 from ...mechanics.sensor_kernels.contact_readings import contact_readings
-from ...mechanics.sensor_kernels.frame_readings import body_and_site_frames
-from ...mechanics.sensor_kernels.limit_readings import limit_forces
-from ...mechanics.sensor_kernels.motion_readings import body_accelerations, internal_forces, subtree_momenta
+from ...mechanics.sensor_kernels.motion_readings import (
+    body_accelerations,
+    body_and_site_frames,
+    external_force,
+    internal_forces,
+    limit_forces,
+    subtree_momenta,
+)
 from ...model.state.capacity import clear_required, within_capacity
 from ...model.state.snapshot import back_to_start, reject_nonfinite
 from ..settings import APPLIED_FORCES, CONTACTS_FULL, DOF_CONTROLS, NON_FINITE, Count, Setting

@@ -7,7 +7,7 @@ Readings are computed when they are asked for, and cost nothing otherwise. Most 
 a step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
 objects are made once, however many sensors look at them. What is read in the kernel, only in launches that are asked
 for it: contacts and limits, which only a kernel knows, as their number changes from step to step
-(`contact_readings.py` and `limit_readings.py` of `physics/mechanics/sensor_kernels`), and accelerations of bodies, the
+(`contact_readings.py` and `motion_readings.py` of `physics/mechanics/sensor_kernels`), and accelerations of bodies, the
 forces between them and momenta of subtrees (`motion_readings.py`). Sums along the tree took torch longer
 than a step of ants.
 

@@ -20,7 +20,7 @@ from ....files.mjmodel.pairs import explicit_pair_number, never_moves
 from ..pair_table import NO_ROW, PAIR_TABLE, rows_of
 
 WARM = 4
-"""The number of axes that a pair of a moving geom and a class keeps (`collision.warm_start`), for as many hits."""
+"""The number of axes that a pair of a moving geom and a class keeps (`collision.convex`), for as many hits."""
 ALIGNED = 1e-4
 """The share of a geom's width by which it may reach into a cell without being listed there."""
 LARGER = 1.25

@@ -3,6 +3,17 @@
 Shapes are cores with a radius around them (`support`). The distance of the surfaces is that of the cores minus both
 radii. Distance and depth are searched in one loop around a single call of `support`, which is most of the code. The
 model's `ccd_tolerance` and `ccd_iterations` are the tolerance and the most steps.
+
+If cores are apart, their distance less the radii is exact. If they overlap or nearly touch, MuJoCo seeks the depth of
+the whole shapes: spheres and capsules with their radii, and each shape with half the pair's margin around it. Such
+shapes are smooth, and many directions give a depth within `ccd_tolerance` of the least; which one is found depends on
+the path of the search. So Tumble takes the same path: the search restarts with support points moved outward. If
+`ccd_tolerance` is 1e-9 m or less, the result is that of the cores, which are searched in fewer steps.
+
+From step to step most near pairs stay separated along the same axis, so the search starts there. One support point
+along it proves that; a search from the start takes two to five. If it does not prove it, the search starts again, so
+results do not depend on the axis. An axis is stored as one number, exact in single precision: its components, scaled to
+at most 127, are bytes.
 """
 
 from typing import Any
@@ -10,7 +21,7 @@ from typing import Any
 import taichi as ti
 from taichi.lang.impl import expr_init
 
-from ....base.math import func
+from ....base.math import Vec3, func
 from ....base.math.lanes import LaneValue
 from ....base.shapes import SPHERE
 from ..closed_forms.primitives import zero_vector
@@ -27,12 +38,13 @@ from .epa import (
     take_shallowest,
     touching_face,
 )
-from .flat_sides import has_flats
+from .flat_sides import corner_of, has_flats, place_on
 from .gjk import (
     DEPTH,
     DISTANCE,
     FILL,
     FOUND,
+    NO_AREA,
     NOTHING,
     across,
     is_corner,
@@ -41,12 +53,10 @@ from .gjk import (
     refine,
     start_search,
 )
-from .inflated_shapes import allow_growth, shrink_corners, start_grown, wants_growth
 from .manifold import put_flat_contacts
 from .mpr import seek_portal
 from .support import core_radius, has_corners, place_geoms, support
 from .tilts import begin_turns, put_tilted, turn_geom, untilted
-from .warm_start import keep_axis, last_axis
 
 NEAR = 1e-9
 """Relative to the sizes of both shapes: at a smaller distance its direction is undefined, and EPA is used."""
@@ -69,7 +79,7 @@ class SearchLimits(LaneValue):
         exact: largest difference of the bounds of a depth.
         tolerance: largest difference of the bounds of a distance; 0: as small as rounding allows.
         touch: distance of the cores below which they have a depth, not a distance.
-        grow1: enlargement of geom 1 beyond its core while its depth is searched (`collision.inflated_shapes`).
+        grow1: enlargement of geom 1 beyond its core while its depth is searched (`convex`).
         grow2: the same for geom 2.
     """
 
@@ -338,3 +348,72 @@ def _put_first(model, one, g1: ti.i32, g2: ti.i32, search, face: ti.i32, middle,
             put_point(one, 0, contact, lanes.real(1.0))
             alone = 1
     return alone
+
+
+@func
+def allow_growth(model, one, g1: ti.i32, g2: ti.i32, limits):
+    """Set in `Limits` how far each geom of a pair grows (m); not at all with MPR or tilts, or a small ccd_tolerance."""
+    if ti.static(not (model.has.tilts or model.has.mpr)):
+        if model.ccd_follows == 1:
+            half = 0.5 * ti.max(detection_distance(model, g1, g2), 0.0)
+            limits.grow1 = core_radius(model, one, g1) + half
+            limits.grow2 = core_radius(model, one, g2) + half
+
+
+@func
+def wants_growth(model, search, limits):
+    """Return 1 if the cores overlap or nearly touch, so that the geoms grow; 0 if the search continues unchanged."""
+    deep = search.phase == DEPTH or search.phase == FILL
+    if search.phase == FOUND:
+        deep = search.square <= model.ccd_tolerance[0] * model.ccd_tolerance[0]
+    return ti.select(deep and search.grown == 0 and limits.grow1 + limits.grow2 > 0.0, 1, 0)
+
+
+@func
+def start_grown(model, one, search, limits, toward):
+    """Restart the search with the grown geoms; smooth shapes count as touching if closer than the tolerance."""
+    search.near, search.square = toward, one.ccd_lanes.real(1e30)
+    search.phase, search.trips, search.kept, search.grown = DISTANCE, 0, 0, 1
+    limits.tolerance = one.ccd_lanes.real(model.ccd_tolerance[0])
+    limits.exact = ti.max(limits.exact, limits.tolerance)
+    limits.touch = ti.max(limits.near, limits.tolerance)
+    limits.reach = one.ccd_lanes.real(0.0)
+
+
+@func
+def shrink_corners(model, one, g1: ti.i32, g2: ti.i32, corners: ti.i32):
+    """Move the points of both geoms at a face of the polytope back to the surfaces of the original shapes."""
+    for k in range(3):
+        corner = corner_of(corners, k)
+        on2 = one.ccd_on1[corner] - one.ccd_point[corner]
+        on1 = place_on(model, one, g1, 0, one.ccd_mark1[corner], one.ccd_on1[corner])
+        one.ccd_point.put(corner, on1 - place_on(model, one, g2, 1, one.ccd_mark2[corner], on2))
+        one.ccd_on1.put(corner, on1)
+
+
+LARGEST, MIDDLE, BYTE = 127.0, 128.0, 256.0
+
+
+@func
+def last_axis(one):
+    """Return the stored axis of the current pair; zero if there is none."""
+    lanes, code = one.ccd_lanes, one.ccd_lanes.real(0.0) + one.pair_axis[one.tile_pair[0]]
+    axis = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
+    if code > 0.0:
+        z = ti.floor(code / BYTE**2)
+        y = ti.floor((code - z * BYTE**2) / BYTE)
+        x = code - z * BYTE**2 - y * BYTE
+        axis = Vec3(x - MIDDLE, y - MIDDLE, z - MIDDLE)
+    return axis
+
+
+@func
+def keep_axis(one, search):
+    """Store the axis along which a search has found the shapes separated; none if it has found a contact."""
+    axis, code = search.near, one.ccd_lanes.real(0.0)
+    largest = ti.max(ti.abs(axis.x), ti.abs(axis.y), ti.abs(axis.z))
+    if search.phase != FOUND and largest > NO_AREA and largest < 1.0 / NO_AREA:
+        scale = LARGEST / largest
+        x, y, z = ti.round(axis.x * scale), ti.round(axis.y * scale), ti.round(axis.z * scale)
+        code = (x + MIDDLE) + (y + MIDDLE) * BYTE + (z + MIDDLE) * BYTE**2
+    one.pair_axis[one.tile_pair[0]] = one.lanes.cast(code)

@@ -40,7 +40,7 @@ class Search(LaneValue):
         turned: 1: a missing corner was searched in one direction without success, and is now searched in the opposite
             one.
         filled: 1: the last corner of the simplex was missing.
-        grown: 1: geoms are enlarged by their radii and half the margin each (`collision.inflated_shapes`).
+        grown: 1: geoms are enlarged by their radii and half the margin each (`convex`).
         points: number of corners of the polytope.
         faces: number of its faces.
         chosen: its face nearest to the origin.

@@ -3,10 +3,13 @@
 The surface pushes out whatever is below it. Each triangle pushes along its normal, each convex edge along directions
 between the normals beside it, and nothing else pushes: on a flat field of any cell size a solid has the contacts that
 it has on a plane. Of all places that touch a fixed rule keeps a few (`candidates`). With the option hfield="mujoco"
-contacts are MuJoCo's, those of prisms (`prisms`).
+contacts are MuJoCo's, those of prisms.
 
 The mid phase compares the box around a solid with the largest height under it. Only cells under the box are looked at,
 so the size of a field costs nothing.
+
+A prism is a convex piece under a triangle, tested by GJK and EPA, with one contact at most; a field has the first
+fifty, in the order of rows, columns and triangles.
 """
 
 import taichi as ti
@@ -20,13 +23,17 @@ from ..candidates import CLOSE, clear_candidates, reduce_candidates
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
 from ..contacts import looked_at
+from ..convex.convex import seek
+from ..convex.epa import touching_face
+from ..convex.gjk import FOUND
+from ..convex.support import core_radius
 from ..explicit_pairs import detection_distance
+from ..pair_table import PRISMS
 from ..poses import geom_axes, root_of, seen_from_root
 from ..work_list import lane_by_lane, list_pair, put_point
-from .ground_cells import ground_under, highest_below
-from .prisms import prism_contacts
+from .ground_cells import ground_under, highest_below, vertex
 from .round_on_ground import axis_on_ridges, ball
-from .solid_on_ground import corners_on_ground, curve_on_ground, solid_on_ridges
+from .solid_on_ground import corners_on_ground, curve_on_ground, piece_limits, solid_on_ridges
 
 
 @func
@@ -142,3 +149,61 @@ def _put(model, one, g1: ti.i32, contact, k: ti.i32):
     axes = lanes.cast(geom_axes(model, one, g1))
     pos = root_of(model, one, g1) + one.geom_offset[g1] + one.precise_lanes.cast(axes.times(contact.pos))
     put_point(one, k, ContactPoint(contact.dist, pos, axes.times(contact.normal), zero_vector(lanes)), lanes.real(1.0))
+
+
+TOP, SIZE = 3, 6
+"""The first corner of a prism's top, and the number of its corners."""
+
+
+@func
+def prism_contacts(model, one, g1: ti.i32, g2: ti.i32, ground, low, margin, routine):
+    """Call routine(model, one, g1, contact, number) for the contacts of a solid whose lowest height is `low`."""
+    found = 0
+    for r in range(ground.r0, ground.r1 + 1):
+        for c in range(ground.c0, ground.c1 + 1):
+            for side in range(2):
+                top = _set_prism(model, one, g1, ground, r, c, side)
+                if top + margin >= low and found < PRISMS:
+                    limits = piece_limits(model, one, g2, top, core_radius(model, one, g2) + margin)
+                    if model.ccd_follows == 1:
+                        limits.grow1 = 0.5 * margin
+                        limits.grow2 = core_radius(model, one, g2) + 0.5 * margin
+                    search = seek(model, one, g1, g2, limits, FOUND)
+                    if search.phase == FOUND:
+                        contact = _contact(model, one, g2, search, limits)
+                        if contact.dist < margin:
+                            routine(model, one, g1, contact, found)
+                            found += 1
+
+
+@func
+def _contact(model, one, g2: ti.i32, search, limits):
+    """Return the contact that a search has found, in the frame of the field."""
+    _face, between, on1 = touching_face(one, search, limits.seen)
+    normal, radius = one.ccd_normal[search.chosen], core_radius(model, one, g2)
+    shrunk1, shrunk2 = search.grown * limits.grow1, search.grown * limits.grow2
+    dist = shrunk1 + shrunk2 - one.ccd_height[search.chosen] - radius
+    pos = on1 - between * 0.5 - normal * (0.5 * (radius + shrunk1 - shrunk2))
+    return ContactPoint(dist, pos, normal, zero_vector(one.ccd_lanes))
+
+
+@func
+def _set_prism(model, one, g1: ti.i32, ground, r: ti.i32, c: ti.i32, side: ti.i32):
+    """Make the prism under a triangle the current piece; return its largest height (m)."""
+    lanes, top = one.ccd_lanes, one.ccd_lanes.real(-1e30)
+    center = zero_vector(lanes)
+    bottom = -lanes.real(model.hfield_size.at(model.geom_hfieldid[g1], 3))
+    for k in range(3):
+        # MuJoCo's order: (r + 1, c), (r, c), (r + 1, c + 1), then (r, c), (r + 1, c + 1), (r, c + 1).
+        step = k + side
+        corner = vertex(model, lanes, ground, r + 1 - step % 2, c + step // 2)
+        one.piece_corner.put(TOP + k, corner)
+        one.piece_corner.put(k, Vec3(corner.x, corner.y, bottom))
+        top = ti.max(top, corner.z)
+    one.piece_size[0] = SIZE
+    for k in range(SIZE):
+        center = center + one.piece_corner[k] * (1.0 / SIZE)
+    for k in range(SIZE):
+        one.piece_corner.put(k, one.piece_corner[k] - center)
+    one.ccd_frame.put(0, center)
+    return top
