@@ -19,7 +19,7 @@ from .solver_choice import CG, MPR, MUJOCO, TILTS
 STIFF = 5e3  # 1/s^2; MuJoCo's default contact has 2.8e3
 FAR = 1.0  # metres
 HARD = 4e3
-"""Hardness of contacts (`solver_params.pair_hardness`) beyond which single precision has stacked boxes move: at 3,700
+"""Hardness of contacts (`model.pair_hardness`) beyond which single precision has stacked boxes move: at 3,700
 they rest, at 10,000 they do not."""
 HARD_LOOP = 3e7
 """The same times the condition of the mass matrix, which measures how far single precision gets: at 4e6 a closed chain

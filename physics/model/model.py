@@ -10,7 +10,8 @@ import numpy as np
 from ..files.geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..files.geometry.store import GeometryStore
 from ..files.mjmodel.custom import CustomElementError
-from ..files.mjmodel.pairs import pair_condim, reference_overlaps
+from ..files.mjmodel.pairs import largest_explicit, pair_condim, reference_overlaps
+from ..files.mjmodel.solver_params import MAXIMP, MINIMP, MINVAL, reference_params
 from ..machine.scalars import as_flag
 from ..machine.waiting import Waiting
 from ..mechanics.collision.broad.broad_phase import choose_broad_phase, reference_order, split
@@ -25,13 +26,12 @@ from .loading.loading import (
     load_mjcf,
     load_mjmodel,
     load_mjspec,
+    load_urdf,
     one_line,
+    take_urdf_options,
 )
 from .loading.sanity import ModelLoadError, reject_beyond_single
-from .loading.urdf_loading import load_urdf, take_urdf_options
-from .same_frames import share_frames
 from .solver_choice import NO_CHOICES, Choices, choose_solver, default_max_contacts, take_choices
-from .solver_params import pair_hardness, pair_stiffness
 from .tables.pack import check_size, contact_pairs, pack, row_pairs
 
 
@@ -62,7 +62,7 @@ class Model:
         ignored_pairs: pairs of geoms (n, 2) that make no contacts because of `ignore_reference_overlaps`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
         rubs: True if contacts with friction are possible.
-        hardest_contact: the largest `solver_params.pair_hardness` of all possible contacts.
+        hardest_contact: the largest `pair_hardness` of all possible contacts.
         stiffest: the largest stiffness (1/s^2) of the reference acceleration among all possible contacts.
         sweep_order: the order of geoms along x in which a sweep starts in the reference state.
         sizes: named sizes of the fields of `model.fields`.
@@ -244,3 +244,83 @@ def _overlap_notes(mjm: mujoco.MjModel, pairs: np.ndarray | None) -> list[str]:
     names = [[mujoco.mj_id2name(mjm, mujoco.mjtObj.mjOBJ_GEOM, int(g)) or f"#{g}" for g in pair] for pair in pairs]
     listed = ", ".join(f"'{first}' and '{second}'" for first, second in names)
     return [f"no contacts between geoms that overlap at the reference pose (ignore_reference_overlaps): {listed}"]
+
+
+_BODY = int(mujoco.mjtSameFrame.mjSAMEFRAME_BODY)
+_INERTIA = int(mujoco.mjtSameFrame.mjSAMEFRAME_INERTIA)
+_BODY_TURN = int(mujoco.mjtSameFrame.mjSAMEFRAME_BODYROT)
+_INERTIA_TURN = int(mujoco.mjtSameFrame.mjSAMEFRAME_INERTIAROT)
+_ORIGIN, _STRAIGHT = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def share_frames(mjm: mujoco.MjModel) -> None:
+    """Write the replacing poses into fields that MuJoCo ignores and Tumble reads; MuJoCo's results do not change."""
+    _share(mjm.body_sameframe, np.arange(mjm.nbody), mjm.body_ipos, mjm.body_iquat, mjm)
+    _share(mjm.geom_sameframe, mjm.geom_bodyid, mjm.geom_pos, mjm.geom_quat, mjm)
+    _share(mjm.site_sameframe, mjm.site_bodyid, mjm.site_pos, mjm.site_quat, mjm)
+
+
+def _share(same: np.ndarray, body: np.ndarray, pos: np.ndarray, quat: np.ndarray, mjm: mujoco.MjModel) -> None:
+    """Replace poses of elements marked in `same`, (n,), by the body's origin or the inertial frame of body `body`."""
+    at, inertia = same == _BODY, same == _INERTIA
+    pos[at], pos[inertia] = _ORIGIN, mjm.body_ipos[body[inertia]]
+    turned, inertial = at | (same == _BODY_TURN), inertia | (same == _INERTIA_TURN)
+    quat[turned], quat[inertial] = _STRAIGHT, mjm.body_iquat[body[inertial]]
+
+
+MINMU = 1e-5  # mjMINMU
+
+
+def pair_stiffness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """Return the stiffness K (1/s^2) of the reference acceleration of contacts of pairs of geoms (n, 2).
+
+    Kernels mix the parameters of both geoms in the same way: see `constraint.contact_parameters`.
+    """
+    (first, second), mix = pairs.T, _share_of_first(mjm, pairs)[:, None]
+    equal = mjm.geom_priority[first] == mjm.geom_priority[second]
+    ref1, ref2 = mjm.geom_solref[first], mjm.geom_solref[second]
+    standard = (ref1[:, :1] > 0) & (ref2[:, :1] > 0) | ~equal[:, None]
+    solref = np.where(standard, mix * ref1 + (1 - mix) * ref2, np.minimum(ref1, ref2))
+    dmax = mix[:, 0] * mjm.geom_solimp[first, 1] + (1 - mix[:, 0]) * mjm.geom_solimp[second, 1]
+    mixed = reference_params(mjm, solref, np.clip(dmax, MINIMP, MAXIMP))[0]
+    own = reference_params(mjm, mjm.pair_solref, np.clip(mjm.pair_solimp[:, 1], MINIMP, MAXIMP))[0]
+    return largest_explicit(mjm, own, pairs, mixed)
+
+
+def pair_hardness(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """Return the hardness of contacts of pairs of geoms (n, 2): D of a row times its inverse inertia, a plain number.
+
+    The rows of a pyramid with friction mu have D in proportion to impratio / mu^2.
+    """
+    (first, second), mix = pairs.T, _share_of_first(mjm, pairs)
+    impedance = np.clip(mjm.geom_solimp[:, :2].max(axis=1), MINIMP, MAXIMP)
+    mixed = mix * impedance[first] + (1 - mix) * impedance[second]
+    mixed = _hardness(mjm, mixed, _pair_friction(mjm, pairs), pair_condim(mjm, pairs))
+    own = np.clip(mjm.pair_solimp[:, :2].max(axis=1), MINIMP, MAXIMP)
+    own = _hardness(mjm, own, mjm.pair_friction[:, 0], mjm.pair_dim)
+    return largest_explicit(mjm, own, pairs, mixed)
+
+
+def _hardness(mjm: mujoco.MjModel, impedance: np.ndarray, friction: np.ndarray, dim: np.ndarray) -> np.ndarray:
+    """Return the hardness of contacts with these impedances, friction coefficients and dimensions, (n,) each."""
+    hardness = impedance / (1.0 - impedance)
+    mu2 = np.maximum(friction, MINMU) ** 2
+    pyramid = (mjm.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL) & (dim > 1)
+    return np.where(pyramid, hardness * mjm.opt.impratio / (2.0 * mu2 * (1.0 + mu2)), hardness)
+
+
+def _share_of_first(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """Return the share (n,) of the first geom in what contacts of pairs (n, 2) mix."""
+    first, second = pairs.T
+    priority = mjm.geom_priority[first] - mjm.geom_priority[second]
+    weight = np.where(mjm.geom_solmix < MINVAL, 0.0, mjm.geom_solmix)
+    both = weight[first] + weight[second]
+    mix = np.where(both == 0.0, 0.5, weight[first] / np.where(both == 0.0, 1.0, both))
+    return np.where(priority > 0, 1.0, np.where(priority < 0, 0.0, mix))
+
+
+def _pair_friction(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
+    """Return the sliding friction of pairs (n, 2): that of the geom of higher priority, or the larger one."""
+    mu, priority = mjm.geom_friction[:, 0][pairs], mjm.geom_priority[pairs]
+    chosen = np.where(priority[:, 0] > priority[:, 1], mu[:, 0], mu[:, 1])
+    return np.where(priority[:, 0] == priority[:, 1], mu.max(axis=1, initial=0.0), chosen)

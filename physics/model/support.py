@@ -15,14 +15,13 @@ from ..base.shapes import HFIELD
 from ..files.geometry.compiled_mesh import legacy_volume_of, triangles_of, volume_of
 from ..files.geometry.names import type_name
 from ..files.geometry.visual import MESH_TYPES
-from ..files.mjmodel.equalities import ROWS as EQUALITY_ROWS
+from ..files.mjmodel.equalities import EQUALITY_ROWS
 from ..files.mjmodel.pairs import contacts_disabled, idle_explicit_pairs, possible_pairs
 from ..files.mjmodel.sensors import refused_sensors
 from ..files.mjmodel.unsupported import Unsupported
 from .element_locations import KINDS, Elements, ModelSource, Places
-from .pairs import has_narrow_phase
 from .parts import PARTS
-from .rules import RULES
+from .rules import RULES, has_narrow_phase
 from .tables.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, Flag, role
 
 _OVERWEIGHT = 0.05

@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 from tumble.physics.files.geometry.decomposition import MeshOptions
 from tumble.physics.files.urdf.spec import urdf_options
-from tumble.physics.model.loading.loading import check_supported
+from tumble.physics.model.loading.loading import check_supported, load_urdf
 from tumble.physics.model.loading.sanity import ModelLoadError
-from tumble.physics.model.loading.urdf_loading import load_urdf
 from tumble.physics.model.support import UnsupportedModelError
 
 LOADS, BALANCED, LIGHT, FAILS = "loads", "balance_inertia", "least_mass", "fails"

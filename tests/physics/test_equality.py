@@ -9,7 +9,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.tables.coupled_dofs import coupled_parents
+from tumble.physics.model.tables.pack import coupled_parents
 from tumble.physics.solver.solver import NON_FINITE
 
 from .parity.catalogue import load

@@ -10,7 +10,7 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.model import condition as conditions
 from tumble.physics.model.condition import closed_condition, condition, worst_condition
 from tumble.physics.model.features import needs_double_solver
-from tumble.physics.model.solver_params import pair_hardness
+from tumble.physics.model.model import pair_hardness
 
 from ..test_architecture import ROOT
 from ..widths import WIDTH

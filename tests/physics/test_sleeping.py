@@ -9,7 +9,7 @@ import torch
 
 import tumble
 from tumble.physics import Model, RigidSolver
-from tumble.physics.model.parts.sleeping_model import least_of_cycles
+from tumble.physics.model.parts.sleeping import least_of_cycles
 
 LANES, EVERY = 4, 5
 FOLLOWS = 1e-6

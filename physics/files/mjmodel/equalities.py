@@ -10,7 +10,7 @@ from .tendons import tendon_dofs
 _D, _EQ = mujoco.mjtDisableBit, mujoco.mjtEq
 CONNECT, WELD, JOINT = int(_EQ.mjEQ_CONNECT), int(_EQ.mjEQ_WELD), int(_EQ.mjEQ_JOINT)
 TENDON = int(_EQ.mjEQ_TENDON)
-ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
+EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
 """Rows of each type that Tumble has."""
 SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
@@ -19,7 +19,7 @@ def equality_rows(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the rows of every equality (neq,), whether it is active or not; 0 where it couples nothing that moves."""
     if disabled(mjm, _D.mjDSBL_EQUALITY, _D.mjDSBL_CONSTRAINT):
         return np.zeros(mjm.neq, int)
-    rows = [ROWS.get(int(kind), 0) for kind in mjm.eq_type]
+    rows = [EQUALITY_ROWS.get(int(kind), 0) for kind in mjm.eq_type]
     return np.array([n if len(equality_dofs(mjm, e)) else 0 for e, n in enumerate(rows)], int)
 
 

@@ -18,7 +18,13 @@ Sizes are those of the model (`model.fields`), those of parts (`physics/model/pa
 - nacting: nu if a mechanism changes the controls, else 0.
 - nsensed: readings of sensors that read contacts; nlimitsense: nlimit if sensors read limits, else 0.
 - nsweep and nsweeprow: geoms that a sweep covers; nlisted: pairs that it finds near.
-- ngridcon: ncon with a grid of static geoms, else 0; `grid_fields` has other sizes of a grid.
+- ngridcon: ncon with a grid of static geoms, else 0; ngridone: 1 with a grid, else 0; ngridgeom: moving geoms that meet
+  static ones of the grid; nstatichit: static geoms found near them, of all lanes; nstaticstart: lists of these, one for
+  each moving geom and lane, and one; nstaticlane: lanes; nstaticnear: static geoms, and one; nclasspair: pairs of
+  moving geoms and classes.
+- with noslip, else 0: nslipcon: contact slots; nslipblock: blocks; nslipdof and nslipy: dofs and numbers in the rows of
+  friction of all blocks; nslipv: nv; nsliptree: ntree; nslipaxis: the largest number of axes of friction of a contact;
+  nslipentry: entries of a symmetric matrix of that size.
 
 The sizes in `GROWING_SIZES` are current capacities and may grow (`capacity`).
 """
@@ -27,10 +33,7 @@ from dataclasses import replace
 
 from ...base.fields import Field
 from ..parts import PARTS
-from .grid_fields import GRID, GRID_INDICES
 from .memory import MEMORY, START
-from .noslip_fields import NOSLIP, NOSLIP_GROWING_SIZES, NOSLIP_INDICES
-from .solver_fields import SOLVER, TREES
 
 _F = Field
 
@@ -228,6 +231,117 @@ OF_PARTS: tuple[Field, ...] = tuple(field for part in PARTS for field in part.sc
 """Quantities of mechanisms (`physics/model/parts`)."""
 _OF_OWN_NUMBERS = frozenset(field.name for part in PARTS if part.wanted_with for field in part.scratch)
 
+
+NOSLIP: tuple[Field, ...] = (
+    _F("slip_u", ("nslipv",), 1, "", "factor of M times the change of qacc since the start of noslip"),
+    _F("slip_start", ("nslipv",), 1, "", "slip_u before the first sweep"),
+    _F("slip_column", ("nslipv",), 1, "", "the current row of a Jacobian"),
+    _F("slip_y", ("nslipy",), 1, "", "rows of friction divided by the factor of M, on the dofs in slip_dof"),
+    _F("slip_A", ("nslipblock",), 15, "1/kg", "J M^-1 J' of the axes of friction of a block, by rows to the diagonal"),
+    _F("slip_island", ("nsliptree",), 1, "", "as tree_island"),
+    _F("slip_gain", ("nsliptree",), 1, "J/s^2", "decrease of the cost of the tree's blocks in the current iteration"),
+    _F("slip_trace", ("nsliptree",), 1, "kg", "trace of the tree's M"),
+    _F("slip_done", ("nsliptree",), 1, "", "mask: the tree's island has converged"),
+    _F("slip_left", ("nslipaxis",), 1, "m/s^2 or rad/s^2", "residual of each axis of the current contact"),
+    _F("slip_b", ("nslipaxis",), 1, "", "linear part of the contact's cost"),
+    _F("slip_v", ("nslipaxis",), 1, "", "friction force divided by the coefficients, at the current trial"),
+    _F("slip_w", ("nslipaxis",), 1, "", "slip_v divided by the factor in slip_P"),
+    _F("slip_force", ("nslipaxis",), 1, "N, N m", "friction force of the current contact"),
+    _F("slip_P", ("nslipentry",), 1, "", "factor of the contact's slip_A, scaled and shifted"),
+    _F("slip_pivot", ("nslipaxis",), 1, "", "pivots of that factor"),
+)
+NOSLIP_INDICES: tuple[Field, ...] = (
+    _F("slip_order", ("nslipcon",), 1, "", "contact slots in MuJoCo's order"),
+    _F("slip_bodies", ("nslipcon",), 1, "", "first sort key of a slot: both bodies, packed"),
+    _F("slip_geoms", ("nslipcon",), 1, "", "second sort key: both geoms, packed, or below 0 the explicit pair"),
+    _F("slip_front", ("nslipv",), 1, "", "current dofs on the paths from a block's dofs to the roots; -1: past it"),
+    _F("slip_dof", ("nslipdof",), 1, "", "dofs of the rows of each block, in descending order"),
+    _F("slip_dofadr", ("nslipblock",), 1, "", "first dof of the block in slip_dof"),
+    _F("slip_dofnum", ("nslipblock",), 1, "", "number of dofs of the block in slip_dof"),
+    _F("slip_yadr", ("nslipblock",), 1, "", "first number of the block's rows in slip_y"),
+    _F("tile_slipdof", ("one",), 1, "", "entries of slip_dof in use in this tile"),
+    _F("tile_slipy", ("one",), 1, "", "entries of slip_y in use in this tile"),
+)
+NOSLIP_GROWING_SIZES = frozenset(("nslipcon", "nslipblock", "nslipdof", "nslipy"))
+"""Sizes that grow with the number of contacts."""
+
+
+TREES: tuple[Field, ...] = (
+    _F("tree_island", ("nsolve",), 1, "", "least tree of the tree's island in the lane"),
+    _F("tree_part", ("nsolve",), 4, "", "terms of the tree in sums over its island"),
+    _F("tree_scale", ("nsolve",), 1, "1/kg", "scale of gradients and improvements"),
+    _F("tree_gradient", ("nsolve",), 1, "", "scaled length of the gradient"),
+    _F("tree_improvement", ("nsolve",), 1, "J/s^2", "decrease of the cost in the last step"),
+    _F("tree_niter", ("nsolve",), 1, "", "number of iterations"),
+    _F("tree_done", ("nsolve",), 1, "", "mask: converged"),
+    _F("tree_full_step", ("nsolve",), 1, "", "mask: take a step of length 1, without a line search"),
+    _F("tree_polish", ("nsolve",), 1, "", "mask: converged after one more step along the current direction"),
+    _F("tree_step", ("nsolve",), 1, "", "step length along the current direction"),
+    _F("tree_change", ("nsolve",), 1, "J/s^2", "change of the cost in that step"),
+    _F("tree_linear", ("nsolve",), 1, "J/s^2", "derivative at step 0 of the cost without constraints"),
+    _F("tree_quadratic", ("nsolve",), 1, "J/s^2", "second derivative of that cost"),
+    _F("tree_enough", ("nsolve",), 1, "J/s^2", "largest derivative of the cost that counts as zero"),
+    _F("tree_low", ("nsolve",), 1, "", "lower end of the bracket: the cost still falls there"),
+    _F("tree_high", ("nsolve",), 1, "", "upper end of the bracket: the cost rises there"),
+    _F("tree_move", ("nsolve",), 1, "", "change of the step from the previous trial to this one, with elliptic cones"),
+    _F(
+        "tree_curve",
+        ("nsolve",),
+        1,
+        "J/s^2",
+        "second derivative of the blocks' cost, plus tree_part column 3, at the previous trial; -1e30: none",
+    ),
+    _F("tree_settled", ("nsolve",), 1, "", "mask: the step length is final"),
+)
+"""Variables of a solver for each tree; trees of one island have equal values in all but `tree_part`. Conjugate
+gradients solve all trees as one."""
+
+SOLVER: tuple[Field, ...] = (
+    _F("dqacc", ("nv",), 1, "m/s^2 or rad/s^2", "qacc minus its value at the solver's start"),
+    _F("M_dqacc", ("nv",), 1, "N or N m", "M dqacc"),
+    _F("gradient", ("nv",), 1, "N or N m", "gradient of the cost"),
+    _F("search", ("nv",), 1, "m/s^2 or rad/s^2", "Newton direction"),
+    _F("M_search", ("nv",), 1, "N or N m", "M search"),
+    _F("H_L", ("nH",), 1, "", "unit triangular factor of the Hessian"),
+    _F("H", ("nH",), 1, "kg or kg m^2", "Hessian M + J^T D J, stored by rows as M, in the pattern of H_colind"),
+    _F("H_inv", ("nv",), 1, "", "inverse of D in H = L^T D L"),
+    _F("weight_change", ("cone",), 1, "kg", "change of the current block_weight"),
+    _F("cone_row", ("six",), 1, "", "change of a block's weight times a column of its Jacobian, axis by axis"),
+    _F("cross_change", ("cone",), 1, "kg", "change of the current cone_weight"),
+    _F("own_behind", ("one",), 2, "", "end of the lane's contacts of two moving bodies, and of all its contacts"),
+    _F("own_slot", ("nown",), 1, "", "contact slot of the lane's own k-th contact"),
+    _F("own_body", ("nown",), 2, "", "both bodies; 0: the body does not move"),
+    _F("own_arm", ("nown",), 6, "m", "contact position from the centre of mass of either body's tree"),
+    _F("own_frame", ("nown",), 9, "", "as con_frame"),
+    _F("own_D", ("nown",), 5, "kg", "stiffness of the rows of each axis after the first"),
+    _F("own_friction", ("nown",), 5, "", "as block_friction"),
+    _F("own_mu", ("nowncone",), 1, "", "as cone_mu"),
+    _F("own_jar", ("nown",), 6, "m/s^2 or rad/s^2", "as block_jar"),
+    _F("own_Jv", ("nown",), 6, "m/s^2 or rad/s^2", "as block_Jv"),
+    _F("own_force", ("nown",), 6, "N, N m", "as block_force"),
+    _F("own_push", ("nown",), 6, "N m, N", "torque and force on geom 2 in the world's axes"),
+    _F("side_contact", ("nside",), 1, "", "own contact of the lane that acts on the body of the list"),
+    _F("side_arm", ("nside",), 3, "m", "contact position from the centre of mass of the body's tree"),
+    _F("side_sign", ("nside",), 1, "", "+1: the body carries geom 2, -1: it carries geom 1"),
+    _F("body_sides", ("ncgbody",), 1, "", "number of contacts of the lane that act on the body"),
+    _F("cg_change", ("ncgdof",), 1, "N or N m", "change of the gradient in the last step"),
+    _F("cg_scaled", ("ncgdof",), 1, "m/s^2 or rad/s^2", "gradient divided by the preconditioner"),
+    _F(
+        "cg_motion",
+        ("ncgbody",),
+        6,
+        "rad/s^2, m/s^2",
+        "body motion along the search direction, about its tree's centre of mass",
+    ),
+    _F("cg_wrench", ("ncgbody",), 6, "N m, N", "wrench of all contacts on the body, about its tree's centre of mass"),
+    _F("cg_stiffness", ("ncgbody",), 21, "kg m^2, kg m, kg", "6x6 stiffness of all contacts of the body"),
+    _F("qacc", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration"),
+    _F("qfrc_constraint", ("nv",), 1, "N or N m", "constraint forces on the dofs"),
+    _F("cfrc_ext", ("nbody",), 6, "N m, N", "contact force on the body about the tree's centre of mass"),
+    _F("solver_niter", ("one",), 1, "", "iterations of the constraint solver"),
+)
+
+
 QUANTITIES: tuple[Field, ...] = (
     *(field for group in MEMORY.values() for field in group),
     *START,
@@ -251,6 +365,53 @@ GROWING_SIZES = NOSLIP_GROWING_SIZES | frozenset(
 """Sizes that grow on demand (`capacity`)."""
 GROWING_FIELDS = frozenset(f.name for f in QUANTITIES if not GROWING_SIZES.isdisjoint(f.dims))
 """Quantities with a size in `GROWING_SIZES`."""
+
+
+GRID: tuple[Field, ...] = (
+    _F("grid_low", ("ngridgeom",), 3, "m", "lower corner of a box around a moving geom and its margin"),
+    _F("grid_high", ("ngridgeom",), 3, "m", "upper corner of that box"),
+    _F("grid_center", ("ngridgeom",), 3, "m", "centre of the moving geom"),
+    _F("grid_axes", ("ngridgeom",), 9, "", "axes of the moving geom"),
+    _F("grid_half", ("ngridgeom",), 3, "m", "half sides of a box around its core"),
+    _F("grid_reach", ("ngridgeom",), 1, "m", "its radius around the core, and its margin"),
+    _F("grid_under", ("ngridone",), 6, "", "first and last block under a tree along x, and along y; range of z there"),
+    _F("grid_range", ("ngridgeom",), 5, "", "first and last cell under the box along x, and along y; 1: there are any"),
+    _F("static_pos", ("ngridone",), 3, "m", "geom_pos of the lane's static geom in the pair that is being processed"),
+    _F("static_quat", ("ngridone",), 4, "", "geom_quat of it"),
+    _F("static_size", ("ngridone",), 3, "m", "geom_size of it"),
+    _F("static_half", ("ngridone",), 3, "m", "geom_half of it"),
+    _F("static_rbound", ("ngridone",), 1, "m", "geom_rbound of it"),
+    _F("static_detect", ("ngridone",), 1, "m", "geom_detect of it"),
+    _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
+)
+"""Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""
+
+GRID_INDICES: tuple[Field, ...] = (
+    _F(
+        "static_hit",
+        ("nstatichit",),
+        1,
+        "",
+        "static geom near a moving one: its index in static_geom",
+        small=True,
+    ),
+    _F("static_pair", ("nstatichit",), 1, "", "pair of the moving geom and the class of the static one"),
+    _F(
+        "static_start",
+        ("nstaticstart",),
+        1,
+        "",
+        "first of these entries for each moving geom and lane",
+    ),
+    _F("static_next", ("nstaticlane",), 1, "", "next entry of the lane for the current pair"),
+    _F("static_near", ("nstaticnear",), 1, "", "static geoms whose boxes meet that of a moving geom, by index"),
+    _F("class_hit", ("nclasspair",), 1, "", "1: a static geom of the class is near the moving geom in some lane"),
+    _F("tile_nstatic", ("ngridone",), 1, "", "entries of static_hit in use"),
+    _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),
+)
+"""Static geoms that a grid finds near moving ones, for each lane by itself."""
+
+
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
     sorted(
         (*QUANTITIES, *WRAPPING, *POINTS, *HULLS, *SWEEP, *GRID, *PARAMETERS),

@@ -1,6 +1,7 @@
 """The numbers of `model.fields` from a compiled `mujoco.MjModel`: every rule that is fixed when a model is loaded."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from types import MappingProxyType
 
 import mujoco
@@ -21,10 +22,9 @@ from ...mechanics.collision.broad.static_grid_model import WARM, grid_sizes, gri
 from ...mechanics.collision.pair_table import PAIR_TABLE, rows_of
 from ...mechanics.dynamics.actuation import IDLE, PLAIN
 from ..condition import worst_condition
-from ..pairs import has_narrow_phase
 from ..parts import ACTUATOR_KINDS, PARTS, ROWS
 from ..parts.part import EQUALITY, FRICTION
-from .coupled_dofs import coupled_parents
+from ..rules import has_narrow_phase
 from .distance_fields import FieldOptions, distance_field_sizes, distance_field_values
 from .fields import INTEGERS, OPTIONS, REALS
 from .height_fields import field_sizes, field_values
@@ -312,3 +312,33 @@ def _warm_pairs(pair_start: np.ndarray, class_start: np.ndarray) -> int:
     listed, gridded = (int(starts[_CONVEX[-1] + 1] - starts[_CONVEX[0]]) for starts in (pair_start, class_start))
     count = listed + WARM * gridded
     return count if count <= MOST_WARM else 0
+
+
+def coupled_parents(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return the parent (nv,) of each dof in the tree that gives the Hessian's pattern; -1 for a root.
+
+    It is the kinematic tree, with two branches merged into one path if a constraint row couples them. Contacts merge
+    branches in the same way at run time (`constraint.hessian_pattern`).
+    """
+    return joined_paths(mjm.dof_parentid, (dofs for rows in ROWS for dofs in rows.couples(mjm)))
+
+
+def joined_paths(parents: np.ndarray, coupled: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the parents (nv,) of a tree in which the dofs of each array in `coupled` are on one path to the root."""
+    parent = np.array(parents)
+    for dofs in coupled:
+        for i, j in pairwise(dofs):
+            _join(parent, int(i), int(j))
+    return parent
+
+
+def _join(parent: np.ndarray, i: int, j: int) -> None:
+    """Merge the paths from i and from j to the root into one, in descending order."""
+    low, high = min(i, j), max(i, j)
+    while low != high:
+        up = int(parent[high])
+        if up < low:
+            parent[high] = low
+            low, high = up, low
+        else:
+            high = up

@@ -14,7 +14,7 @@ from tumble.physics.files.mjmodel.pairs import (
 )
 from tumble.physics.mechanics.collision.narrow_phase import ROUTINES
 from tumble.physics.mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
-from tumble.physics.model.pairs import has_narrow_phase
+from tumble.physics.model.rules import has_narrow_phase
 
 from ...models.random_models import random_model
 from ..parity.catalogue import load, names
