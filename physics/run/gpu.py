@@ -3,24 +3,35 @@
 A step covers the whole batch. Environments whose outputs became stale by a change from outside are marked on the
 device. The launch that renews them covers the whole batch, too, and the threads of other environments return at once.
 So the host need not know which are stale, and never waits for the device.
+
+Arrays are in columns, (numbers, environments), so that the threads of a warp, which execute the same instruction, read
+neighbouring words. The kernel is as on a CPU with one lane (`tile_pass`).
 """
 
 from collections.abc import Collection
 from functools import partial
+from typing import Any
 
+import taichi as ti
 import torch
 
+from ..base.math import Lanes, with_types
 from ..machine.memory import require_memory
 from ..machine.runtime import Runtime
+from ..mechanics.constraint.hessian_pattern import lay_out_dofs
 from ..model.features import Features
 from ..model.model import Model
 from ..model.state.capacity import most_capacity
 from ..model.state.sizes import all_sizes, bytes_of, flat_integers, kinds, scratch_rows, stored_numbers
+from ..model.state.views import ColumnWorkspace, ModelView
 from .bound_kernel import BoundKernel, Kernel
 from .columns.columns import Columns
-from .columns.gpu_kernel import make_column_kernel
+from .kernel import argument_types
+from .settings import Setting
 from .taichi_kernel import TaichiKernel, nothing_to_do
 from .tiles.growing import ScratchRows
+from .tiles.tile_pass import run_tile, spread_parameters
+from .tiles.tile_view import Arguments, ColumnView
 
 MOST_NUMBERS = (1 << 31) - 1
 """The most numbers of an array of all environments together: indices in kernels have 32 bits."""
@@ -113,3 +124,52 @@ class FullCapacity(ScratchRows):
     def make_differ(self) -> None:
         """Allocate scratch that has space for own numbers of environments."""
         self._lay_out(parameters=True)
+
+
+BLOCK = 32
+"""Threads of a block: one warp, as the threads of a block share nothing."""
+
+
+def make_column_kernel(dtype: Any, features: Features) -> Any:
+    """Return the kernel for one precision, with the optional code of `features`."""
+    lanes = Lanes(1, dtype)
+    real, whole, double = (ti.types.ndarray(kind, 2) for kind in (dtype, ti.i32, ti.f64))
+    columns = {"numbers": real, "indices": whole, "doubles": double, "convex": double}
+    columns |= {"memory": real, "counts": whole, "own": double}
+
+    @ti.kernel
+    @with_types(argument_types(lanes) | columns)
+    def run(
+        ints,
+        reals,
+        precise,
+        numbers,
+        indices,
+        doubles,
+        convex,
+        memory,
+        counts,
+        own,
+        call,
+        rows,
+        out,
+        dump,
+        controls,
+        track,
+        own_rows,
+        left,
+    ):
+        ti.loop_config(block_dim=BLOCK)
+        # call.AGAIN 1: only environments that are marked in `left`
+        for env in range(memory.shape[1]):
+            if call[Setting.AGAIN] == 0 or left[env] == 1:
+                model = ModelView(ints, reals, precise, features)
+                work = ColumnWorkspace(lanes, ints, (numbers, indices, doubles, convex), env, features)
+                arrays = Arguments(memory, counts, own, own_rows, call, rows, out, dump, controls, track, left)
+                if ti.static(features.parameters):
+                    model.set_env_parameters(work)
+                spread_parameters(model, work, reals, precise)
+                lay_out_dofs(model, work)
+                run_tile(model, work, ColumnView(lanes, arrays, env))
+
+    return run

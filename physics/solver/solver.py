@@ -1,7 +1,7 @@
 """RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,7 +20,6 @@ from ..run.interface import CLOSED, STATE, ClosedSolverError
 from ..run.programs import lanes_of_one
 from ..run.settings import CONTACTS_FULL, NON_FINITE
 from .readout.derived import sources_of
-from .readout.returned import Trajectory
 from .sensors import sensor_sources
 from .user.environments import Environments
 from .user.inputs import Inputs
@@ -45,6 +44,13 @@ def lanes_by_default(num_envs: int, runtime: Runtime, model: Model) -> int:
     if num_envs > 1 or runtime.columns:
         return runtime.lanes
     return lanes_of_one(runtime, Features.of(model, runtime.precision == "32"))
+
+
+class Trajectory(NamedTuple):
+    """The states after each of a sequence of steps: `qpos` (num_envs, nstep, nq) and `qvel` (num_envs, nstep, nv)."""
+
+    qpos: torch.Tensor
+    qvel: torch.Tensor
 
 
 class RigidSolver(SolverNames):

@@ -15,10 +15,10 @@ from taichi.lang.expr import Expr
 
 from tumble.physics.base.fields import FieldView
 from tumble.physics.base.math import Lanes
-from tumble.physics.machine.tracing import quick_tracing
 from tumble.physics.model.features import Features
 from tumble.physics.model.state.views import Workspace
 from tumble.physics.run.compile import units
+from tumble.physics.run.compile.taichi_code import quick_tracing
 from tumble.physics.run.compile.units import make_unit
 from tumble.physics.run.kernel import sample_arguments
 from tumble.physics.run.tiles.scratch import Scratch

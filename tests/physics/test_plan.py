@@ -15,8 +15,8 @@ from tumble.physics.mechanics.dynamics.smooth import smooth_acceleration
 from tumble.physics.model.features import Features
 from tumble.physics.model.state.declared import read_by, written_by
 from tumble.physics.model.state.fields import QUANTITIES, SENSED, SMOOTH
+from tumble.physics.run.launches import LAST, ask_for, last_needed, written_in
 from tumble.physics.run.programs import TURN, Program
-from tumble.physics.run.results.plan import LAST, ask_for, last_needed, written_in
 from tumble.physics.run.settings import CALL_LENGTH, Setting
 from tumble.physics.run.step import PIPELINE, stages_of
 from tumble.physics.run.tiles.tile_pass import ON_REQUEST

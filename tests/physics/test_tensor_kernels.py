@@ -12,10 +12,9 @@ import torch
 
 import tumble
 from tumble.physics.machine.codegen import loops
-from tumble.physics.run import loop_programs, tensor_kernels
-from tumble.physics.run.loop_programs import LoopProgram, Recipe
+from tumble.physics.run import tensor_kernels
 from tumble.physics.run.programs import can_compile_apart
-from tumble.physics.run.tensor_kernels import shared_kernels
+from tumble.physics.run.tensor_kernels import LoopProgram, Recipe, shared_kernels
 
 apart = pytest.mark.skipif(not can_compile_apart(), reason="nothing can be compiled apart here")
 HERE = Path(__file__).resolve().parent
@@ -102,7 +101,7 @@ def test_bits_are_those_of_taichi_in_this_process(monkeypatch):
 @apart
 @pytest.mark.parametrize(("make", "what"), [("two_loops", "is one loop"), ("short_literals", "literals' type")])
 def test_other_kernels_are_refused(make, what):
-    (program,) = loop_programs.loop_programs("f64", [own(make)], 1, "a test")
+    (program,) = tensor_kernels.loop_programs("f64", [own(make)], 1, "a test")
     with pytest.raises(RuntimeError, match=what):
         program((torch.zeros(3),))
 

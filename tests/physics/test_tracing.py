@@ -9,7 +9,7 @@ from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
 from tumble.physics.machine.runtime import init
 from tumble.physics.machine.taichi_thread import in_taichis_thread
-from tumble.physics.machine.tracing import quick_tracing
+from tumble.physics.run.compile.taichi_code import quick_tracing
 
 
 def test_what_quick_tracing_changes_is_put_back_even_after_an_error():

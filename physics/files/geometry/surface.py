@@ -1,7 +1,7 @@
 """Closed surfaces of triangles, made from meshes as files have them: turned faces are turned back, holes are closed.
 
 A signed distance needs an inside. Most meshes have one; of the others, most miss a few faces, or have a few turned
-over. What cannot be mended so is left to the winding number (`winding.py`): the surface then keeps a border.
+over. What cannot be mended so is left to the winding number (`distance_grid.py`): the surface then keeps a border.
 """
 
 from collections import deque

@@ -12,7 +12,7 @@ from .llvm import llvm
 _FORMAT = 1
 _ROOT = Path(__file__).resolve().parents[2]
 _ROOMS = ("base", "files/mjmodel", "model", "mechanics", "rendering/rays", "run", "machine/codegen")
-_FILES = ("machine/compiler.py", "machine/tracing.py")
+_FILES = ("machine/compiler.py",)
 """Sources of the package `physics` that are compiled into machine code, or that compile it."""
 
 

@@ -5,13 +5,16 @@ standard input, one line of JSON each, and writes answers to its standard output
 many bytes of machine code as the line says.
 """
 
+import gc
 import json
 import os
 import shutil
 import sys
 import traceback
+from importlib import import_module
 from typing import Any, BinaryIO
 
+import numpy as np
 import taichi as ti
 
 from ...base.math import Lanes
@@ -20,12 +23,13 @@ from ...machine.codegen.addresses import tell_addresses
 from ...machine.codegen.ir import stand_alone
 from ...machine.codegen.keys import key_of
 from ...machine.codegen.llvm import machine_code
-from ...machine.codegen.vectors import SETTINGS, use_vectors
+from ...machine.codegen.loops import arguments_type, loop_stands_alone
+from ...machine.codegen.vectors import OPAQUE_POINTERS, SETTINGS, use_vectors
 from ...machine.codegen.worker import of_workers
+from ...machine.compiler import ask
 from ...model.features import Features
 from ..kernel import sample_arguments
 from ..tiles.scratch import Scratch
-from .loop_compiler import LoopCompiler
 from .taichi_code import optimised, start_to_compile
 from .units import features_asked, make_unit, numbers_of_stages, units_of
 
@@ -92,3 +96,38 @@ class _Compiler:
 
 if __name__ == "__main__":
     main()
+
+
+_NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
+
+
+class LoopCompiler:
+    """Taichi, started for kernels whose real literals have one type.
+
+    Vectors are split into scalars, Taichi's default: they are vectors of space, with three numbers.
+    """
+
+    def __init__(self, literals: str) -> None:
+        gc.disable()  # a tenth of the time; the process ends after a few kernels
+        ask(OPAQUE_POINTERS)
+        start_to_compile(literals)
+        self._literals = literals
+
+    def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Compile a kernel; return an empty answer and the machine code."""
+        home, function, *arguments = job["kernels"][job["unit"]]
+        kernel = getattr(import_module(home), function)(*arguments)
+        annotations = [argument.annotation for argument in kernel._primal.arguments]
+        text = optimised(kernel, [self._sample(annotation) for annotation in annotations])
+        module = loop_stands_alone(text)
+        if arguments_type(annotations) not in text:  # from which addresses of arguments are computed
+            raise ValueError(f"{function}: Taichi lays its arguments out otherwise than {arguments_type(annotations)}")
+        return {}, machine_code(module)
+
+    def _sample(self, annotation: Any) -> Any:
+        """Return an argument of the least size, from which Taichi reads its type."""
+        if hasattr(annotation, "ndim"):
+            return np.zeros((1,) * annotation.ndim, _NUMPY[str(annotation.dtype)])
+        if str(annotation) not in ("i32", self._literals):
+            raise ValueError(f"a number among the arguments is an i32 or has the literals' type, not {annotation}")
+        return 0 if str(annotation) == "i32" else 0.0

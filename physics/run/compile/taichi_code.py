@@ -1,14 +1,15 @@
 """Kernels compiled by Taichi. In the compiling process it is started for one precision, and gives optimised code."""
 
+import gc
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from taichi.lang import impl
 
 from ...machine.compiler import start_taichi
-from ...machine.tracing import quick_tracing
 
 
 def start_to_compile(real: str, **more: Any) -> None:
@@ -48,3 +49,28 @@ def compiled(kernel: Any, arguments: Sequence[Any]) -> tuple[Any, Any]:
 
 _texts: dict[int, tuple[Any, str]] = {}
 """The texts of all compiled kernels: of two kernels with the same code Taichi compiles one, and writes one file."""
+
+
+@contextmanager
+def quick_tracing() -> Iterator[None]:
+    """While a kernel is traced, let the place of an expression be its file and line alone, and collect no garbage.
+
+    Taichi notes the place of each of some twenty thousand expressions, in case one of them fails, and underlines it in
+    a quotation of the source wrapped to 80 columns. The expressions all live until the kernel is compiled, so there is
+    no garbage to be found among them.
+    """
+    from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+
+    whole, collects = ASTTransformerContext.get_pos_info, gc.isenabled()
+    ASTTransformerContext.get_pos_info = _position
+    gc.disable()
+    try:
+        yield
+    finally:
+        ASTTransformerContext.get_pos_info = whole
+        if collects:
+            gc.enable()
+
+
+def _position(context: Any, node: Any) -> str:
+    return f'File "{context.file}", line {node.lineno + context.lineno_offset}, in {context.func.func.__name__}:\n'

@@ -13,9 +13,7 @@ import torch
 from tumble.physics.machine.codegen import ir
 from tumble.physics.machine.codegen.llvm import load, machine_code
 from tumble.physics.run import programs
-from tumble.physics.run.programs import Context, _pack
-from tumble.physics.run.tiles import host_scratch
-from tumble.physics.run.tiles.host_scratch import HostScratch
+from tumble.physics.run.programs import Context, HostScratch, _pack
 from tumble.physics.run.tiles.tile_view import ARGUMENTS
 
 ENTRY_OF = "define void @unit_c8_0_kernel_0_serial(ptr nocapture readonly %context) local_unnamed_addr #0 {{\n{}}}\n"
@@ -129,11 +127,11 @@ def test_roots_are_where_programs_put_them(units):
     scratch = HostScratch(4, "32")
     for text, _ in units.values():
         if runtime := structures(text).get("%struct.LLVMRuntime"):
-            assert runtime._7.offset == host_scratch._ROOTS and runtime._7.size == 512 * 8
+            assert runtime._7.offset == programs._ROOTS and runtime._7.size == 512 * 8
         read = set(re.findall(r"%struct\.LLVMRuntime, ptr [%\w.]+, (i64 0, i32 \d+(?:, i64 \d+)?)", text))
         assert read <= {"i64 0, i32 7", *(f"i64 0, i32 7, i64 {k}" for k in range(4))}
     assert any("i64 0, i32 7, i64 1" in text for text, _ in units.values())
-    roots = (ctypes.c_void_p * 4).from_address(scratch.runtime + host_scratch._ROOTS)
+    roots = (ctypes.c_void_p * 4).from_address(scratch.runtime + programs._ROOTS)
     assert list(roots) == [array.ctypes.data for array in scratch._room]
 
 
