@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from .cameras.frustum import Intrinsics
     from .cameras.mounted import MountedCamera
     from .film.captions import caption, label
-    from .film.sheet import grid
-    from .film.video import save_png, write_video
+    from .film.video import grid, save_png, write_video
     from .look import Look
     from .outputs import OUTPUTS
     from .path.tracer import PathTracer
-    from .renderer import BatchRenderer, Images
-    from .rig import CameraRig
+    from .renderer import BatchRenderer, CameraRig, Images
     from .shown.overlays import Show
 
 __all__ = [
@@ -48,7 +46,7 @@ _HOMES |= {
     "Intrinsics": "cameras.frustum",
     "MountedCamera": "cameras.mounted",
 }
-_HOMES |= {"CameraRig": "rig", "PathTracer": "path.tracer", "grid": "film.sheet"}
+_HOMES |= {"CameraRig": "renderer", "PathTracer": "path.tracer", "grid": "film.video"}
 _HOMES |= {"caption": "film.captions", "label": "film.captions"}
 _HOMES |= {"save_png": "film.video", "write_video": "film.video"}
 

@@ -1,6 +1,10 @@
-"""The numbers of a solver that pictures need, of the environments that are asked for."""
+"""The numbers of a solver that pictures need, of the environments that are asked for.
 
-from collections.abc import Sequence
+Poses of lights follow from the bodies (MuJoCo's mj_camlight). They are apart from `lights.py`, which the process that
+compiles pictures imports: it has no torch.
+"""
+
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,8 +13,13 @@ import numpy as np
 import torch
 
 from ..base.arguments import CheckedEnvs, as_environments
+from ..base.rotations import quat_to_matrix
+from ..base.shapes import of_kinds
 from .cameras.camera import PoseSource
+from .look import Look
+from .shown.lights import DIRECTION, POSITION
 from .shown.overlays import CONTACTS
+from .shown.render_model import ALWAYS, BOUND, CORE, SIZE, RenderModel
 
 _CONTACT_FIELDS = ("mask", "pos", "frame", "dist", "force", "geom")
 
@@ -64,3 +73,81 @@ def own_numbers(solver: Any, names: Sequence[str], envs: CheckedEnvs | None) -> 
     parameters: Any = getattr(solver, "parameters", None)
     own = getattr(parameters, "own", ())
     return {name: parameters.get(name, envs) for name in names if name in own}
+
+
+def own_shapes(drawn: RenderModel, look: Look, sizes: torch.Tensor) -> np.ndarray:
+    """Return `RenderModel.shape` for each environment, (n, rows, SHAPE_COLUMNS), by geom_size (n, ngeom, 3).
+
+    Meshes and height fields keep the model's: their sizes say nothing about their triangles.
+    """
+    shape = np.repeat(drawn.shape[None], len(sizes), axis=0)
+    given, reach, bulk = sizes.numpy(), of_kinds("reach"), of_kinds("bulk")
+    for row, (geom, kind) in enumerate(zip(drawn.geom.tolist(), drawn.kind.tolist(), strict=True)):
+        if geom < 0 or kind not in reach:
+            continue
+        if drawn.shape[row, BOUND] == np.float32(ALWAYS):  # a plane
+            if not look.endless_planes:
+                shape[:, row, SIZE : SIZE + 3] = given[:, geom]
+            continue
+        shape[:, row, SIZE : SIZE + 3] = given[:, geom]
+        shape[:, row, BOUND] = reach[kind](given[:, geom])
+        shape[:, row, CORE : CORE + 2] = np.stack(bulk[kind](given[:, geom]), axis=-1)
+    return shape
+
+
+_FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (
+    int(getattr(mujoco.mjtCamLight, f"mjCAMLIGHT_{name}")) for name in ("FIXED", "TRACK", "TRACKCOM", "TARGETBODY")
+)
+
+
+OFFSETS = ("light_pos0", "light_poscom0", "light_dir0")
+"""Fields of the model that place lights which follow a body; environments with bodies of their own have their own."""
+
+
+def light_poses(
+    mj: mujoco.MjModel, ids: np.ndarray, fields: Mapping[str, torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Positions and directions (n, k, 3) in the world of the lights `ids` (k,), as mj_camlight finds them.
+
+    Beside fields of a solver there may stand those of `OFFSETS` that environments have of their own, (n, nlight, 3).
+    """
+    body = mj.light_bodyid[ids]
+    place, turn, com = fields["xpos"][:, body], quat_to_matrix(fields["xquat"][:, body]), fields["subtree_com"]
+    own, mode = place.new_tensor, mj.light_mode[ids].tolist()
+    pos0, poscom0, dir0 = (fields.get(name, own(getattr(mj, name))[None]).to(place) for name in OFFSETS)
+    position = place + (turn @ own(mj.light_pos[ids])[..., None])[..., 0]
+    way = (turn @ own(mj.light_dir[ids])[..., None])[..., 0].clone()
+    for k, i in enumerate(ids):
+        target = mj.light_targetbodyid[i]
+        if mode[k] in (_TRACK, _TRACKCOM):
+            way[:, k] = dir0[:, i]
+            if mode[k] == _TRACK:
+                position[:, k] = place[:, k] + pos0[:, i]
+            else:
+                position[:, k] = com[:, body[k]] + poscom0[:, i]
+        elif mode[k] != _FIXED and target >= 0:
+            at = fields["xpos"] if mode[k] == _TARGETBODY else com
+            way[:, k] = at[:, target] - position[:, k]
+    return position, torch.nn.functional.normalize(way, dim=-1)
+
+
+def placed_lights(
+    mj: mujoco.MjModel, ids: np.ndarray, table: torch.Tensor, fields: Mapping, camera: tuple[torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
+    """Return the lights of every environment, (n, m, LIGHT_COLUMNS), from the camera.
+
+    Args:
+        mj: the model.
+        ids: of its lights, as in `Lights`.
+        table: `Lights.table` with a first dimension of one.
+        fields: as `light_poses` takes them, `Lights.reads` of a solver.
+        camera: its positions (n, 3) m and rotations (n, 3, 3).
+    """
+    eye, view = camera
+    placed = table.repeat(len(eye), 1, 1)
+    placed[:, ids < 0, DIRECTION : DIRECTION + 3] = -view[:, None, :, 2].to(placed.dtype)
+    if (ids >= 0).any():
+        position, way = light_poses(mj, ids[ids >= 0], fields)
+        placed[:, ids >= 0, POSITION : POSITION + 3] = (position - eye[:, None]).to(placed.dtype)
+        placed[:, ids >= 0, DIRECTION : DIRECTION + 3] = way.to(placed.dtype)
+    return placed

@@ -6,12 +6,12 @@ import torch
 
 from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
+from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
 from ..reading import enclosing_spheres
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
-from .launch import shared_ray_kernels
-from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has
+from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has, cull_kernel, make_cast_rays
 
 Tables = dict[str, torch.Tensor]
 MESH_TABLES, APPEARANCE_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
@@ -138,3 +138,13 @@ def _cast(
             follow((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
     depth.masked_fill_(seen < 0, torch.inf)
     return depth, seen, notes[..., -GUIDES:], image
+
+
+def shared_ray_kernels(runtime: Runtime, has: Has) -> tuple[Launch, Launch]:
+    """`cull_tiles` and, for models that have something or not, `cast_rays`; made once, then shared.
+
+    They compute in single precision, also where the solver runs in double.
+    """
+    recipes = Recipe(cull_kernel), Recipe(make_cast_rays, tuple(has))
+    cull, cast = shared_kernels(runtime, "f32", recipes, "pictures")
+    return cull, cast

@@ -17,11 +17,8 @@ from ..shading import fading, mix, towards_eye, vec3
 from ..shown import lights as lamps
 from ..shown import render_model as columns
 from . import settings as at
-from .draws import PER_STEP, draw, vec4
-from .glass import pass_glass
-from .microfacet import LEAST_WIDTH
-from .opaque import Finish
-from .sampling import cone_density, in_cone, in_disc, preferred, to_frame, to_world
+from .sampling import PER_STEP, cone_density, draw, in_cone, in_disc, preferred, to_frame, to_world, vec4
+from .scattering import LEAST_WIDTH, Finish, pass_glass
 from .surroundings import MAP
 
 _GAP, _RELATIVE_GAP = 1.0e-4, 2.0e-5  # m, and a share of the distance, by which a ray starts above a surface

@@ -1,7 +1,7 @@
 """Height fields in a kernel: where rays enter them, and how they look. Rays and points are in the geom's frame.
 
 They are lit by normals that turn smoothly from vertex to vertex, except over creases, such as the edges of steps; their
-hollows see less of the sky (`relief.py`).
+hollows see less of the sky (`appearance.openness`).
 """
 
 import taichi as ti
@@ -18,7 +18,7 @@ _ROUND, _CREASE = 0.35, 0.65
 
 
 class ShadedHeightFields(Traced):
-    """The height fields of `DrawnAppearance`, with `relief.openness`."""
+    """The height fields of `DrawnAppearance`, with `appearance.openness`."""
 
     def __init__(self, fields, dressed, openness):
         self.fields, self.dressed, self.openness = fields, dressed, openness

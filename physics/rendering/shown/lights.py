@@ -1,7 +1,7 @@
 """The lights of a file, as MuJoCo defines them: directional and point-like, with cones, attenuation and soft shadows.
 
 `Look.lights` chooses between them and the sun and sky that light every model alike. A light is a row of `table`, its
-pose in the world follows from the bodies (`light_poses.py`). Light is linear here: a channel's square.
+pose in the world follows from the bodies (`reading.placed_lights`). Light is linear here: a channel's square.
 """
 
 from dataclasses import dataclass

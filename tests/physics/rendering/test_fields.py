@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tumble.physics.rendering import BatchRenderer, Camera, Look
-from tumble.physics.rendering.shown.relief import openness
+from tumble.physics.rendering.shown.appearance import openness
 
 from .test_against_mj_ray import DEPTH_TOLERANCE, EDGE_BUDGET, beside, mj_ray
 

@@ -8,7 +8,7 @@ import torch
 from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.rendering import BatchRenderer, Camera, Look
 from tumble.physics.rendering.cast import casting
-from tumble.physics.rendering.cast.launch import shared_ray_kernels
+from tumble.physics.rendering.cast.casting import shared_ray_kernels
 from tumble.physics.rendering.cast.raycast import Has
 from tumble.physics.rendering.rays.mesh_tree import MOST_IN_LEAF, box_tree
 

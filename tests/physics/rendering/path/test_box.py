@@ -8,7 +8,7 @@ import pytest
 
 from tumble.benchmarks.mitsuba_box import DEPTH, REGIONS
 from tumble.physics.rendering.path.denoise import has_oidn
-from tumble.physics.rendering.path.film import displayed
+from tumble.physics.rendering.path.tracer import displayed
 
 from .scenes import BOX, BOX_CAMERA, box, source_of, tracer
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import taichi as ti
 
-from tumble.physics.rendering.path.glass import pass_glass
-from tumble.physics.rendering.path.opaque import Finish
+from tumble.physics.rendering.path.scattering import Finish, pass_glass
 from tumble.physics.rendering.shading import vec3
 
 F2 = ti.types.ndarray(dtype=ti.f32, ndim=2)
