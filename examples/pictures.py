@@ -7,7 +7,7 @@ import tumble.scene as gs
 gs.init(backend=gs.cpu)
 scene = gs.Scene(
     sim_options=gs.options.SimOptions(dt=0.01, substeps=2),
-    viewer_options=gs.options.ViewerOptions(camera_pos=(2.5, 0, 1.5), camera_lookat=(0, 0, 0.4), max_FPS=60),
+    viewer_options=gs.options.ViewerOptions(camera_pos=(2.5, 0, 1.5), camera_lookat=(0, 0, 0.4)),
     vis_options=gs.options.VisOptions(
         show_world_frame=True, segmentation_level="entity", ambient_light=(0.2, 0.2, 0.2)
     ),

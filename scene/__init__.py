@@ -13,7 +13,7 @@ load_torch()
 load_taichi()
 
 from . import machine, materials, morphs, options, recorders, renderers, sensors, surfaces, textures, utils  # noqa: E402
-from .choices import constraint_solver, friction_cone, integrator  # noqa: E402
+from .compat.names import constraint_solver, friction_cone, integrator  # noqa: E402
 from .errors import SceneOrderError  # noqa: E402
 from .machine import cpu, cuda, gpu, init, logger  # noqa: E402
 from .scene import Scene  # noqa: E402

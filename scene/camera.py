@@ -33,7 +33,7 @@ class Camera(CameraPose):
         near: distance along the optical axis from which on it sees, m.
         far: kept, m: the renderer sees as far as there is something.
         env_idx: the only environment that it sees; None: all.
-        GUI, debug: kept; no window is opened.
+        GUI, debug: kept.
     """
 
     def __init__(self, idx: int, contents: Pictured, options: dict[str, Any]) -> None:
@@ -240,19 +240,7 @@ class Camera(CameraPose):
             points = points @ turn[:, None].transpose(-1, -2) + place[:, None, None]
         return (points[0].cpu().numpy(), there[0].cpu().numpy()) if self._single else (points, there)
 
-    def distance_center_to_plane(self, center_dis: Any) -> Any:
-        """Return depths along the optical axis, (..., h, w) m, of distances from the camera, an array or a tensor."""
-        width, height = self.res
-        across = (np.arange(width) + 0.5 - self.cx) / self.f
-        along = (np.arange(height) + 0.5 - self.cy) / self.f
-        share = 1.0 / np.sqrt(1.0 + across**2 + along[:, None] ** 2)
-        return center_dis * (torch.as_tensor(share).to(center_dis) if isinstance(center_dis, torch.Tensor) else share)
-
     # films
-
-    def update_recording(self) -> None:
-        """Add what it sees now to the film: `render`."""
-        self.render()
 
     def start_recording(self, save_to_filename: Any = None, fps: float | None = None) -> None:
         """Keep the colours of each `render` from now on, of the first environment if there are several.
@@ -331,11 +319,6 @@ class Camera(CameraPose):
         return 0.5 * self.res[1] / float(np.tan(np.radians(self.fov) / 2))
 
     @property
-    def focal_len(self) -> float:
-        """Focal length, pixels: `f`."""
-        return self.f
-
-    @property
     def cx(self) -> float:
         """Column of the optical axis, pixels from the left edge."""
         return 0.5 * self.res[0]
@@ -354,14 +337,6 @@ class Camera(CameraPose):
     def aspect_ratio(self) -> float:
         """Width over height."""
         return self.res[0] / self.res[1]
-
-    @property
-    def projection_matrix(self) -> np.ndarray:
-        """OpenGL's projection (4, 4), between `near` and `far`."""
-        scale, near, far = 1.0 / np.tan(np.radians(self.fov) / 2), self.near, self.far
-        depth = [(near + far) / (near - far), 2.0 * near * far / (near - far)]
-        across = [[scale / self.aspect_ratio, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0]]
-        return np.array([*across, [0.0, 0.0, *depth], [0.0, 0.0, -1.0, 0.0]])
 
 
 def require_environment(camera: Camera, count: int) -> None:

@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import torch
 
+from ..physics.base.flat_names import flat_names
 from .checks import Numbers
+from .compat.names import GENESIS_NAMES
 from .drone_file import Propellers, is_mjcf, propellers_at_sites
 from .entity import RigidEntity
 from .morphs import Drone
@@ -23,6 +25,7 @@ J. Panerati et al., "Learning to Fly: a Gym Environment with PyBullet Physics fo
 Quadcopter Control", IROS 2021, and the files that come with it."""
 
 
+@flat_names(**GENESIS_NAMES["DroneEntity"])
 class DroneEntity(RigidEntity):
     """A drone; all methods of rigid entities work as they do there.
 
@@ -73,11 +76,6 @@ class DroneEntity(RigidEntity):
     def propellers_spin(self) -> tuple[int, ...]:
         """The spin of each propeller, 1 or -1."""
         return self._propellers.spins if is_mjcf(self.morph) else self.morph.propellers_spin
-
-    @property
-    def COM_link_idx(self) -> int:
-        """Number of its first link in the scene: the body, whose centre of mass counts."""
-        return self.base_link.idx
 
     def set_propellers_rpm(self, propellers_rpm: Numbers) -> None:
         """Let propellers turn during the next step; without a call they push no more. The last call before it counts.

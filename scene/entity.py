@@ -139,16 +139,6 @@ class RigidEntity(EntityBase):
         return next(iter(self.base_link.joints), None)
 
     @property
-    def base_link_idx(self) -> int:
-        """Number of its first link in the scene."""
-        return self.base_link.idx
-
-    @property
-    def joints_by_links(self) -> list[list[RigidJoint]]:
-        """The joints of each link."""
-        return [link.joints for link in self.links]
-
-    @property
     def is_attached(self) -> bool:
         """True if it is mounted on another entity."""
         return self.attached_to is not None
@@ -170,11 +160,6 @@ class RigidEntity(EntityBase):
     def uid(self) -> Uid:
         """Its name, of which the scene has no other."""
         return Uid(self.name)
-
-    @property
-    def main_morph(self) -> Morph:
-        """Its morph."""
-        return self.morph
 
     @property
     def morphs(self) -> list[Morph]:

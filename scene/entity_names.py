@@ -1,6 +1,7 @@
 """The flat names of an entity: `entity.get_pos` is `entity.state.get_pos`, and so on."""
 
 from ..physics.base.flat_names import flat_names
+from .compat.names import GENESIS_NAMES
 from .entity_contacts import EntityContacts
 from .entity_control import EntityControl
 from .entity_dynamics import EntityDynamics
@@ -13,6 +14,7 @@ from .ranges import KINDS
 _RANGES = "".join(f"{kind}_start {kind}_end " for kind in KINDS)
 
 
+@flat_names(**GENESIS_NAMES["EntityNames"])
 @flat_names(
     index=_RANGES
     + "world solver is_built is_free n_links n_qs n_dofs"
@@ -33,7 +35,6 @@ _RANGES = "".join(f"{kind}_start {kind}_end " for kind in KINDS)
         get_dofs_stiffness get_dofs_damping get_dofs_armature get_dofs_frictionloss get_dofs_limit get_dofs_invweight
         set_links_mass set_links_COM set_links_inertia set_mass_shift set_COM_shift set_mass
         get_links_mass get_links_COM get_links_inertia get_links_invweight get_mass
-        set_links_inertial_mass=set_links_mass get_links_inertial_mass=get_links_mass
         set_friction_ratio set_friction set_friction_torsional set_friction_rolling
     """,
     dynamics="""
@@ -41,7 +42,7 @@ _RANGES = "".join(f"{kind}_start {kind}_end " for kind in KINDS)
     """,
     contacts="""
         get_contacts get_links_net_contact_force detect_collision
-        get_AABB get_aabb=get_AABB get_vAABB get_verts get_vverts
+        get_AABB get_vAABB get_verts get_vverts
     """,
     planning="inverse_kinematics inverse_kinematics_multilink plan_path",
 )

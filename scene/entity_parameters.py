@@ -6,12 +6,12 @@ import torch
 from ..physics.base.rotations import quat_to_matrix
 from .checks import Indices, Numbers
 from .entity_index import EntityIndex
-from .friction import ROLLING, SLIDING, TORSIONAL
+from .friction import Friction, WithFriction
 from .turns import principal_axes
 from .world import Envs, World
 
 
-class EntityParameters:
+class EntityParameters(WithFriction):
     """Masses, inertia, friction, springs and dampers.
 
     Numbers are those of the file until they are set, and last beyond resets. The first setter that gives some of
@@ -210,14 +210,5 @@ class EntityParameters:
         place = {int(body): k for k, body in enumerate(bodies)}
         world.friction.set_ratio(geoms, ratios[:, [place[int(owner[geom])] for geom in geoms]], envs)
 
-    def set_friction(self, friction: float) -> None:
-        """Set the sliding friction coefficient of all its geoms, in all environments."""
-        self._index.world.friction.set_base(self._index.geoms(), SLIDING, "friction", friction)
-
-    def set_friction_torsional(self, friction_torsional: float) -> None:
-        """Set the torsional friction coefficient of all its geoms, m, in all environments."""
-        self._index.world.friction.set_base(self._index.geoms(), TORSIONAL, "friction_torsional", friction_torsional)
-
-    def set_friction_rolling(self, friction_rolling: float) -> None:
-        """Set the rolling friction coefficient of all its geoms, m, in all environments."""
-        self._index.world.friction.set_base(self._index.geoms(), ROLLING, "friction_rolling", friction_rolling)
+    def _frictional(self) -> tuple[Friction, np.ndarray]:
+        return self._index.world.friction, self._index.geoms()

@@ -1,5 +1,7 @@
 """Friction of geoms: what all environments have, and ratios that environments have of their own."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from ..physics.base.arguments import CheckedEnvs, as_real, on_host
@@ -52,3 +54,27 @@ class Friction:
         """Return environments (n, 1) for an array of all."""
         index = np.arange(self._solver.num_envs) if envs is None else on_host(envs.index)
         return np.asarray(index)[:, None]
+
+
+class WithFriction(ABC):
+    """An entity, a link or a geom, whose friction coefficients are set in all environments."""
+
+    @abstractmethod
+    def _frictional(self) -> tuple[Friction, np.ndarray]:
+        """Return the friction of the scene, and the numbers of the geoms, (k,)."""
+
+    def set_friction(self, friction: float) -> None:
+        """Set the sliding friction coefficient in all environments."""
+        self._set_friction(SLIDING, "friction", friction)
+
+    def set_friction_torsional(self, friction_torsional: float) -> None:
+        """Set the torsional friction coefficient, m, in all environments."""
+        self._set_friction(TORSIONAL, "friction_torsional", friction_torsional)
+
+    def set_friction_rolling(self, friction_rolling: float) -> None:
+        """Set the rolling friction coefficient, m, in all environments."""
+        self._set_friction(ROLLING, "friction_rolling", friction_rolling)
+
+    def _set_friction(self, place: int, name: str, value: float) -> None:
+        friction, geoms = self._frictional()
+        friction.set_base(geoms, place, name, value)

@@ -1,20 +1,19 @@
 """Geoms of an entity: shapes that touch, that are drawn, or both."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from trimesh import Trimesh
 
 from ..physics.base.rotations import quat_mul
-from ..physics.base.shapes import MESH
 from ..physics.model.model import Model
 from ..physics.solver.solver import RigidSolver
 from .checks import Indices, Numbers
 from .entity_base import EntityBase
 from .entity_contacts import bounds_of, vertices_of
-from .entity_index import EntityIndex, LinkIndex
-from .friction import ROLLING, SLIDING, TORSIONAL
+from .entity_index import LinkIndex
+from .friction import ROLLING, SLIDING, TORSIONAL, Friction, WithFriction
 from .ranges import KINDS
 from .surfaces import Surface
 from .trimeshes import mesh_of
@@ -38,7 +37,52 @@ def count(kind: str) -> Any:
     return property(found, doc=f"Number of its mesh's {KINDS[kind].split()[0]} that touch; 0 for what is no mesh.")
 
 
-class RigidGeom:
+class EntityPart:
+    """A joint or a geom of an entity.
+
+    Attributes:
+        entity: the entity.
+        idx_local: number within the entity.
+    """
+
+    KIND: ClassVar[str]
+    """Its kind by `ranges.KINDS`."""
+    PREFIX: ClassVar[str]
+    """Of MuJoCo's names for its kind."""
+
+    def __init__(self, entity: EntityBase, idx_local: int) -> None:
+        self.entity, self.index, self.idx_local = entity, entity.index, idx_local
+
+    @property
+    def idx(self) -> int:
+        """Number in the scene: MuJoCo's."""
+        return self.index.start(self.KIND) + self.idx_local
+
+    @property
+    def solver(self) -> RigidSolver:
+        """The solver of the built scene."""
+        return self.index.solver
+
+    @property
+    def is_built(self) -> bool:
+        """True if the scene is built."""
+        return self.index.is_built
+
+    def set_sol_params(self, sol_params: Numbers, envs_idx: Indices = None) -> None:
+        """Set how contacts or limits give way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
+        world, envs = self.index.envs(envs_idx)
+        given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([self.idx])
+        parts = {f"{self.PREFIX}_solref": (items, given[..., :2]), f"{self.PREFIX}_solimp": (items, given[..., 2:])}
+        world.solver.parameters.set_items(envs, **parts)
+
+    def get_sol_params(self, envs_idx: Indices = None) -> torch.Tensor:
+        """Return how contacts or limits give way, (n, 7): MuJoCo's solref and solimp."""
+        world, envs = self.index.envs(envs_idx)
+        parts = [world.parameter(f"{self.PREFIX}_{name}", envs)[:, self.idx] for name in ("solref", "solimp")]
+        return world.out(torch.cat(parts, -1))
+
+
+class RigidGeom(EntityPart, WithFriction):
     """A geom of an entity: of what touches, of what is drawn, or both.
 
     `envs_idx` and tensors are as of the entity: (n, ...), without their first dimension in a scene without a batch.
@@ -50,17 +94,14 @@ class RigidGeom:
         link: the link that it belongs to.
     """
 
+    KIND = PREFIX = "geom"
+
     def __init__(self, entity: EntityBase, link: LinkIndex, idx_local: int, name: str) -> None:
-        self.entity, self.index = entity, entity.index
-        self.link, self.idx_local, self.name = link, idx_local, name
+        super().__init__(entity, idx_local)
+        self.link, self.name = link, name
 
     def __repr__(self) -> str:
         return f"RigidGeom('{self.entity.name}/{self.name}', {self.idx})"
-
-    @property
-    def idx(self) -> int:
-        """Number in the scene: MuJoCo's."""
-        return self.index.start("geom") + self.idx_local
 
     @property
     def uid(self) -> int:
@@ -68,19 +109,9 @@ class RigidGeom:
         return self.idx
 
     @property
-    def solver(self) -> RigidSolver:
-        """The solver of the built scene."""
-        return self.index.solver
-
-    @property
     def surface(self) -> Surface:
         """The surface of its entity."""
         return self.entity.surface
-
-    @property
-    def is_built(self) -> bool:
-        """True if the scene is built."""
-        return self.index.is_built
 
     @property
     def is_free(self) -> bool:
@@ -122,11 +153,6 @@ class RigidGeom:
         return {"height_field": heights, "horizontal_scale": horizontal, "vertical_scale": vertical}
 
     @property
-    def is_convex(self) -> bool:
-        """True if it touches as a convex shape."""
-        return bool(np.isin(self.type, (0, *range(2, 7), int(MESH))))
-
-    @property
     def contype(self) -> int:
         """Bit mask of what it is for others' conaffinity."""
         return int(self._of_model("contype")) & 0xFFFFFFFF
@@ -135,26 +161,6 @@ class RigidGeom:
     def conaffinity(self) -> int:
         """Bit mask of others' contype that it touches."""
         return int(self._of_model("conaffinity")) & 0xFFFFFFFF
-
-    @property
-    def needs_coup(self) -> bool:
-        """The number that its material has for the coupler."""
-        return self.entity.material.needs_coup
-
-    @property
-    def coup_softness(self) -> float:
-        """The number that its material has for the coupler."""
-        return self.entity.material.coup_softness
-
-    @property
-    def coup_friction(self) -> float:
-        """The number that its material has for the coupler."""
-        return self.entity.material.coup_friction
-
-    @property
-    def coup_restitution(self) -> float:
-        """The number that its material has for the coupler."""
-        return self.entity.material.coup_restitution
 
     @property
     def init_pos(self) -> np.ndarray:
@@ -196,21 +202,6 @@ class RigidGeom:
         """Triangles of its surface, (n, 3) int64."""
         return np.array(self.get_trimesh().faces, np.int64)
 
-    @property
-    def init_edges(self) -> np.ndarray:
-        """Edges of its surface, each once, (n, 2) int64."""
-        return np.array(self.get_trimesh().edges_unique, np.int64)
-
-    @property
-    def init_normals(self) -> np.ndarray:
-        """Normals at its vertices, (n, 3)."""
-        return np.array(self.get_trimesh().vertex_normals)
-
-    @property
-    def init_center_pos(self) -> np.ndarray:
-        """Mean of its vertices in its own frame, (3,) m."""
-        return self.init_verts.mean(0)
-
     vert_start = bound("vert", "start", "First of its mesh's vertices in `model.geometry.vert`.")
     vert_end = bound("vert", "end", "One more than the last of them.")
     face_start = bound("face", "start", "First of its mesh's triangles in `model.geometry.face`.")
@@ -244,19 +235,10 @@ class RigidGeom:
         """Return its bounds, (n, 2, 3) m: lower and upper corner; infinite for a plane."""
         return bounds_of(self.index, np.array([self.idx]), None, "geom")
 
-    # friction and contact
+    # friction
 
-    def set_friction(self, friction: float) -> None:
-        """Set its sliding friction coefficient in all environments."""
-        self.index.world.friction.set_base(np.array([self.idx]), SLIDING, "friction", friction)
-
-    def set_friction_torsional(self, friction_torsional: float) -> None:
-        """Set its torsional friction coefficient, m, in all environments."""
-        self.index.world.friction.set_base(np.array([self.idx]), TORSIONAL, "friction_torsional", friction_torsional)
-
-    def set_friction_rolling(self, friction_rolling: float) -> None:
-        """Set its rolling friction coefficient, m, in all environments."""
-        self.index.world.friction.set_base(np.array([self.idx]), ROLLING, "friction_rolling", friction_rolling)
+    def _frictional(self) -> tuple[Friction, np.ndarray]:
+        return self.index.world.friction, np.array([self.idx])
 
     def get_friction(self) -> float:
         """Return its sliding friction coefficient, before the ratios of `set_friction_ratio`."""
@@ -269,26 +251,3 @@ class RigidGeom:
     def get_friction_rolling(self) -> float:
         """Return its rolling friction coefficient, m."""
         return float(self.index.world.friction.base[self.idx, ROLLING])
-
-    def set_sol_params(self, sol_params: Numbers, envs_idx: Indices = None) -> None:
-        """Set how it gives way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
-        put_sol_params(self.index, "geom", self.idx, sol_params, envs_idx)
-
-    def get_sol_params(self, envs_idx: Indices = None) -> torch.Tensor:
-        """Return how it gives way, (n, 7): MuJoCo's geom_solref and geom_solimp."""
-        return sol_params_of(self.index, "geom", self.idx, envs_idx)
-
-
-def put_sol_params(index: EntityIndex, kind: str, item: int, sol_params: Numbers, envs_idx: Indices) -> None:
-    """Set how a joint's limits ("jnt") or a geom's contacts ("geom") give way, (n, 7) or (7,)."""
-    world, envs = index.envs(envs_idx)
-    given, items = world.doubles("sol_params", sol_params, envs, 7)[:, None], np.array([item])
-    parts = {f"{kind}_solref": (items, given[..., :2]), f"{kind}_solimp": (items, given[..., 2:])}
-    world.solver.parameters.set_items(envs, **parts)
-
-
-def sol_params_of(index: EntityIndex, kind: str, item: int, envs_idx: Indices) -> torch.Tensor:
-    """Return what `put_sol_params` sets, (n, 7)."""
-    world, envs = index.envs(envs_idx)
-    parts = [world.parameter(f"{kind}_{name}", envs)[:, item] for name in ("solref", "solimp")]
-    return world.out(torch.cat(parts, -1))

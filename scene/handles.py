@@ -5,20 +5,19 @@ import numpy as np
 import torch
 
 from ..physics.solver.readout.anchors import anchor_of
-from ..physics.solver.solver import RigidSolver
 from .checks import Indices, Numbers
 from .entity_base import EntityBase
 from .entity_contacts import bounds_of, vertices_of
 from .entity_index import LinkIndex
-from .friction import ROLLING, SLIDING, TORSIONAL
-from .geoms import RigidGeom, put_sol_params, sol_params_of
+from .friction import Friction, WithFriction
+from .geoms import EntityPart, RigidGeom
 from .outline import JointOutline
 
 JOINT_TYPES = ("free", "ball", "slide", "hinge")
 """Names by MuJoCo's mjtJoint."""
 
 
-class RigidLink(LinkIndex):
+class RigidLink(LinkIndex, WithFriction):
     """A link of an entity: a body of MuJoCo.
 
     `envs_idx` and tensors are as of the entity: (n, ...), without their first dimension in a scene without a batch.
@@ -121,6 +120,9 @@ class RigidLink(LinkIndex):
     def _geom_numbers(self) -> np.ndarray:
         return np.array([geom.idx for geom in self.geoms], int)
 
+    def _frictional(self) -> tuple[Friction, np.ndarray]:
+        return self.index.world.friction, self._geom_numbers()
+
     # wrenches
 
     def apply_external_wrench(
@@ -190,24 +192,8 @@ class RigidLink(LinkIndex):
         """Return its mass, (n,) kg."""
         return self.entity.parameters.get_links_mass([self.idx_local], envs_idx)[..., 0]
 
-    def get_invweight(self, envs_idx: Indices = None) -> torch.Tensor:
-        """Return its inverse weights at the reference pose, (n, 2) 1/kg and 1/(kg m2): MuJoCo's body_invweight0."""
-        return self.entity.parameters.get_links_invweight([self.idx_local], envs_idx)[..., 0, :]
 
-    def set_friction(self, friction: float) -> None:
-        """Set the sliding friction coefficient of its geoms, in all environments."""
-        self.index.world.friction.set_base(self._geom_numbers(), SLIDING, "friction", friction)
-
-    def set_friction_torsional(self, friction_torsional: float) -> None:
-        """Set the torsional friction coefficient of its geoms, m, in all environments."""
-        self.index.world.friction.set_base(self._geom_numbers(), TORSIONAL, "friction_torsional", friction_torsional)
-
-    def set_friction_rolling(self, friction_rolling: float) -> None:
-        """Set the rolling friction coefficient of its geoms, m, in all environments."""
-        self.index.world.friction.set_base(self._geom_numbers(), ROLLING, "friction_rolling", friction_rolling)
-
-
-class RigidJoint:
+class RigidJoint(EntityPart):
     """A joint of an entity.
 
     Attributes:
@@ -219,9 +205,11 @@ class RigidJoint:
         n_qs, n_dofs: number of its coordinates and dofs.
     """
 
+    KIND, PREFIX = "joint", "jnt"
+
     def __init__(self, entity: EntityBase, link: RigidLink, idx_local: int, outline: JointOutline) -> None:
-        self.entity, self.index, self.link, self.idx_local = entity, entity.index, link, idx_local
-        self._outline = outline
+        super().__init__(entity, idx_local)
+        self.link, self._outline = link, outline
         self.name, self.type = outline.name, JOINT_TYPES[outline.type]
         self.n_qs, self.n_dofs = outline.n_qs, outline.n_dofs
 
@@ -232,21 +220,6 @@ class RigidJoint:
     def uid(self) -> str:
         """Its name, of which its entity has no other joint."""
         return self.name
-
-    @property
-    def idx(self) -> int:
-        """Number in the scene."""
-        return self.index.start("joint") + self.idx_local
-
-    @property
-    def solver(self) -> RigidSolver:
-        """The solver of the built scene."""
-        return self.index.solver
-
-    @property
-    def is_built(self) -> bool:
-        """True if the scene is built."""
-        return self.index.is_built
 
     @property
     def dofs_idx_local(self) -> list[int]:
@@ -338,11 +311,3 @@ class RigidJoint:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""
         world, envs = self.index.envs(envs_idx)
         return world.out(world.get("xaxis", envs)[:, self.idx])
-
-    def set_sol_params(self, sol_params: Numbers, envs_idx: Indices = None) -> None:
-        """Set how its limits give way, (n, 7) or (7,): time constant (s), damping ratio, then dmin to power."""
-        put_sol_params(self.index, "jnt", self.idx, sol_params, envs_idx)
-
-    def get_sol_params(self, envs_idx: Indices = None) -> torch.Tensor:
-        """Return how its limits give way, (n, 7): MuJoCo's jnt_solref and jnt_solimp."""
-        return sol_params_of(self.index, "jnt", self.idx, envs_idx)

@@ -10,14 +10,13 @@ import torch
 
 from ..physics.machine import runtime
 from ..physics.machine.scalars import as_whole
+from .compat.ignored import ignore, names_of
 from .records import nearest
 
 cpu = "cpu"
 gpu = "gpu"
 cuda = "cuda"
 _chosen = {"seed": 0}
-_IGNORED = ("debug", "eps", "theme", "logger_verbose_time", "performance_mode", "use_deterministic_algorithms")
-"""Arguments of scripts that have no meaning here: what they ask for is so, or is nothing that physics knows."""
 
 
 logger = logging.getLogger("tumble.scene")
@@ -39,16 +38,17 @@ def init(
         seed: of the random numbers of Python, numpy and torch, and of sensors; physics has none. None: those of Python,
             numpy and torch stay as they are, and sensors draw with 0.
         logging_level: from which `gs.logger` shows: "debug", "info", "warning", "error" or a number; None: "info".
-        others: `theme` and the like, which change nothing.
+        others: `theme` and the like, which change nothing, with a warning.
 
     Raises:
         ValueError: for an unknown backend, precision or level, and `cuda` without a GPU.
         TypeError: for an unknown argument.
     """
     for name in others:
-        if name not in _IGNORED:
-            known = ("backend", "precision", "seed", "logging_level", *_IGNORED)
+        if name not in names_of("init"):
+            known = ("backend", "precision", "seed", "logging_level", *names_of("init"))
             raise TypeError(f"init has no argument {name!r}{nearest(name, known)}")
+    ignore("init", others)
     if backend not in (None, cpu, gpu, cuda):
         raise ValueError(f"backend={backend!r}: it is gs.cpu, gs.gpu or gs.cuda")
     device = {None: "cpu", cpu: "cpu", cuda: "cuda"}.get(backend, "")

@@ -20,7 +20,6 @@ class Rigid:
         sol_params: stiffness of contacts, (7,): time constant (s), damping ratio, then dmin, dmax, width (m),
             midpoint, power, as MuJoCo's solref and solimp; None: those of `RigidOptions`, and what a file says.
         gravity_compensation: share of its weight that is taken off; 1: it floats.
-        needs_coup, coup_friction, coup_softness, coup_restitution: kept for the coupler of other solvers.
         sdf_cell_size, sdf_min_res, sdf_max_res: of distance fields: cells (m), and how many along the longest side.
     """
 
@@ -30,10 +29,6 @@ class Rigid:
     friction_rolling: float | None = None
     sol_params: Any = None
     gravity_compensation: float = 0.0
-    needs_coup: bool = True
-    coup_friction: float = 0.1
-    coup_softness: float = 0.002
-    coup_restitution: float = 0.0
     sdf_cell_size: float = 0.005
     sdf_min_res: int = 32
     sdf_max_res: int = 128
@@ -49,8 +44,7 @@ class Rigid:
         for name in ("friction", "friction_torsional", "friction_rolling"):
             if getattr(self, name) is not None:
                 put(self, **{name: number("Rigid", name, getattr(self, name), least=0.0)})
-        for name in ("coup_friction", "coup_softness", "coup_restitution", "sdf_cell_size"):
-            put(self, **{name: number("Rigid", name, getattr(self, name), least=0.0)})
+        put(self, sdf_cell_size=number("Rigid", "sdf_cell_size", self.sdf_cell_size, least=0.0))
         put(self, gravity_compensation=number("Rigid", "gravity_compensation", self.gravity_compensation))
         if self.sol_params is not None:
             put(self, sol_params=numbers("Rigid", "sol_params", self.sol_params, 7))

@@ -86,11 +86,6 @@ class RigidOptions:
         use_hibernation: whether what rests falls asleep.
         enable_neutral_collision: True or None: links that overlap at first touch; False is refused.
         dt, gravity: in place of those of `SimOptions`.
-
-    Without an effect here, as lists grow, environments may always have numbers of their own, and faces meet in several
-    points: `max_collision_pairs`, `multiplier_collision_broad_phase`, `max_dynamic_constraints`, `IK_max_targets`,
-    `batch_links_info`, `batch_joints_info`, `batch_dofs_info`, `box_box_detection`, `enable_multi_contact`,
-    `sparse_solve`.
     """
 
     enable_collision: bool = True
@@ -117,16 +112,6 @@ class RigidOptions:
     enable_neutral_collision: bool | None = None
     dt: float | None = None
     gravity: Any = None
-    max_collision_pairs: int | None = None
-    multiplier_collision_broad_phase: int | None = None
-    max_dynamic_constraints: int | None = None
-    IK_max_targets: int | None = None
-    batch_links_info: bool = False
-    batch_joints_info: bool = False
-    batch_dofs_info: bool = False
-    box_box_detection: bool | None = None
-    enable_multi_contact: bool = True
-    sparse_solve: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that no physics has.
@@ -220,15 +205,13 @@ class VisOptions:
 
 @record
 class ViewerOptions:
-    """The viewer of a scene, kept for it.
+    """The viewer of a scene.
 
     Attributes:
         res: width and height, pixels.
         camera_pos, camera_lookat, camera_up: where its camera stands and looks at, (3,) m.
         camera_fov: degrees from the lower to the upper edge.
-        refresh_rate, max_FPS: pictures a second.
         realtime_factor: simulated seconds in one of the viewer.
-        run_in_thread, enable_help_text, enable_default_keybinds, enable_gui: kept.
     """
 
     res: Any = None
@@ -236,13 +219,7 @@ class ViewerOptions:
     camera_lookat: Any = (0.0, 0.0, 0.5)
     camera_up: Any = (0.0, 0.0, 1.0)
     camera_fov: float = 40.0
-    refresh_rate: int = 60
-    max_FPS: int | None = None
     realtime_factor: float | None = 1.0
-    run_in_thread: bool | None = None
-    enable_help_text: bool = True
-    enable_default_keybinds: bool = True
-    enable_gui: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no viewer has.
@@ -257,11 +234,4 @@ class ViewerOptions:
 
 @record
 class ProfilingOptions:
-    """Measurements of a scene's speed.
-
-    Attributes:
-        show_FPS, FPS_tracker_alpha: kept; `tumble bench` measures.
-    """
-
-    show_FPS: bool = False
-    FPS_tracker_alpha: float = 0.95
+    """The options that Genesis has for measurements of speed; `tumble bench` measures here."""

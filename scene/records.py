@@ -9,6 +9,8 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
+from .compat.ignored import names_of, without_ignored
+
 Record = TypeVar("Record")
 
 
@@ -68,14 +70,16 @@ def record(cls: type[Record]) -> type[Record]:
 def _checked(cls: Any, init: Callable[..., None]) -> Callable[..., None]:
     """Return an `__init__` that refuses unknown arguments in words."""
     known = [field.name for field in fields(cls) if field.init]
+    accepted = {*known, *(name for each in cls.__mro__ for name in names_of(each.__name__))}
 
     @functools.wraps(init)
     def initialize(self: Any, *positional: Any, **named: Any) -> None:
         if positional:
             raise TypeError(f"{cls.__name__} takes keyword arguments alone: {', '.join(known)}")
         for name in named:
-            if name not in known:
+            if name not in accepted:
                 raise TypeError(f"{cls.__name__} has no argument {name!r}{nearest(name, known)}")
+        named = without_ignored(cls, named)
         changing = list | dict | np.ndarray  # a user may change these later
         put(self, given={k: copy.deepcopy(v) if isinstance(v, changing) else v for k, v in named.items()})
         init(self, **named)

@@ -22,13 +22,7 @@ class Rasterizer(Renderer):
 
 @record
 class BatchRenderer(Renderer):
-    """The name that scripts have for pictures of many environments in one call: the ray caster, which draws them so.
-
-    Attributes:
-        use_rasterizer: has no effect.
-    """
-
-    use_rasterizer: bool = False
+    """The name that scripts have for pictures of many environments in one call: the ray caster, which draws them so."""
 
 
 @record
@@ -38,16 +32,11 @@ class RayTracer(Renderer):
     Attributes:
         tracing_depth: how often a path may be scattered.
         env_surface: an `Emission` that is all around; None: the sky and the sun.
-        rr_depth, rr_threshold: have no effect: paths that carry little are ended at random after three scatterings.
-        env_radius: has no effect: what is all around is far away.
         lights: none: an entity whose surface is an `Emission` is a light.
     """
 
     tracing_depth: int = 32
-    rr_depth: int = 0
-    rr_threshold: float = 0.95
     env_surface: Any = None
-    env_radius: float = 1000.0
     lights: Any = ()
 
     def __post_init__(self) -> None:

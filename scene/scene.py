@@ -20,6 +20,7 @@ from .all_entities import AllEntities
 from .attaching import in_order
 from .camera import Camera, require_environment
 from .checks import Numbers, numbers
+from .compat.ignored import ignore
 from .compose import SEPARATOR, Piece, compose
 from .drone_file import is_mjcf
 from .entity import RigidEntity
@@ -68,10 +69,10 @@ class Scene(SceneNames):
         rigid_options: contacts, constraints, integration.
         vis_options: pictures.
         viewer_options: the camera and the pace of the viewer.
-        profiling_options: kept.
+        profiling_options: change nothing.
         renderer: one of `renderers`.
         show_viewer: True opens a page for browsers in `build`, which shows each step: `viewer`.
-        show_FPS: kept.
+        show_FPS: changes nothing.
 
     Attributes:
         contents (SceneContents): what it is made of.
@@ -106,7 +107,7 @@ class Scene(SceneNames):
             _option("profiling_options", profiling_options, ProfilingOptions),
             _option("renderer", renderer, Renderer),
         )
-        self.show_FPS = bool(show_FPS)
+        ignore("Scene", {"show_FPS": bool(show_FPS)})
         self.contents, self.files, self.drawing = contents, SceneFiles(contents), SceneDrawing(contents)
         self.viewing = SceneViewing(contents, self, bool(show_viewer))
         self.lifecycle = SceneLifecycle(contents, self.viewing)
@@ -132,8 +133,6 @@ class Scene(SceneNames):
     def solvers(self) -> list[RigidSolver]:
         """The solvers of the built scene: that of rigid bodies."""
         return [self.rigid_solver]
-
-    active_solvers = solvers
 
     @property
     def requires_grad(self) -> bool:
@@ -297,19 +296,20 @@ class Scene(SceneNames):
             fov: degrees from the lower to the upper edge.
             aperture: f-number of a thin lens whose film is 24 mm high, for path tracing.
             focus_dist: distance that is sharp, m, for path tracing.
-            GUI: kept; no window is opened.
+            GUI: changes nothing: no window is opened.
             spp: samples a pixel, for path tracing.
             denoise: whether pictures of path tracing are denoised.
             near: distance along the optical axis from which on it sees, m.
             far: kept: the renderer sees as far as there is something, m.
             env_idx: the only environment that it sees; None: all.
-            debug: kept.
+            debug: changes nothing.
 
         Raises:
             ValueError: an argument is impossible.
             IndexError: `env_idx` does not exist; a scene that is not built yet says so in `build`.
         """
         options = {name: value for name, value in locals().items() if name != "self"}
+        ignore("add_camera", {"GUI": GUI, "debug": debug})
         contents = self.contents
         camera, world = Camera(len(contents.cameras), contents, options), contents.environments
         if world is not None:

@@ -1,6 +1,7 @@
 """The flat names of a scene: `scene.step` is `scene.lifecycle.step`, and so on."""
 
 from ..physics.base.flat_names import flat_names
+from .compat.names import GENESIS_NAMES
 from .scene_contents import SceneContents
 from .scene_drawing import SceneDrawing
 from .scene_files import SceneFiles
@@ -10,12 +11,13 @@ from .scene_recording import SceneRecording
 from .scene_viewing import SceneViewing
 
 
+@flat_names(**GENESIS_NAMES["SceneNames"])
 @flat_names(
     contents="""
         sim_options rigid_options vis_options viewer_options profiling_options renderer dt substeps
         entity_names variants has_lights is_built world rigid_solver n_envs segmentation segmentation_idx_dict
     """,
-    lifecycle="step reset get_state register_pre_step_callback get_time read_sensors t close destroy=close",
+    lifecycle="step reset get_state register_pre_step_callback get_time read_sensors t close",
     files="describe export save_checkpoint write_mjcf trajectory",
     recording="add_recorder start_recording stop_recording",
     lighting="add_light add_mesh_light",

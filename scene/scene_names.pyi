@@ -78,7 +78,6 @@ class SceneNames:
     def read_sensors(self, envs_idx: tumble.scene.checks.Indices = None, *, entity_idx: int | None = None, is_ground_truth: bool = False) -> dict[str, torch.Tensor]: """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each."""
     t: int
     def close(self) -> None: """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
-    def destroy(self) -> None: """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
     def describe(self) -> str: """Return the scene as text, from which `load` makes it again."""
     def export(self, path: str | os.PathLike) -> None: """Write all that the scene was made of into a file, from which `Scene.load` makes it again."""
     def save_checkpoint(self, path: str | os.PathLike) -> None: """Write all that the future of the scene depends on into a file; `load_checkpoint` goes on to the last bit."""
@@ -111,3 +110,4 @@ class SceneNames:
     def update_debug_objects(self, objs: collections.abc.Sequence[tumble.scene.debug.DebugObject], poses: collections.abc.Sequence[float | numpy.generic | collections.abc.Sequence | numpy.ndarray | torch.Tensor] | numpy.ndarray | torch.Tensor) -> None: """Move what was drawn to poses (n, 4, 4), which replace those it had."""
     def clear_debug_object(self, obj: tumble.scene.debug.DebugObject | collections.abc.Sequence[tumble.scene.debug.DebugObject]) -> None: """Take away what a call has drawn."""
     def clear_debug_objects(self) -> None: """Take away all that is drawn."""
+    def destroy(self) -> None: """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""

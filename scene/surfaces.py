@@ -33,7 +33,6 @@ class Surface:
         ior: index of refraction, for path tracing.
         diffuse_texture: an `ImageTexture` or a `ColorTexture`.
         vis_mode: "visual" or "collision": which geoms are drawn; None: "visual".
-        smooth, double_sided: have no effect here: meshes have the normals of their files, and one side.
     """
 
     color: Any = None
@@ -44,8 +43,6 @@ class Surface:
     ior: float | None = None
     diffuse_texture: Any = None
     vis_mode: str | None = None
-    smooth: bool = True
-    double_sided: bool | None = None
     ROUGHNESS: ClassVar[float] = 0.5
     METALLIC: ClassVar[float] = 0.0
 

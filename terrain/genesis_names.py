@@ -1,5 +1,7 @@
 """Kinds by the names, parameters and defaults that isaacgym and Genesis have for them, all in metres."""
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -7,133 +9,101 @@ import numpy as np
 
 from . import noise, obstacles, slopes, staircases, stones
 
+GENESIS_KINDS: dict[str, Callable[..., np.ndarray]] = {}
+"""Their kinds by name, which `SubTerrain` takes too."""
 
-def flat_terrain(size: Any, horizontal_scale: float = 0.25, rng: Any = 0) -> np.ndarray:
+
+def _kind(own: Callable[..., np.ndarray]) -> Callable[[Callable[..., dict[str, Any]]], Callable[..., np.ndarray]]:
+    """Return a decorator of a function that returns the arguments of our kind for theirs."""
+
+    def decorate(arguments: Callable[..., dict[str, Any]]) -> Callable[..., np.ndarray]:
+        @functools.wraps(arguments)
+        def make(size: Any, horizontal_scale: float = 0.25, rng: Any = 0, **given: Any) -> np.ndarray:
+            return own(size, horizontal_scale, rng, **arguments(**given))
+
+        first = list(inspect.signature(make, follow_wrapped=False).parameters.values())[:3]
+        theirs = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(arguments).parameters.values()]
+        setattr(make, "__signature__", inspect.Signature([*first, *theirs]))  # noqa: B010  # mypy refuses an assignment
+        GENESIS_KINDS[arguments.__name__] = make
+        return make
+
+    return decorate
+
+
+@_kind(slopes.flat)
+def flat_terrain() -> dict[str, Any]:
     """`flat`."""
-    return slopes.flat(size, horizontal_scale)
+    return {}
 
 
-def fractal_terrain(
-    size: Any, horizontal_scale: float = 0.25, rng: Any = 0, *, levels: int = 8, scale: float = 5.0
-) -> np.ndarray:
+@_kind(noise.fractal)
+def fractal_terrain(levels: int = 8, scale: float = 5.0) -> dict[str, Any]:
     """`fractal`: the first displacement is at most half of `scale`."""
-    return noise.fractal(size, horizontal_scale, rng, amplitude=scale / 2, levels=levels)
+    return {"amplitude": scale / 2, "levels": levels}
 
 
+@_kind(noise.random_uniform)
 def random_uniform_terrain(
-    size: Any,
-    horizontal_scale: float = 0.25,
-    rng: Any = 0,
-    *,
-    min_height: float = -0.1,
-    max_height: float = 0.1,
-    step: float = 0.1,
-    downsampled_scale: float = 0.5,
-) -> np.ndarray:
+    min_height: float = -0.1, max_height: float = 0.1, step: float = 0.1, downsampled_scale: float = 0.5
+) -> dict[str, Any]:
     """`random_uniform`."""
-    return noise.random_uniform(
-        size,
-        horizontal_scale,
-        rng,
-        noise_range=(min_height, max_height),
-        noise_step=step,
-        downsampled_scale=downsampled_scale,
-    )
+    heights = (min_height, max_height)
+    return {"noise_range": heights, "noise_step": step, "downsampled_scale": downsampled_scale}
 
 
-def sloped_terrain(size: Any, horizontal_scale: float = 0.25, rng: Any = 0, *, slope: float = -0.5) -> np.ndarray:
+@_kind(slopes.slope)
+def sloped_terrain(slope: float = -0.5) -> dict[str, Any]:
     """`slope`."""
-    return slopes.slope(size, horizontal_scale, slope=slope)
+    return {"slope": slope}
 
 
-def pyramid_sloped_terrain(
-    size: Any, horizontal_scale: float = 0.25, rng: Any = 0, *, slope: float = -0.1, platform_size: float = 1.0
-) -> np.ndarray:
+@_kind(slopes.pyramid_slope)
+def pyramid_sloped_terrain(slope: float = -0.1, platform_size: float = 1.0) -> dict[str, Any]:
     """`pyramid_slope`; a negative slope falls."""
-    return slopes.pyramid_slope(size, horizontal_scale, slope=slope, platform_width=platform_size)
+    return {"slope": slope, "platform_width": platform_size}
 
 
+@_kind(obstacles.discrete_obstacles)
 def discrete_obstacles_terrain(
-    size: Any,
-    horizontal_scale: float = 0.25,
-    rng: Any = 0,
-    *,
     max_height: float = 0.05,
     min_size: float = 1.0,
     max_size: float = 5.0,
     num_rects: int = 20,
     platform_size: float = 1.0,
-) -> np.ndarray:
+) -> dict[str, Any]:
     """`discrete_obstacles`."""
-    return obstacles.discrete_obstacles(
-        size,
-        horizontal_scale,
-        rng,
-        obstacle_height=max_height,
-        obstacle_width_range=(min_size, max_size),
-        num_obstacles=num_rects,
-        platform_width=platform_size,
-    )
+    widths = {"obstacle_width_range": (min_size, max_size), "platform_width": platform_size}
+    return {"obstacle_height": max_height, "num_obstacles": num_rects, **widths}
 
 
-def wave_terrain(
-    size: Any, horizontal_scale: float = 0.25, rng: Any = 0, *, num_waves: int = 2, amplitude: float = 0.1
-) -> np.ndarray:
+@_kind(noise.wave)
+def wave_terrain(num_waves: int = 2, amplitude: float = 0.1) -> dict[str, Any]:
     """`wave`."""
-    return noise.wave(size, horizontal_scale, amplitude=amplitude, num_waves=num_waves)
+    return {"amplitude": amplitude, "num_waves": num_waves}
 
 
-def stairs_terrain(
-    size: Any, horizontal_scale: float = 0.25, rng: Any = 0, *, step_width: float = 0.75, step_height: float = -0.1
-) -> np.ndarray:
+@_kind(staircases.stairs)
+def stairs_terrain(step_width: float = 0.75, step_height: float = -0.1) -> dict[str, Any]:
     """`stairs`; a negative height falls."""
-    return staircases.stairs(size, horizontal_scale, step_height=step_height, step_width=step_width)
+    return {"step_height": step_height, "step_width": step_width}
 
 
+@_kind(staircases.pyramid_stairs)
 def pyramid_stairs_terrain(
-    size: Any,
-    horizontal_scale: float = 0.25,
-    rng: Any = 0,
-    *,
-    step_width: float = 0.75,
-    step_height: float = -0.1,
-    platform_size: float = 1.0,
-) -> np.ndarray:
+    step_width: float = 0.75, step_height: float = -0.1, platform_size: float = 1.0
+) -> dict[str, Any]:
     """`pyramid_stairs`; a negative height falls."""
-    return staircases.pyramid_stairs(
-        size, horizontal_scale, step_height=step_height, step_width=step_width, platform_width=platform_size
-    )
+    return {"step_height": step_height, "step_width": step_width, "platform_width": platform_size}
 
 
+@_kind(stones.stepping_stones)
 def stepping_stones_terrain(
-    size: Any,
-    horizontal_scale: float = 0.25,
-    rng: Any = 0,
-    *,
     stone_size: float = 1.0,
     stone_distance: float = 0.25,
     max_height: float = 0.2,
     platform_size: float = 0.0,
     depth: float = -10.0,
-) -> np.ndarray:
+) -> dict[str, Any]:
     """`stepping_stones`."""
-    return stones.stepping_stones(
-        size,
-        horizontal_scale,
-        rng,
-        stone_width=stone_size,
-        stone_distance=stone_distance,
-        stone_height_max=max_height,
-        platform_width=platform_size,
-        holes_depth=depth,
-    )
-
-
-GENESIS_KINDS: dict[str, Callable[..., np.ndarray]] = {
-    function.__name__: function
-    for function in (
-        *(flat_terrain, fractal_terrain, random_uniform_terrain, sloped_terrain, pyramid_sloped_terrain),
-        *(discrete_obstacles_terrain, wave_terrain, stairs_terrain, pyramid_stairs_terrain, stepping_stones_terrain),
-    )
-}
-"""Their kinds by name, which `SubTerrain` takes too."""
+    widths = {"stone_width": stone_size, "stone_distance": stone_distance, "platform_width": platform_size}
+    return {**widths, "stone_height_max": max_height, "holes_depth": depth}

@@ -27,8 +27,6 @@ class FileMorph(Morph):
             an object without joints is taken apart into convex pieces.
         decompose_robot_error_threshold: the same for entities with joints.
         coacd_options: options of `coacd.run_coacd`, by name.
-        decimate, decimate_face_num, decimate_aggressiveness, watertighten: have no effect here: hulls are made of the
-            whole mesh.
     """
 
     file: Any = ""
@@ -37,10 +35,6 @@ class FileMorph(Morph):
     decompose_object_error_threshold: float = 0.15
     decompose_robot_error_threshold: float = float("inf")
     coacd_options: Mapping[str, Any] | None = None
-    decimate: bool | None = None
-    decimate_face_num: int | None = None
-    decimate_aggressiveness: int | None = None
-    watertighten: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a file without a name, and a scale that is none; errors are those of `Morph`."""

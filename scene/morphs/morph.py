@@ -20,7 +20,6 @@ class Morph:
         quat: a quaternion, (4,), w first, of any length but 0.
         visualization: whether it is drawn.
         collision: whether it touches anything.
-        batch_fixed_verts, requires_jac_and_IK: have no effect here: what they ask for is always so.
     """
 
     pos: Any = (0.0, 0.0, 0.0)
@@ -28,8 +27,6 @@ class Morph:
     quat: Any = None
     visualization: bool = True
     collision: bool = True
-    batch_fixed_verts: bool | None = None
-    requires_jac_and_IK: bool | None = None
     NAME: ClassVar[str] = "morph"
 
     def __post_init__(self) -> None:

@@ -33,7 +33,6 @@ class Terrain(Morph):
         subterrain_parameters: arguments of kinds, by the name of the kind.
         height_field: (nx, ny) heights in `vertical_scale`, the first index along x; in place of sub-terrains.
         randomize: whether sub-terrains are drawn anew each time (by numpy's random numbers); else always the same.
-        uv_scale, name: have no effect here: nothing is kept on disk.
     """
 
     n_subterrains: Any = (3, 3)
@@ -44,8 +43,6 @@ class Terrain(Morph):
     subterrain_parameters: Mapping[str, Mapping[str, Any]] | None = None
     height_field: Any = None
     randomize: bool = False
-    uv_scale: float = 1.0
-    name: str | None = None
     NAME: ClassVar[str] = "terrain"
 
     def __post_init__(self) -> None:

@@ -14,12 +14,9 @@ class RecorderOptions:
 
     Attributes:
         hz: how many times in a simulated second, as near as steps allow; None: after every step.
-        buffer_size, buffer_full_wait_time: have no effect here: nothing waits for another thread.
     """
 
     hz: float | None = None
-    buffer_size: int = 0
-    buffer_full_wait_time: float = 0.1
 
     def __post_init__(self) -> None:
         """Refuse a rate that is none.
@@ -83,14 +80,9 @@ class VideoFile(FileOptions):
 
     Attributes:
         fps: pictures a second; None: as many as are kept in a simulated second.
-        name, codec, bitrate, codec_options: have no effect here: films are H.264 of a good quality.
     """
 
     fps: float | None = None
-    name: str = ""
-    codec: str = ""
-    bitrate: float = 1.0
-    codec_options: Any = None
     SUFFIX: ClassVar[str] = ".mp4"
 
     def __post_init__(self) -> None:

@@ -1,5 +1,7 @@
 """Sensors of a scene, for `Scene.add_sensor`: `gs.sensors.IMU(entity_idx=robot.idx, acc_noise=0.01)`."""
 
+from types import SimpleNamespace
+
 from .options import IMU, Contact, ContactForce, DepthCamera, JointTorque, Raycaster, SensorOptions
 from .patterns import DepthCameraPattern, GridPattern, RayPattern, SphericalPattern
 
@@ -7,16 +9,10 @@ Lidar = Raycaster
 RaycastPattern = RayPattern
 
 
-class types:
-    """The names of kinds of sensors: keys of what `Scene.read_sensors` returns."""
-
-    IMU = "IMU"
-    Contact = "Contact"
-    ContactForce = "ContactForce"
-    JointTorque = "JointTorque"
-    Raycaster = "Raycaster"
-    DepthCamera = "DepthCamera"
-
+types = SimpleNamespace(
+    **{kind.__name__: kind.__name__ for kind in (IMU, Contact, ContactForce, JointTorque, Raycaster, DepthCamera)}
+)
+"""The names of kinds of sensors: keys of the readings that `Scene.read_sensors` returns."""
 
 __all__ = [
     "IMU",

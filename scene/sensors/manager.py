@@ -1,6 +1,5 @@
 """All sensors of a scene: added one by one, and read after each step."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,8 +70,6 @@ class SensorManager:
         name = type(options).__name__
         if options.entity >= len(entities):
             raise IndexError(f"{name}: entity_idx={options.entity}: the scene has {len(entities)} entities so far")
-        if options.draw_debug:
-            warnings.warn(f"{name}: draw_debug: pictures do not show readings", UserWarning, stacklevel=3)
         sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
         sensor.recorders = recorders
         self.sensors.append(sensor)

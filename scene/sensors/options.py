@@ -29,7 +29,6 @@ class SensorOptions:
         delay: time from the measurement to its reading, s.
         jitter: largest random delay that is added in each step, s, drawn evenly; at most `delay`.
         interpolate: whether a delay between two steps shows a mean of both; else one of them.
-        draw_debug: accepted and ignored with a warning: pictures do not show readings.
     """
 
     entity_idx: int | None = NO_ENTITY
@@ -37,7 +36,6 @@ class SensorOptions:
     delay: float = 0.0
     jitter: float = 0.0
     interpolate: bool = False
-    draw_debug: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no sensor has.
@@ -144,12 +142,6 @@ class IMU(LinkSensorOptions):
     mag_bias: Any = 0.0
     mag_random_walk: Any = 0.0
     magnetic_field: Any = (0.0, 0.0, 0.5)
-    debug_acc_color: Any = (1.0, 0.0, 0.0, 0.6)
-    debug_acc_scale: float = 0.01
-    debug_gyro_color: Any = (0.0, 1.0, 0.0, 0.6)
-    debug_gyro_scale: float = 0.01
-    debug_mag_color: Any = (0.0, 0.0, 1.0, 0.6)
-    debug_mag_scale: float = 0.5
     PARTS: ClassVar[tuple[str, ...]] = ("acc", "gyro", "mag")
 
     def __post_init__(self) -> None:
@@ -198,8 +190,6 @@ class Contact(ContactFilter):
     """
 
     threshold: float = 0.0
-    debug_sphere_radius: float = 0.05
-    debug_color: Any = (1.0, 0.0, 1.0, 0.5)
 
     def __post_init__(self) -> None:
         """Refuse a threshold that is none; errors are those of `SensorOptions`."""
@@ -218,8 +208,6 @@ class ContactForce(ContactFilter):
 
     min_force: Any = 0.0
     max_force: Any = math.inf
-    debug_color: Any = (1.0, 0.0, 1.0, 0.5)
-    debug_scale: float = 0.01
 
     def __post_init__(self) -> None:
         """Refuse a range that is none; errors are those of `SensorOptions`."""
@@ -259,9 +247,6 @@ class Raycaster(NoisyOptions):
     no_hit_value: float | None = None
     return_world_frame: bool = False
     return_points: bool = True
-    debug_sphere_radius: float = 0.02
-    debug_ray_start_color: Any = (0.5, 0.5, 1.0, 1.0)
-    debug_ray_hit_color: Any = (1.0, 0.5, 0.5, 1.0)
     PATTERN: ClassVar[type[RayPattern]] = RayPattern
 
     def __post_init__(self) -> None:

@@ -129,11 +129,6 @@ def zero_pos() -> np.ndarray:
     return np.zeros(3)
 
 
-def random_quaternion(batch_size: int) -> Tensor:
-    """Return rotations (batch_size, 4), all alike likely, by torch's random numbers."""
-    return normalize(torch.randn(batch_size, 4))
-
-
 # angles
 
 
@@ -217,21 +212,6 @@ def axis_angle_to_R(axis: Array, theta: Array) -> Array:
 
 
 @_either
-def rot6d_to_R(d6: Array) -> Array:
-    """Return the matrix whose first rows are the parts of (..., 6), made orthogonal one after the other."""
-    first = normalize(d6[..., :3])
-    second = d6[..., 3:] - (first * d6[..., 3:]).sum(-1, keepdim=True) * first
-    second = normalize(second)
-    return torch.stack([first, second, torch.linalg.cross(first, second)], dim=-2)
-
-
-@_either
-def R_to_rot6d(R: Array) -> Array:
-    """Return the first two rows of a matrix, (..., 6)."""
-    return R[..., :2, :].reshape(*R.shape[:-2], 6)
-
-
-@_either
 def z_up_to_R(z: Array, up: Array = None) -> Array:
     """Return the axes of a frame, as columns, with z along (..., 3), and y as near to `up` (..., 3) as can be."""
     z = normalize(z)
@@ -276,33 +256,6 @@ def trans_to_T(trans: Array) -> Array:
     return trans_R_to_T(trans, None)
 
 
-def R_to_T(R: Array) -> Array:
-    """Return the pose of a rotation at the origin."""
-    return trans_R_to_T(None, R)
-
-
-@_either
-def scale_to_T(scale: Array) -> Array:
-    """Return the matrix (4, 4) that stretches by a number, or by (3,) along the axes."""
-    return torch.diag(torch.cat([scale.expand(3), torch.ones(1).to(scale)]))
-
-
-@_either
-def T_to_trans(T: Array) -> Array:
-    """Return the place (..., 3)."""
-    return T[..., :3, 3]
-
-
-def T_to_quat(T: Array) -> Array:
-    """Return the rotation (..., 4)."""
-    return R_to_quat(T[..., :3, :3])
-
-
-def T_to_trans_quat(T: Array) -> tuple[Array, Array]:
-    """Return the place (..., 3) and the rotation (..., 4)."""
-    return T_to_trans(T), T_to_quat(T)
-
-
 @_either
 def inv_T(T: Array) -> Array:
     """Return the pose back."""
@@ -314,11 +267,6 @@ def transform_by_T(pos: Array, T: Array) -> Array:
     """Return points (..., 3) of the batch, or (..., n, 3) with n of each, in the frame in which a pose is given."""
     place = T[..., None, :3, 3] if np.ndim(pos) == np.ndim(T) else T[..., :3, 3]
     return transform_by_R(pos, T[..., :3, :3]) + place
-
-
-def inv_transform_by_T(pos: Array, T: Array) -> Array:
-    """Return points as `transform_by_T` does, from there into the frame of the pose."""
-    return transform_by_T(pos, inv_T(T))
 
 
 @_either
@@ -349,12 +297,6 @@ def inv_transform_pos_quat_by_trans_quat(pos: Array, quat: Array, t_trans: Array
 def pos_lookat_up_to_T(pos: Array, lookat: Array, up: Array) -> Array:
     """Return the pose of a camera: x right, y up, looking along -z."""
     return trans_R_to_T(pos, z_up_to_R(_minus(pos, lookat), up))
-
-
-def T_to_pos_lookat_up(T: Array) -> tuple[Array, Array, Array]:
-    """Return where a camera stands, a point a metre ahead, and what is up in its picture, (..., 3) each."""
-    pos = T_to_trans(T)
-    return pos, pos - T[..., :3, 2], T[..., :3, 1]
 
 
 @_either

@@ -34,6 +34,9 @@ _GAINS = "a servo has kp and kv (`set_dofs_kp`, `set_dofs_kv`); general gains ar
 _WEIGHT = "it follows from masses and inertia, as in MuJoCo: set those"
 _SDF = "distance fields are drawn by no call of scenes; `model.geometry` and `docs/physics.md` have them"
 
+_COUPLER = "scenes have one solver, and no coupler"
+_TRIMESH = "`get_trimesh` has it"
+
 _RIGID = "scenes here have rigid bodies alone"
 
 ABSENT: dict[str, dict[str, str]] = {
@@ -42,6 +45,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "add_emitter": _RIGID,
         "add_force_field": "`register_pre_step_callback` with `apply_links_external_wrench` pushes what it wants",
         "backward": "steps have no gradients yet",
+        "active_solvers": "`solvers`: there is one",
+        "show_FPS": "a step prints nothing; `tumble bench` measures",
         "timings": "`tumble bench` measures; a step keeps no times",
         "desc": "`describe` returns the scene as text",
         **dict.fromkeys(
@@ -51,6 +56,10 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "Camera": {
         "build": "`Scene.build` does it; a camera that is added later is ready at once",
+        "focal_len": "`f` is the same",
+        "distance_center_to_plane": "`render` returns depths along the optical axis",
+        "update_recording": "`render` adds a picture",
+        "projection_matrix": "`intrinsics` has its numbers; rays have no clipping planes",
     },
     "RigidEntity": {
         "get_state": "`scene.get_state` has the state of all entities, to the bit",
@@ -60,9 +69,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "set_dofs_invweight": _WEIGHT,
         "set_links_invweight": _WEIGHT,
         "desc": "morph, material and surface are attributes of the entity",
+        "main_morph": "`morph` is the same",
+        "joints_by_links": "`link.joints` has them, of each of `links`",
         "is_local_collision_mask": "masks are MuJoCo's contype and conaffinity, of the whole scene",
     },
-    "RigidLink": {},
+    "RigidLink": {"get_invweight": "`get_links_invweight` of its entity"},
     "RigidJoint": {
         "dofs_length": "kinematics need none; `n_dofs` is the number of dofs",
     },
@@ -70,6 +81,9 @@ ABSENT: dict[str, dict[str, str]] = {
         "sdf_trimesh": _SDF,
         "visualize_sdf": _SDF,
         "uvs": "`model.geometry.vgeoms.uv` has those of what is drawn",
+        "is_convex": "all geoms are but planes, height fields and meshes with distance fields",
+        **dict.fromkeys(("needs_coup", "coup_softness", "coup_friction", "coup_restitution"), _COUPLER),
+        **dict.fromkeys(("init_edges", "init_normals", "init_center_pos"), _TRIMESH),
         "verts_state_start": "vertices in the world are computed where they are asked for: `get_verts`",
         "verts_state_end": "vertices in the world are computed where they are asked for: `get_verts`",
     },

@@ -17,6 +17,7 @@ from typing import Any
 
 import tumble.scene as gs
 from tumble.scene import machine
+from tumble.scene.compat.ignored import IGNORED
 from tumble.scene.gains import URDF_KP, URDF_KV
 from tumble.scene.primitives import OBJECT_DENSITY, ROBOT_DENSITY
 
@@ -339,7 +340,8 @@ def _own(owner: str, name: str) -> str | None:
     if name == "default_roughness":
         return repr(gs.surfaces.Surface.ROUGHNESS)
     if field is None:
-        return None
+        owners = [(each.__name__, name) for each in kind.__mro__]
+        return next((repr(IGNORED[owner][0]) for owner in owners if owner in IGNORED), None)
     if name == "roughness" and gs.surfaces.Surface.ROUGHNESS != kind.ROUGHNESS:
         return repr(kind.ROUGHNESS)
     return "required" if field.default is dataclasses.MISSING else repr(field.default)

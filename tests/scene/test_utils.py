@@ -89,8 +89,6 @@ def test_matrices():
     assert near(gu.quat_to_R(quats(TURNS)), mats) and same(gu.R_to_quat(mats), TURNS)
     assert near(gu.R_to_rotvec(mats), TURNS.as_rotvec()) and near(gu.rotvec_to_R(TURNS.as_rotvec()), mats)
     assert near(gu.axis_angle_to_R(np.array([0.0, 0, 2]), 0.4), Rotation.from_rotvec([0, 0, 0.4]).as_matrix())
-    assert near(gu.rot6d_to_R(gu.R_to_rot6d(mats)), mats)
-    assert near(gu.rot6d_to_R([2.0, 0, 0, 5, 3, 0]), np.eye(3))
     assert near(gu.transform_by_R(POINTS, mats), TURNS.apply(POINTS))
     several = RNG.standard_normal((50, 4, 3))
     assert near(gu.transform_by_R(several, mats), np.stack([t.apply(s) for t, s in zip(TURNS, several, strict=True)]))
@@ -103,10 +101,9 @@ def test_poses():
     trans, q = POINTS[::-1], quats(TURNS)
     pose = gu.trans_quat_to_T(trans, q)
     assert near(pose[:, :3, :3], TURNS.as_matrix()) and near(pose[:, :, 3], np.c_[trans, np.ones(50)])
-    assert near(gu.T_to_trans(pose), trans) and same(gu.T_to_quat(pose), TURNS)
     assert near(gu.inv_T(pose) @ pose, np.eye(4))
     moved = TURNS.apply(POINTS) + trans
-    assert near(gu.transform_by_T(POINTS, pose), moved) and near(gu.inv_transform_by_T(moved, pose), POINTS)
+    assert near(gu.transform_by_T(POINTS, pose), moved)
     assert near(gu.transform_by_T(POINTS, pose[0]), TURNS[0].apply(POINTS) + trans[0])
     assert near(gu.transform_by_trans_quat(POINTS, trans, q), moved)
     assert near(gu.inv_transform_by_trans_quat(moved, trans, q), POINTS)
@@ -114,15 +111,13 @@ def test_poses():
     assert near(place, moved) and same(turn, TURNS * OTHERS)
     back = gu.inv_transform_pos_quat_by_trans_quat(place, turn, trans, q)
     assert near(back[0], POINTS) and same(back[1], OTHERS)
-    assert near(gu.trans_to_T(POINTS[0])[:3, 3], POINTS[0]) and near(gu.R_to_T(np.eye(3)), np.eye(4))
-    assert near(gu.scale_to_T([1.0, 2, 3]), np.diag([1, 2, 3, 1]))
+    assert near(gu.trans_to_T(POINTS[0])[:3, 3], POINTS[0])
 
 
 def test_cameras():
     pose = gu.pos_lookat_up_to_T(np.array([0.0, -3, 1]), np.array([0.0, 0, 1]), np.array([0.0, 0, 1]))
     assert near(pose[:3, :3], np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]))
-    pos, lookat, up = gu.T_to_pos_lookat_up(pose)
-    assert near(pos, (0, -3, 1)) and near(lookat, (0, -2, 1)) and near(up, (0, 0, 1))
+    assert near(pose[:3, 3], (0, -3, 1))
 
 
 def test_the_way_between():
@@ -142,7 +137,6 @@ def test_tensors_give_tensors_of_their_kind():
     assert np.allclose(tensor_to_array(found), TURNS.apply(POINTS), atol=1e-5)
     assert gu.inv_quat(quats(TURNS).astype(np.float32)).dtype == np.float32
     assert gu.normalize([3, 4]).tolist() == [0.6, 0.8] and gu.zero_pos().tolist() == [0, 0, 0]
-    assert near(gu.random_quaternion(7).double().norm(dim=1), 1) or gu.random_quaternion(7).shape == (7, 4)
 
 
 def test_heights_of_a_mesh(tmp_path):

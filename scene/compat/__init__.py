@@ -1,0 +1,1 @@
+"""What scripts of Genesis name and Tumble has under other names (`names`), or has no use for (`ignored`)."""
