@@ -46,7 +46,7 @@ Raycaster       | debug_ray_hit_color=(1.0, 0.5, 0.5, 1.0)        | pictures do 
 
 def _rows() -> dict[tuple[str, str], tuple[Any, str]]:
     """Return value and reason by class or call and option."""
-    found = {}
+    found: dict[tuple[str, str], tuple[Any, str]] = {}
     for line in _TABLE.strip().splitlines():
         owner, options, why = (part.strip() for part in line.split("|"))
         call = ast.parse(f"f({options})", mode="eval").body
