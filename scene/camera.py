@@ -12,10 +12,12 @@ from ..physics.base.arguments import real_array
 from ..physics.machine.scalars import as_count
 from ..physics.rendering.cameras.camera import PosedCamera, require_pixels
 from ..physics.rendering.film.video import write_video
+from ..physics.rendering.look import Look
 from ..physics.rendering.renderer import BatchRenderer
+from ..physics.rendering.shown.overlays import Show
 from .camera_pose import CameraPose
 from .checks import number
-from .debug_pictures import lay_over
+from .debug_pictures import DebugOverlay
 from .renderers import RayTracer
 from .scene_pictures import Pictured, PresentPoses, are_together, look_of, rendered, show_of
 
@@ -53,7 +55,7 @@ class Camera(CameraPose):
         super().__init__(options["pos"], options["lookat"], options["up"])
         self._posed = PosedCamera(self.fov, self._distance, self._poses)
         self._renderer: BatchRenderer | None = None
-        self._made_for: tuple[int, Any, Any] = 0, None, None
+        self._made_for: object = None
         self._film: list[np.ndarray] | None = None
         self._paused = False
         self._target: tuple[Any, float | None] = None, None
@@ -104,11 +106,9 @@ class Camera(CameraPose):
         self._move()
         envs, poses = self._shown(), PresentPoses(world)
         renderer = self._drawn(4 if antialiasing else 2)
-        wanted = {"rgb": rgb, "depth": rgb or depth, "segmentation": segmentation or colorize_seg, "normals": normal}
+        wanted = {"rgb": rgb, "depth": depth, "segmentation": segmentation or colorize_seg, "normals": normal}
         images = self._draw(renderer, poses, [name for name, asked in wanted.items() if asked], envs)
-        found: list[Any] = [None, images["depth"] if depth else None, None, images.get("normals")]
-        if rgb:
-            found[0] = self._with_debug(renderer, images["rgb"], images["depth"], envs)
+        found: list[Any] = [images.get("rgb"), images.get("depth"), None, images.get("normals")]
         if wanted["segmentation"]:
             table = self._contents.segmentation
             found[2] = table.colors(images["segmentation"]) if colorize_seg else table.keys(images["segmentation"])
@@ -128,19 +128,19 @@ class Camera(CameraPose):
 
     def _drawn(self, samples: int) -> BatchRenderer:
         """Return the renderer, made at the first picture and when what is drawn has changed."""
-        if isinstance(self._contents.renderer, RayTracer):
-            if self._renderer is None:
-                self._renderer = self._tracer(self._contents.renderer)
-            return self._renderer
-        made_for = samples, show_of(self._contents), look_of(self._contents)
+        scene = self._contents
+        look, show = look_of(scene), show_of(scene, DebugOverlay(lambda: scene.drawn, self._origin))
+        made_for = scene.renderer, samples, look, show
         if self._renderer is None or self._made_for != made_for:
             self._made_for, model = made_for, self._built().model
-            self._renderer = BatchRenderer(
-                model, *self.res, self._posed, samples=samples, show=made_for[1], look=made_for[2], near=self.near
+            self._renderer = (
+                self._tracer(scene.renderer, look, show)
+                if isinstance(scene.renderer, RayTracer)
+                else BatchRenderer(model, *self.res, self._posed, samples, look, show, near=self.near)
             )
         return self._renderer
 
-    def _tracer(self, settings: RayTracer) -> BatchRenderer:
+    def _tracer(self, settings: RayTracer, look: Look, show: Show) -> BatchRenderer:
         """Return a renderer of path tracing; an aperture is an f-number, for a film 24 mm high."""
         from ..physics.rendering.path.tracer import PathTracer
 
@@ -150,7 +150,8 @@ class Camera(CameraPose):
             *self.res,
             self._posed,
             self.spp,
-            look=look_of(self._contents),
+            look=look,
+            show=show,
             near=self.near,
             bounces=settings.tracing_depth,
             aperture=focal / (2 * self.aperture) if self.model == "thinlens" else 0.0,
@@ -166,6 +167,10 @@ class Camera(CameraPose):
         if self._together and (self._link is not None or self._followed is not None):
             place = place + self._built().offsets[shown].to(place)
         return place, pose[:, :3, :3]
+
+    def _origin(self) -> torch.Tensor | None:
+        """Return the place of the first environment in a picture of all side by side, (3,) m; else None."""
+        return self._built().offsets[self._shown()][0] if self._together else None
 
     @property
     def _together(self) -> bool:
@@ -205,22 +210,6 @@ class Camera(CameraPose):
         """Return rays in the camera's frame, (h, w, 3), or (n, h, w, 3) if environments have their own."""
         rays = renderer.rays()
         return rays if envs is None or rays.ndim == 3 else rays[envs]
-
-    def _with_debug(
-        self, renderer: BatchRenderer, rgb: torch.Tensor, depth: torch.Tensor, envs: list[int] | None
-    ) -> torch.Tensor:
-        objects = self._contents.drawn
-        if not objects:
-            return rgb
-        rays = self._rays(renderer, envs).to(rgb.device, self._pose.dtype)
-        places, turns = (part[: len(rgb)] for part in self._poses(len(rgb)))
-        rays = rays.expand(len(rgb), *rays.shape[-3:]) if rays.ndim == 3 else rays[: len(rgb)]
-        return torch.stack(
-            [
-                lay_over(picture, far, place, own @ turn.T, objects)
-                for picture, far, place, turn, own in zip(rgb, depth, places, turns, rays, strict=True)
-            ]
-        )
 
     def render_pointcloud(self, world_frame: bool = True) -> tuple[Any, Any]:
         """Return the points that pixels see, (h, w, 3) m, environments first if several, and a mask (h, w) of those.

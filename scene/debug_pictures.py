@@ -1,116 +1,92 @@
-"""Debug objects in pictures: rays of a camera meet their capsules and boxes, and the nearest is laid over."""
+"""Debug objects in pictures: their capsules and boxes are overlays of rendering, beside those that options ask for."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import mujoco
 import numpy as np
 import torch
 
+from ..physics.base.shapes import BOX, CAPSULE
+from ..physics.rendering.shown.overlay_part import OverlayPart, Placed, along
+from ..physics.rendering.shown.overlays import Overlays, Show
 from .debug import DebugObject
 
-_LIGHT = (0.3, 0.4, 0.87)
 _SLICES = 8
 """A capsule that tapers is drawn as so many that do not."""
-Hit = tuple[torch.Tensor, torch.Tensor]
-"""Lengths along rays (n,), inf for a miss, and normals (n, 3)."""
+_SHORT = 1e-6
+"""Length of the axis of a sphere, m, which is drawn as a capsule."""
 
 
-def lay_over(
-    rgb: torch.Tensor, depth: torch.Tensor, position: torch.Tensor, rays: torch.Tensor, objects: Sequence[DebugObject]
-) -> torch.Tensor:
-    """Return a picture with the objects in it. Of objects behind one another the nearest is drawn.
+class DebugOverlay:
+    """The debug objects of a scene as an overlay.
+
+    Two are equal if they have the same kinds of parts in the same colours: one renderer shows both.
 
     Args:
-        rgb: (h, w, 3) uint8.
-        depth: (h, w), of the scene, in lengths of `rays`.
-        position: of the camera, (3,) m.
-        rays: (h, w, 3), world frame, of any lengths.
-        objects: what is drawn.
+        objects: returns the present objects.
+        origin: returns the place of the first environment, (3,) m, in a picture of all side by side, in which objects
+            are drawn once; None if each environment has its own picture.
     """
-    device = rgb.device
-    lengths = rays.reshape(-1, 3).float().norm(dim=-1)
-    along = rays.reshape(-1, 3).float() / lengths[:, None]
-    nearest = depth.reshape(-1).float() * lengths
-    over = along.new_zeros(len(along), 4)
-    light = along.new_tensor(_LIGHT)
-    for each in objects:
-        for center, reach, shape, rgba in _shapes(each):
-            middle = torch.as_tensor(center - position.cpu().numpy(), dtype=torch.float32, device=device)
-            seen = torch.nonzero(torch.linalg.cross(middle.expand_as(along), along).norm(dim=-1) <= reach)[:, 0]
-            if not len(seen):
-                continue
-            t, normal = shape.meet(middle, along[seen])
-            hit = t < nearest[seen]
-            seen, t, normal = seen[hit], t[hit], normal[hit]
-            nearest[seen] = t
-            shade = 0.55 + 0.45 * (normal @ light).clamp(min=0.0)
-            color = along.new_tensor(rgba.tolist())
-            over[seen] = torch.cat([color[:3] * shade[:, None], color[3:].expand(len(seen), 1)], dim=1)
-    share = over[:, 3:]
-    picture = rgb.reshape(-1, 3).float() * (1.0 - share) + 255.0 * over[:, :3] * share
-    return picture.round().clamp(0, 255).to(torch.uint8).reshape(rgb.shape)
+
+    def __init__(self, objects: Callable[[], Sequence[DebugObject]], origin: Callable[[], torch.Tensor | None]) -> None:
+        self._objects, self._origin = objects, origin
+        kinds, colors = [np.zeros(0, np.int64)], [np.zeros((0, 4))]
+        for each in objects():
+            of = _slices(each)[0]
+            kinds += [np.full(len(of), CAPSULE), np.full(len(each.boxes), BOX)]
+            colors += [each.rgba[of], each.box_rgba]
+        self.part = OverlayPart(np.concatenate(kinds), np.concatenate(colors), (), self._place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DebugOverlay) and all(
+            np.array_equal(getattr(self.part, name), getattr(other.part, name)) for name in ("kind", "rgba")
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _place(self, fields: Mapping[str, Any]) -> Placed:
+        like, origin = fields["like"], self._origin()
+        each = [part for one in self._objects() for part in _placed(one, like)]
+        position, rotation, size = (
+            torch.cat(parts, 1).repeat_interleave(len(like), 0) for parts in zip(*each, strict=True)
+        )
+        if origin is not None:
+            position, size[1:] = position - origin.to(like), -1.0
+        return position, rotation, size
 
 
-class _Capsule:
-    """A capsule about a middle: half its axis (3,) m, and its radius."""
+@dataclass(frozen=True, kw_only=True)
+class ShowDrawn(Show):
+    """A choice of what is drawn of a scene's model, and its debug objects."""
 
-    def __init__(self, half: np.ndarray, radius: float) -> None:
-        self.half, self.radius = half, radius
+    drawn: DebugOverlay
 
-    def meet(self, middle: torch.Tensor, along: torch.Tensor) -> Hit:
-        """Return where rays (n, 3) of length 1 from the origin meet it."""
-        axis = torch.as_tensor(self.half, dtype=along.dtype, device=along.device)
-        length = float(axis.norm())
-        t = along.new_full((len(along),), torch.inf)
-        if length > 1e-9:
-            unit = axis / length
-            flat = along - (along @ unit)[:, None] * unit
-            away = middle - (middle @ unit) * unit
-            a, b = flat.square().sum(-1).clamp(min=1e-12), flat @ away
-            under = b * b - a * (away.square().sum() - self.radius**2)
-            first = (b - under.clamp(min=0.0).sqrt()) / a
-            place = (first[:, None] * along - middle) @ unit
-            t = torch.where((under > 0) & (place.abs() <= length) & (first > 0), first, t)
-        for end in (middle - axis, middle + axis):
-            b = along @ end
-            under = b * b - (end.square().sum() - self.radius**2)
-            first = b - under.clamp(min=0.0).sqrt()
-            t = torch.where((under > 0) & (first > 0) & (first < t), first, t)
-        point = torch.where(t < torch.inf, t, 0.0)[:, None] * along - middle
-        share = ((point @ axis) / max(length * length, 1e-18)).clamp(-1.0, 1.0)
-        normal = point - share[:, None] * axis
-        return t, normal / normal.norm(dim=-1, keepdim=True).clamp(min=1e-12)
+    def overlays(self, mj: mujoco.MjModel) -> Overlays:
+        """Return the overlays of a model, and the debug objects."""
+        return Overlays((*super().overlays(mj).parts, self.drawn.part))
 
 
-class _Box:
-    """A box about a middle: half its edges (3,) m, and its axes, columns (3, 3)."""
-
-    def __init__(self, half: np.ndarray, axes: np.ndarray) -> None:
-        self.half, self.axes = half, axes
-
-    def meet(self, middle: torch.Tensor, along: torch.Tensor) -> Hit:
-        """Return where rays (n, 3) of length 1 from the origin meet it."""
-        axes = torch.as_tensor(self.axes, dtype=along.dtype, device=along.device)
-        half = torch.as_tensor(self.half, dtype=along.dtype, device=along.device)
-        step, start = along @ axes, -(middle @ axes)
-        step = torch.where(step.abs() < 1e-9, 1e-9, step)
-        enter, leave = (-start - half * step.sign()) / step, (-start + half * step.sign()) / step
-        t, side = enter.max(dim=-1)
-        normal = -step.sign().gather(1, side[:, None]) * axes.T[side]
-        return torch.where((t <= leave.min(dim=-1).values) & (t > 0), t, torch.inf), normal
+def _slices(one: DebugObject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number of the capsule of each slice, and the shares of its axis where the slice begins and ends."""
+    count = np.where(one.radius[:, 0] == one.radius[:, 1], 1, _SLICES)
+    of = np.repeat(np.arange(len(count)), count)
+    low = (np.arange(len(of)) - (np.cumsum(count) - count)[of]) / count[of]
+    return of, low, low + 1.0 / count[of]
 
 
-def _shapes(each: DebugObject) -> Iterator[tuple[np.ndarray, float, _Capsule | _Box, np.ndarray]]:
-    """Yield the middle (3,), the reach about it, the shape and the colour of all parts of an object."""
-    turn, shift = each.pose[:3, :3], each.pose[:3, 3]
-    for start, end, radius, rgba in zip(each.start, each.end, each.radius, each.rgba, strict=True):
-        count = 1 if radius[0] == radius[1] else _SLICES
-        edges = np.linspace(0.0, 1.0, count + 1)
-        for low, high in pairwise(edges):
-            size = float(radius[0] + (radius[1] - radius[0]) * (low + high) / 2)
-            first, last = (turn @ (start + share * (end - start)) + shift for share in (low, high))
-            half = (last - first) / 2
-            yield (first + last) / 2, float(np.linalg.norm(half)) + size, _Capsule(half, size), rgba
-    for (low, high), rgba in zip(each.boxes, each.box_rgba, strict=True):
-        half = (high - low) / 2
-        yield turn @ ((low + high) / 2) + shift, float(np.linalg.norm(half)), _Box(half, turn), rgba
+def _placed(one: DebugObject, like: torch.Tensor) -> list[Placed]:
+    """Return the places of the capsules of an object, and of its boxes."""
+    of, low, high = _slices(one)
+    turn, shift = like.new_tensor(one.pose[:3, :3]), like.new_tensor(one.pose[:3, 3])
+    way, (first, last) = (one.end - one.start)[of], one.radius[of].T
+    way[~way.any(-1), 2] = _SHORT
+    first_end, last_end = (
+        like.new_tensor(one.start[of] + share[:, None] * way)[None] @ turn.T + shift for share in (low, high)
+    )
+    rods = along(first_end, last_end, like.new_tensor(first + (last - first) * (low + high) / 2)[None])
+    middles, halves = (
+        like.new_tensor(part)[None] for part in (one.boxes.mean(1), np.diff(one.boxes, axis=1)[:, 0] / 2)
+    )
+    return [rods, (middles @ turn.T + shift, turn.expand(1, len(one.boxes), 3, 3), halves)]

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from ..physics.rendering.look import Look
-from ..physics.rendering.shown.overlays import Show
 from ..physics.solver.readout.contacts import Contacts
 from .debug import DebugObject
+from .debug_pictures import DebugOverlay, ShowDrawn
 from .entity import RigidEntity
 from .options import VisOptions
 from .renderers import BatchRenderer, RayTracer, Renderer
@@ -59,8 +59,8 @@ class PresentPoses:
         return self._world.contacts
 
 
-def show_of(scene: Pictured) -> Show:
-    """Return what is drawn beside geoms: frames by the scene's options, contacts of entities that ask for it."""
+def show_of(scene: Pictured, drawn: DebugOverlay) -> ShowDrawn:
+    """Return what is drawn beside geoms: frames by options, contacts of entities that ask for it, and debug objects."""
     vis = scene.vis_options
     frames = {"body": vis.link_frame_size} if vis.show_link_frame else {}
     if vis.show_world_frame:
@@ -71,7 +71,8 @@ def show_of(scene: Pictured) -> Show:
         if entity.visualize_contact
         for geom in range(entity.geom_start, entity.geom_end)
     ]
-    return Show(
+    return ShowDrawn(
+        drawn=drawn,
         frames=frames or None,
         contact_forces=bool(geoms),
         contact_geoms=tuple(geoms),
