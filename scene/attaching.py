@@ -5,6 +5,7 @@ from typing import Any
 
 import mujoco
 
+from .checks import Numbers, numbers
 from .compose import SEPARATOR, Piece
 from .errors import SceneOrderError
 from .mjcf import WORLD
@@ -12,7 +13,9 @@ from .outline import Outline
 from .poses import unit_quat
 
 
-def attach(child: Any, piece: Piece, parent: Any, link_name: str | None, pos: Any, quat: Any) -> Outline:
+def attach(
+    child: Any, piece: Piece, parent: Any, link_name: str | None, pos: Numbers | None, quat: Numbers | None
+) -> Outline:
     """Mount an entity on a link of another one; return its outline, without the free joint that it may have had.
 
     Args:
@@ -60,7 +63,7 @@ def attach(child: Any, piece: Piece, parent: Any, link_name: str | None, pos: An
         if joint.type == mujoco.mjtJoint.mjJNT_FREE:
             piece.spec.delete(joint)
     piece.onto = f"{parent.name}{SEPARATOR}{link.name}"
-    piece.pos = piece.pos if pos is None else tuple(float(x) for x in pos)
+    piece.pos = piece.pos if pos is None else numbers("attach", "pos", pos, 3)
     piece.quat = piece.quat if quat is None else tuple(unit_quat(quat).tolist())
     child.attached_to, child.attached_link = parent, link
     return Outline.of(piece.spec)

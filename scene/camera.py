@@ -3,6 +3,7 @@
 A pose is a camera-to-world transform (4, 4): x right, y up, looking along -z. Pictures have row 0 at the top.
 """
 
+import os
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..physics.rendering.look import Look
 from ..physics.rendering.renderer import BatchRenderer
 from ..physics.rendering.shown.overlays import Show
 from .camera_pose import CameraPose
-from .checks import number
+from .checks import Indices, Numbers, number
 from .debug_pictures import DebugOverlay
 from .renderers import RayTracer
 from .scene_pictures import Pictured, PresentPoses, are_together, look_of, rendered, show_of
@@ -58,7 +59,7 @@ class Camera(CameraPose):
         self._made_for: object = None
         self._film: list[np.ndarray] | None = None
         self._paused = False
-        self._target: tuple[Any, float | None] = None, None
+        self._target: tuple[str | os.PathLike | None, float | None] = None, None
 
     def __repr__(self) -> str:
         return f"Camera({self.idx}, {self.res[0]} x {self.res[1]}, fov {self.fov:g})"
@@ -187,7 +188,7 @@ class Camera(CameraPose):
             return rendered(self._contents, self._built())
         return [0] if self._built().n_envs == 0 else None if self.env_idx is None else [int(self.env_idx)]
 
-    def set_fov(self, fov: Any, envs_idx: Any = None) -> None:
+    def set_fov(self, fov: Numbers, envs_idx: Indices = None) -> None:
         """Give it another field of view, in environments each its own.
 
         Args:
@@ -231,7 +232,7 @@ class Camera(CameraPose):
 
     # films
 
-    def start_recording(self, save_to_filename: Any = None, fps: float | None = None) -> None:
+    def start_recording(self, save_to_filename: str | os.PathLike | None = None, fps: float | None = None) -> None:
         """Keep the colours of each `render` from now on, of the first environment if there are several.
 
         Args:
@@ -250,7 +251,7 @@ class Camera(CameraPose):
         self._filming("pause_recording")
         self._paused = True
 
-    def stop_recording(self, save_to_filename: Any = None, fps: float | None = None) -> Any:
+    def stop_recording(self, save_to_filename: str | os.PathLike | None = None, fps: float | None = None) -> Any:
         """Write the film, an mp4; return its path.
 
         Args:

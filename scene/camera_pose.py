@@ -1,5 +1,6 @@
 """The pose of a camera in every environment: set, attached to a link, or following an entity."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ import torch
 
 from ..physics.base.rotations import quat_to_matrix
 from ..physics.machine.normal_mode import in_normal_mode
-from .checks import number, numbers
+from .checks import Indices, Numbers, Rows, number, numbers
+from .entity import RigidEntity
+from .entity_index import LinkIndex
 from .errors import SceneOrderError
 from .poses import look_at, quat_of_mat
 from .world import World
@@ -23,7 +26,7 @@ class CameraPose:
         up: direction that is up in the picture, (3,).
     """
 
-    def __init__(self, pos: Any, lookat: Any, up: Any) -> None:
+    def __init__(self, pos: Numbers, lookat: Numbers, up: Numbers) -> None:
         place, aim, over = (
             np.array(numbers("add_camera", name, given, 3))
             for name, given in zip(("pos", "lookat", "up"), (pos, lookat, up), strict=True)
@@ -35,9 +38,9 @@ class CameraPose:
         self._closed = False
         self._pose = torch.zeros(0)  # (envs, 4, 4)
         self._distances = torch.zeros(0)  # (envs,) m to the point looked at
-        self._link: Any = None
+        self._link: LinkIndex | None = None
         self._offset = torch.zeros(0)
-        self._followed: Any = None
+        self._followed: RigidEntity | None = None
         self._follows: dict[str, Any] = {}
 
     def place(self, world: World) -> None:
@@ -63,7 +66,12 @@ class CameraPose:
         return self._world
 
     def set_pose(
-        self, transform: Any = None, pos: Any = None, lookat: Any = None, up: Any = None, envs_idx: Any = None
+        self,
+        transform: Numbers | None = None,
+        pos: Numbers | None = None,
+        lookat: Numbers | None = None,
+        up: Numbers | None = None,
+        envs_idx: Indices = None,
     ) -> None:
         """Put it somewhere else.
 
@@ -98,13 +106,13 @@ class CameraPose:
         if up is not None and np.ndim(up) == 1:
             self._up = np.asarray(up, float)
 
-    def _index(self, envs_idx: Any) -> Any:
+    def _index(self, envs_idx: Indices) -> Rows:
         envs = self._built().envs(envs_idx)
         if envs is None:
             return slice(None)
         return torch.as_tensor(envs.index, device=self._pose.device)
 
-    def _rows(self, name: str, given: Any, now: torch.Tensor) -> torch.Tensor:
+    def _rows(self, name: str, given: Numbers | None, now: torch.Tensor) -> torch.Tensor:
         if given is None:
             return now
         rows = torch.as_tensor(given if isinstance(given, torch.Tensor) else np.asarray(given, float)).to(now)
@@ -113,11 +121,11 @@ class CameraPose:
         _require_finite(name, rows)
         return rows.expand_as(now)
 
-    def _aim(self, index: Any) -> torch.Tensor:
+    def _aim(self, index: Rows) -> torch.Tensor:
         pose = self._pose[index]
         return pose[:, :3, 3] - self._distances[index, None] * pose[:, :3, 2]
 
-    def attach(self, rigid_link: Any, offset_T: Any) -> None:
+    def attach(self, rigid_link: LinkIndex, offset_T: Numbers) -> None:
         """Fix it to a link: it moves along, with the pose (4, 4) in the link's frame."""
         if not hasattr(rigid_link, "body"):
             raise TypeError(f"attach: rigid_link={rigid_link!r}: expected a link of the scene: entity.get_link(name)")
@@ -138,8 +146,8 @@ class CameraPose:
 
     def follow_entity(
         self,
-        entity: Any,
-        fixed_axis: Any = (None, None, None),
+        entity: RigidEntity,
+        fixed_axis: Sequence[float | None] = (None, None, None),
         smoothing: float | None = None,
         fix_orientation: bool = False,
     ) -> None:
@@ -167,7 +175,7 @@ class CameraPose:
         }
         self._followed, self._link = entity, None
         if self._world is not None:
-            self._follows["offset"] = self._pose[:, :3, 3] - self._target_of(self._world)
+            self._follows["offset"] = self._pose[:, :3, 3] - self._world.get("xpos")[:, entity.base_link.body]
 
     def unfollow_entity(self) -> None:
         """Let it stay where it is."""
@@ -188,14 +196,11 @@ class CameraPose:
             link[:, :3, :3], link[:, :3, 3] = quat_to_matrix(quat), pos
             self._pose = link @ self._offset.to(link)
         elif self._followed is not None:
-            self._follow(world)
+            self._follow(world.get("xpos")[:, self._followed.base_link.body])
 
-    def _target_of(self, world: World) -> torch.Tensor:
-        """Return where the entity is that it follows, (n, 3) m."""
-        return world.get("xpos")[:, self._followed.base_link.body]
-
-    def _follow(self, world: World) -> None:
-        target, how = self._target_of(world), self._follows
+    def _follow(self, target: torch.Tensor) -> None:
+        """Follow an entity that is at positions (n, 3) m."""
+        how = self._follows
         if how["offset"] is None:
             how["offset"] = self._pose[:, :3, 3] - target
         place = target + how["offset"]
@@ -213,23 +218,23 @@ class CameraPose:
 
     # numbers
 
-    def get_transform(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_transform(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its poses, (n, 4, 4); (4, 4) without a batch."""
         return self._built().out(self._pose[self._index(envs_idx)])
 
-    def get_pos(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_pos(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its positions, (n, 3) m; (3,) without a batch."""
         return self.get_transform(envs_idx)[..., :3, 3]
 
-    def get_quat(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_quat(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its orientations, (n, 4), w first; (4,) without a batch."""
         return quat_of_mat(self.get_transform(envs_idx)[..., :3, :3])
 
-    def get_up(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_up(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the directions that are up in its pictures, (n, 3); (3,) without a batch."""
         return self.get_transform(envs_idx)[..., :3, 1]
 
-    def get_lookat(self, envs_idx: Any = None) -> torch.Tensor:
+    def get_lookat(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the points looked at, (n, 3) m; (3,) without a batch."""
         return self._built().out(self._aim(self._index(envs_idx)))
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,12 +12,14 @@ Numbers = float | np.generic | Sequence | np.ndarray | torch.Tensor
 """One number or several, as a user gives them."""
 Indices = int | np.integer | slice | Sequence | np.ndarray | torch.Tensor | None
 """Environments or parts, as a user gives them: None for all, a number, a slice, a mask of all, or several numbers."""
+Rows = slice | torch.Tensor
+"""Environments as an index into what all of them have."""
 
 
 def number(
     owner: str,
     name: str,
-    value: Any,
+    value: object,
     *,
     least: float = -math.inf,
     most: float = math.inf,
@@ -41,7 +42,7 @@ def number(
     return found
 
 
-def numbers(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
+def numbers(owner: str, name: str, value: object, count: int) -> tuple[float, ...]:
     """Return so many finite numbers.
 
     Raises:
@@ -53,7 +54,7 @@ def numbers(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
     return tuple(found.astype(float).tolist())
 
 
-def lengths(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
+def lengths(owner: str, name: str, value: object, count: int) -> tuple[float, ...]:
     """Return so many numbers above zero; errors are those of `numbers`."""
     found = numbers(owner, name, value, count)
     if min(found) <= 0.0:
@@ -61,7 +62,7 @@ def lengths(owner: str, name: str, value: Any, count: int) -> tuple[float, ...]:
     return found
 
 
-def mask(owner: str, name: str, value: Any) -> int:
+def mask(owner: str, name: str, value: object) -> int:
     """Return a bit mask of 16 or 32 bits, as MuJoCo keeps it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value < 2**32:
         raise ValueError(f"{owner}: {name}={value!r}: expected a bit mask, a whole number from 0 to 2**32 - 1")

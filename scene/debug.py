@@ -5,10 +5,12 @@ scene is nearer; they are laid over the picture with their opacity.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import torch
+
+from .checks import Numbers
 
 RED = (1.0, 0.0, 0.0, 0.5)
 _AXES = ((1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0))
@@ -38,7 +40,21 @@ class DebugObject:
     pose: np.ndarray
 
 
-def capsules(start: Any, end: Any, radius: Any, rgba: Any) -> DebugObject:
+class Seen(Protocol):
+    """The parts of a camera that say what it sees."""
+
+    fov: float
+
+    @property
+    def aspect_ratio(self) -> float:
+        """Width over height."""
+
+    @property
+    def transform(self) -> np.ndarray:
+        """Its pose (4, 4)."""
+
+
+def capsules(start: Numbers, end: Numbers, radius: Numbers, rgba: Numbers) -> DebugObject:
     """Return capsules from starts (k, 3) to ends (k, 3), of radii (k,), (k, 2) or one, and colours (k, 4) or one."""
     start, end = np.atleast_2d(_points("start", start)), np.atleast_2d(_points("end", end))
     count = len(start)
@@ -48,19 +64,21 @@ def capsules(start: Any, end: Any, radius: Any, rgba: Any) -> DebugObject:
     return DebugObject(start, end, radii, colors, np.zeros((0, 2, 3)), np.zeros((0, 4)), np.eye(4))
 
 
-def spheres(centers: Any, radius: Any, rgba: Any) -> DebugObject:
+def spheres(centers: Numbers, radius: Numbers, rgba: Numbers) -> DebugObject:
     """Return spheres at centres (k, 3) or (3,) m."""
     return capsules(centers, centers, radius, rgba)
 
 
-def arrow(pos: Any, vec: Any, radius: float, rgba: Any) -> DebugObject:
+def arrow(pos: Numbers, vec: Numbers, radius: float, rgba: Numbers) -> DebugObject:
     """Return an arrow from a point (3,) along a vector (3,) m."""
     pos, vec = _points("pos", pos), _points("vec", vec)
     neck = pos + (1.0 - _HEAD) * vec
     return capsules([pos, neck], [neck, pos + vec], [[radius, radius], [2.5 * radius, 0.1 * radius]], rgba)
 
 
-def frame(pose: Any, axis_length: float, origin_size: float, axis_radius: float, color: Any = None) -> DebugObject:
+def frame(
+    pose: Numbers, axis_length: float, origin_size: float, axis_radius: float, color: Numbers | None = None
+) -> DebugObject:
     """Return the axes of a frame (4, 4), x in red, y in green, z in blue, or all in one colour."""
     pose = np.asarray(pose, float)
     if pose.shape != (4, 4):
@@ -73,7 +91,7 @@ def frame(pose: Any, axis_length: float, origin_size: float, axis_radius: float,
     return found
 
 
-def box(bounds: Any, rgba: Any, wireframe: bool, wireframe_radius: float) -> DebugObject:
+def box(bounds: Numbers, rgba: Numbers, wireframe: bool, wireframe_radius: float) -> DebugObject:
     """Return a box from its corners (2, 3) m, as twelve edges or solid."""
     bounds = np.asarray(bounds, float)
     if bounds.shape != (2, 3):
@@ -87,7 +105,7 @@ def box(bounds: Any, rgba: Any, wireframe: bool, wireframe_radius: float) -> Deb
     return capsules(corners[first], corners[second], wireframe_radius, rgba)
 
 
-def frustum(camera: Any, rgba: Any) -> DebugObject:
+def frustum(camera: Seen, rgba: Numbers) -> DebugObject:
     """Return the edges of what a camera of a scene sees, up to a metre away."""
     high = np.tan(np.radians(camera.fov) / 2)
     wide = high * camera.aspect_ratio
@@ -98,13 +116,13 @@ def frustum(camera: Any, rgba: Any) -> DebugObject:
     return found
 
 
-def chain(points: Any, radius: float, rgba: Any) -> DebugObject:
+def chain(points: Numbers, radius: float, rgba: Numbers) -> DebugObject:
     """Return a line through points (k, 3) m."""
     points = _points("poss", points)
     return capsules(points[:-1], points[1:], radius, rgba)
 
 
-def _points(name: str, given: Any) -> np.ndarray:
+def _points(name: str, given: Numbers) -> np.ndarray:
     """Return points (..., 3).
 
     Raises:
@@ -116,7 +134,7 @@ def _points(name: str, given: Any) -> np.ndarray:
     return points
 
 
-def _colors(given: Any) -> np.ndarray:
+def _colors(given: Numbers) -> np.ndarray:
     """Return colours (..., 4); three numbers are opaque."""
     colors = np.asarray(given, float)
     if colors.shape[-1:] == (3,):

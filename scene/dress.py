@@ -18,7 +18,11 @@ _UNSET = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default: the material's colour
 
 
 def put_look(
-    spec: mujoco.MjSpec, geoms: Sequence[Any], surface: Surface, visible: bool = True, tiles: Any = None
+    spec: mujoco.MjSpec,
+    geoms: Sequence[Any],
+    surface: Surface,
+    visible: bool = True,
+    tiles: Sequence[float] | None = None,
 ) -> None:
     """Give geoms a material.
 

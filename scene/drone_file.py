@@ -52,7 +52,7 @@ def _motors(spec: mujoco.MjSpec) -> list[Any]:
     return [each for each in spec.actuators if each.trntype == mujoco.mjtTrn.mjTRN_SITE]
 
 
-def _root(body: Any) -> Any:
+def _root(body: mujoco.MjsBody) -> mujoco.MjsBody:
     """Return the body below the world that carries a body."""
     while body.parent is not None and body.parent.name != "world":
         body = body.parent
@@ -78,7 +78,7 @@ class Propellers:
     torque: float
 
 
-def propellers_at_sites(mj: Any, name: str, usual: tuple[float, float]) -> Propellers:
+def propellers_at_sites(mj: mujoco.MjModel, name: str, usual: tuple[float, float]) -> Propellers:
     """Return those of a drone from an MJCF file.
 
     Args:

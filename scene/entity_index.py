@@ -1,7 +1,7 @@
 """The numbers of an entity's parts in its scene, which the objects of the entity share."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
@@ -171,7 +171,7 @@ class HasIndex(Protocol):
         """The numbers of its parts."""
 
 
-def index_of(argument: str, entity: Any) -> EntityIndex:
+def index_of(argument: str, entity: object) -> EntityIndex:
     """Return the index of an entity that a user gives.
 
     Raises:

@@ -1,7 +1,6 @@
 """Poses, velocities and accelerations of an entity, and setters of its state."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +15,7 @@ LINK_ORIGIN, LINK_COM, ROOT_COM = REFERENCES = ("link_origin", "link_com", "root
 """Points of a link: the origin of its frame, its centre of mass, and that of the whole tree."""
 
 
-def reference_of(ref: Any) -> str:
+def reference_of(ref: object) -> str:
     """Return the name of a reference point.
 
     Raises:
@@ -274,7 +273,7 @@ class EntityState:
         each = zip(mj.jnt_type[joints], mj.jnt_qposadr[joints].tolist(), strict=True)
         return [q + 3 * is_free(kind) for kind, q in each if not is_scalar(kind)]
 
-    def _require_turn(self, name: str, given: Any, columns: np.ndarray, first: int) -> None:
+    def _require_turn(self, name: str, given: Numbers, columns: np.ndarray, first: int) -> None:
         """Refuse numbers (n, k), (k,) or () of columns (k,) that make a quaternion, which begins at `first`, zero."""
         places = [np.flatnonzero(columns == first + k)[-1:] for k in range(4)]
         if all(len(place) for place in places):

@@ -7,7 +7,7 @@ import mujoco
 from ..physics.model.loading.loading import open_mjcf
 from .dress import put_look
 from .materials import Rigid
-from .morphs import MJCF
+from .morphs import MJCF, Drone
 from .options import RigidOptions
 from .primitives import put_density, put_touch
 from .surfaces import Surface, says_nothing
@@ -39,7 +39,7 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
 
 
 def dress_mjcf(
-    spec: mujoco.MjSpec, morph: Any, material: Rigid, surface: Surface, options: RigidOptions
+    spec: mujoco.MjSpec, morph: MJCF | Drone, material: Rigid, surface: Surface, options: RigidOptions
 ) -> mujoco.MjSpec:
     """Return the spec of a file with what a morph, a material and a surface say."""
     settle(spec)
@@ -89,7 +89,7 @@ def settle(spec: mujoco.MjSpec, name: str = WORLD) -> None:
         spec.delete(geom)
 
 
-def _frame(body: Any, frame: Any, made: dict[str, Any]) -> Any:
+def _frame(body: mujoco.MjsBody, frame: mujoco.MjsFrame, made: dict[str, mujoco.MjsFrame]) -> mujoco.MjsFrame:
     """Return the copy of a frame of the world in a body; the frames around it are copied, too."""
     if frame.name not in made:
         copy = body.add_frame(pos=frame.pos, quat=frame.quat)

@@ -25,7 +25,7 @@ class Named(Protocol):
 Part = TypeVar("Part", bound=Named)
 
 
-def nearest(name: Any, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: the names that are near it, or all there are."""
     names = list(known)
     if not names:

@@ -10,7 +10,7 @@ import torch
 from ..physics.machine.disk import replacing
 from ..physics.solver.user.state_file import DAMAGED, model_digest, read_tensors
 from .sensors.manager import SensorManager, split
-from .world import World
+from .world import Envs, World
 
 _VERSION = 1
 _PUSHED = "scene/pushed"
@@ -65,7 +65,7 @@ def description_in(path: str | os.PathLike) -> str:
     return description
 
 
-def state_of(world: World, sensors: SensorManager, envs: Any) -> dict[str, torch.Tensor]:
+def state_of(world: World, sensors: SensorManager, envs: Envs) -> dict[str, torch.Tensor]:
     """Return all that the future of environments depends on."""
     state = world.solver.state.state_dict(envs) | sensors.state_dict(envs)
     if sensors.dt:
@@ -75,7 +75,7 @@ def state_of(world: World, sensors: SensorManager, envs: Any) -> dict[str, torch
     return state
 
 
-def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorManager, envs: Any) -> None:
+def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorManager, envs: Envs) -> None:
     """Put environments where `state_of` was.
 
     Raises:
@@ -95,7 +95,7 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
         world.pushed.update(pushed[0].tolist())
 
 
-def own_rows(state: Any, world: World, envs: Any) -> dict[str, torch.Tensor]:
+def own_rows(state: Mapping[str, torch.Tensor], world: World, envs: Envs) -> dict[str, torch.Tensor]:
     """Return the state of environments: of a state of all of them their rows, any other state of as many as it is.
 
     Raises:

@@ -6,7 +6,7 @@ that it sends out, and an image. Numbers that a surface leaves open are those of
 
 from typing import Any, ClassVar
 
-from .checks import number, numbers
+from .checks import Numbers, number, numbers
 from .records import nearest, put, record
 from .textures import ColorTexture, ImageTexture
 
@@ -74,7 +74,7 @@ class Surface:
             raise ValueError(f"{owner}: vis_mode={self.vis_mode!r}: it is 'visual' or 'collision'")
 
 
-def _color(owner: str, name: str, given: Any) -> tuple[float, ...]:
+def _color(owner: str, name: str, given: Numbers) -> tuple[float, ...]:
     count = 4 if hasattr(given, "__len__") and len(given) == 4 else 3
     color = numbers(owner, name, given, count)
     if not all(0.0 <= part <= 1.0 for part in color):

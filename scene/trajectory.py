@@ -1,11 +1,11 @@
 """A recorded movement of a scene."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..physics.machine.scalars import as_whole
+from ..physics.solver.solver import RigidSolver
 
 
 class Trajectory:
@@ -24,7 +24,9 @@ class Trajectory:
         ValueError: it is of another scene.
     """
 
-    def __init__(self, solver: Any, times: np.ndarray, qpos: np.ndarray, inputs: Mapping[str, np.ndarray]) -> None:
+    def __init__(
+        self, solver: RigidSolver, times: np.ndarray, qpos: np.ndarray, inputs: Mapping[str, np.ndarray]
+    ) -> None:
         expected = (len(times), *solver.qpos.shape)
         if qpos.shape != expected:
             raise ValueError(f"trajectory: expected positions {expected}, got {qpos.shape}")

@@ -1,15 +1,15 @@
 """Surfaces of geoms as meshes of triangles."""
 
-from typing import Any
-
 import mujoco
 import numpy as np
 import trimesh
 
+from ..physics.model.model import Model
+
 _TYPES = mujoco.mjtGeom
 
 
-def mesh_of(model: Any, geom: int, label: str) -> trimesh.Trimesh:
+def mesh_of(model: Model, geom: int, label: str) -> trimesh.Trimesh:
     """Return the surface of a geom in its own frame, m: that which touches, or else is drawn.
 
     Args:

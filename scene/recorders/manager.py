@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..records import nearest
-from .options import CSVFile, FileOptions, NPZFile, TrajectoryFile, VideoFile
+from .options import CSVFile, FileOptions, NPZFile, RecorderOptions, TrajectoryFile, VideoFile
 from .writers import CSVWriter, NPZWriter, VideoWriter, Writer
 
-WRITERS: dict[type[FileOptions], type[Writer]] = {
+WRITERS: dict[type[RecorderOptions], type[Writer]] = {
     CSVFile: CSVWriter,
     NPZFile: NPZWriter,
     TrajectoryFile: NPZWriter,
@@ -57,7 +57,7 @@ class RecorderManager:
     recorders: list[Recorder] = field(default_factory=list)
 
     def add(
-        self, function: Callable[[], Any], options: Any, more: Callable[[], Mapping[str, Any]] | None = None
+        self, function: Callable[[], Any], options: RecorderOptions, more: Callable[[], Mapping[str, Any]] | None = None
     ) -> Recorder:
         """Return a new recorder.
 
@@ -65,7 +65,7 @@ class RecorderManager:
             TypeError: `function` cannot be called, or `options` are none of a recorder.
         """
         kind = WRITERS.get(type(options))
-        if kind is None:
+        if kind is None or not isinstance(options, FileOptions):
             known = [option.__name__ for option in WRITERS]
             hint = ": make one, with parentheses" if options in list(WRITERS) else ""
             raise TypeError(

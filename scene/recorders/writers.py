@@ -2,6 +2,7 @@
 
 import csv
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,7 +15,7 @@ from ...physics.rendering.film.video import write_video
 from .options import CSVFile, FileOptions, VideoFile
 
 
-class Writer:
+class Writer(ABC):
     """Takes what is kept, and makes a file of it.
 
     Args:
@@ -27,6 +28,7 @@ class Writer:
         self.options, self.rate, self.more = options, rate, more
         self.path = Path(options.filename)
 
+    @abstractmethod
     def write(self, time: float, data: Any) -> None:
         """Take what was kept at a time, s.
 
@@ -34,11 +36,10 @@ class Writer:
             TypeError: the file cannot hold it.
             ValueError: it is of another shape than before.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def finish(self) -> None:
         """Write the file; nothing if nothing was taken. The next `write` begins another."""
-        raise NotImplementedError
 
 
 class CSVWriter(Writer):
@@ -136,11 +137,11 @@ class VideoWriter(Writer):
         self._frames = []
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: object) -> np.ndarray:
     return value.detach().cpu().numpy().copy() if isinstance(value, torch.Tensor) else np.array(value)
 
 
-def _numbers(value: Any, what: str) -> list:
+def _numbers(value: object, what: str) -> list:
     array = _array(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what}: expected numbers, got {type(value).__name__}")

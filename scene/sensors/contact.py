@@ -1,18 +1,18 @@
 """Contact sensors: switches, and forces on links."""
 
-from typing import Any
-
 import torch
 
+from ..entity import RigidEntity
 from ..world import World
 from .links import LinkSensor, require_entity, unturned
 from .look import Look
+from .options import ContactFilter
 
 
 class _OnContacts(LinkSensor):
     """A sensor of the contacts of a link, but those with some others."""
 
-    def __init__(self, options: Any, idx: int, entity: Any) -> None:
+    def __init__(self, options: ContactFilter, idx: int, entity: RigidEntity | None) -> None:
         super().__init__(options, idx, entity)
         require_entity(self, entity)
 

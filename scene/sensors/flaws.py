@@ -1,10 +1,10 @@
 """The flaws of a sensor's readings: a walk, white noise, a bias and a resolution, of every environment's own."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 
+from ..checks import Numbers, Rows
 from . import draws
 
 NAMES = ("resolution", "bias", "noise", "random_walk")
@@ -22,7 +22,7 @@ class Flaws:
         given: numbers by `NAMES`, each for all k numbers or k of them.
     """
 
-    def __init__(self, like: torch.Tensor, given: dict[str, Any]) -> None:
+    def __init__(self, like: torch.Tensor, given: Mapping[str, Numbers]) -> None:
         self.walk = torch.zeros_like(like)
         self._numbers = {
             name: torch.as_tensor(value, dtype=like.dtype, device=like.device).expand_as(like).clone()
@@ -34,12 +34,12 @@ class Flaws:
         """Return the numbers of a flaw, (n, k), a copy."""
         return self._numbers[name].clone()
 
-    def set(self, name: str, values: torch.Tensor, rows: Any) -> None:
+    def set(self, name: str, values: torch.Tensor, rows: Rows) -> None:
         """Write the numbers of a flaw of environments `rows`, (len(rows), k)."""
         self._numbers[name][rows] = values
         self._there[name] = bool(self._numbers[name].any())
 
-    def apply(self, values: torch.Tensor, rows: Any, key: torch.Tensor, tick: torch.Tensor) -> torch.Tensor:
+    def apply(self, values: torch.Tensor, rows: Rows, key: torch.Tensor, tick: torch.Tensor) -> torch.Tensor:
         """Return what is measured of the numbers (len(rows), k) of environments `rows`, and walk on.
 
         Args:
@@ -63,12 +63,12 @@ class Flaws:
             values = torch.where(step > 0.0, (values / step).round() * step, values)
         return values
 
-    def state_dict(self, rows: Any) -> dict[str, torch.Tensor]:
+    def state_dict(self, rows: Rows) -> dict[str, torch.Tensor]:
         """Return the walk of environments `rows`, and the flaws that they have, (len(rows), k) each."""
         there = {name: self._numbers[name][rows].clone() for name in NAMES if self._there[name]}
         return {"walk": self.walk[rows].clone()} | there
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: Any) -> None:
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: Rows) -> None:
         """Write what `state_dict` returned into environments `rows`; a flaw that is not there is zero."""
         self.walk[rows] = state["walk"]
         for name in NAMES:

@@ -1,9 +1,11 @@
 """IMUs: accelerometer, gyroscope and magnetometer in the frame of a link."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 
+from ..checks import Indices, Numbers, Rows
 from ..world import World
 from .links import LinkSensor, unturned
 from .look import Look
@@ -52,13 +54,13 @@ class IMUSensor(LinkSensor):
         both = torch.stack((acceleration, spin, self._field.expand_as(spin)), 1)
         return unturned(quat[:, None].expand(-1, 3, -1), both).flatten(1)
 
-    def couple(self, numbers: torch.Tensor, rows: Any) -> torch.Tensor:
+    def couple(self, numbers: torch.Tensor, rows: Rows) -> torch.Tensor:
         """Return the numbers (k, 9) as the axes of each part see them."""
         if not self._coupled:
             return numbers
         return (self._axes[rows] * numbers.unflatten(1, (3, 1, 3))).sum(-1).flatten(1)
 
-    def set_acc_cross_axis_coupling(self, cross_axis_coupling: Any, envs_idx: Any = None) -> None:
+    def set_acc_cross_axis_coupling(self, cross_axis_coupling: Numbers, envs_idx: Indices = None) -> None:
         """Write the coupling of the accelerometer's axes, as `IMU` takes it; it holds from the next step on.
 
         Raises:
@@ -68,15 +70,15 @@ class IMUSensor(LinkSensor):
         """
         self._couple("acc", cross_axis_coupling, envs_idx)
 
-    def set_gyro_cross_axis_coupling(self, cross_axis_coupling: Any, envs_idx: Any = None) -> None:
+    def set_gyro_cross_axis_coupling(self, cross_axis_coupling: Numbers, envs_idx: Indices = None) -> None:
         """Write the coupling of the gyroscope's axes, as `set_acc_cross_axis_coupling` does."""
         self._couple("gyro", cross_axis_coupling, envs_idx)
 
-    def set_mag_cross_axis_coupling(self, cross_axis_coupling: Any, envs_idx: Any = None) -> None:
+    def set_mag_cross_axis_coupling(self, cross_axis_coupling: Numbers, envs_idx: Indices = None) -> None:
         """Write the coupling of the magnetometer's axes, as `set_acc_cross_axis_coupling` does."""
         self._couple("mag", cross_axis_coupling, envs_idx)
 
-    def _couple(self, part: str, value: Any, envs_idx: Any) -> None:
+    def _couple(self, part: str, value: Numbers, envs_idx: Indices) -> None:
         self._require_world()
         matrix = coupling(f"{part}_cross_axis_coupling", value)
         self._axes[self._index(envs_idx), IMU.PARTS.index(part)] = self._axes.new_tensor(matrix)
@@ -86,7 +88,7 @@ class IMUSensor(LinkSensor):
         """Return what `LinkSensor.state_dict` does, and the coupling."""
         return super().state_dict(rows) | {"axes": self._axes[slice(None) if rows is None else rows].clone()}
 
-    def load_state_dict(self, state: Any, rows: torch.Tensor) -> None:
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
         """Write what `state_dict` returned into environments `rows` (k,)."""
         super().load_state_dict(state, rows)
         self._axes[rows], self._coupled = state["axes"], True

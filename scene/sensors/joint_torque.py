@@ -1,14 +1,14 @@
 """Joint torque sensors: the effort between a drive and its joint."""
 
-from typing import Any
-
 import numpy as np
 import torch
 
 from ...physics.machine.scalars import as_whole
+from ..entity import RigidEntity
 from ..world import World
 from .links import require_entity
 from .look import Look
+from .options import JointTorque
 from .sensor import Sensor
 
 
@@ -21,9 +21,9 @@ class JointTorqueSensor(Sensor):
 
     reads: tuple[str, ...] = ("qfrc_actuator", "qacc", "eval_qvel")
 
-    def __init__(self, options: Any, idx: int, entity: Any) -> None:
+    def __init__(self, options: JointTorque, idx: int, entity: RigidEntity | None) -> None:
         super().__init__(options, idx, entity)
-        require_entity(self, entity)
+        self._carrier = entity = require_entity(self, entity)
         given = options.dofs_idx_local
         dofs = (
             range(entity.n_dofs) if given is None else [as_whole("JointTorque: dofs_idx_local", dof) for dof in given]
@@ -42,7 +42,7 @@ class JointTorqueSensor(Sensor):
     def place(self, world: World) -> None:
         """Look up the dofs, and which of them have friction."""
         values, device = world.model.values, world.solver.device
-        dofs = np.array(self.dofs_idx_local) + self._entity.dof_start
+        dofs = np.array(self.dofs_idx_local) + self._carrier.dof_start
         self._dofs = torch.as_tensor(dofs, device=device)
         both = zip(values["friction_dofadr"], values["friction_tendon"], strict=True)
         rows = {int(dof): row for row, (dof, tendon) in enumerate(both) if tendon < 0}

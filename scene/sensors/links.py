@@ -1,14 +1,18 @@
 """Sensors on links: the frame of each, of every environment's own."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 
 from ...physics.base.rotations import quat_mul, rotate
+from ..checks import Indices, Numbers
+from ..entity import RigidEntity
+from ..handles import RigidLink
 from ..poses import quat_of_euler
 from ..world import World
 from .look import Look
+from .options import LinkSensorOptions
 from .sensor import Sensor
 
 _BACK = (1.0, -1.0, -1.0, -1.0)
@@ -23,7 +27,7 @@ class LinkSensor(Sensor):
 
     reads: tuple[str, ...] = ("xpos", "xquat")
 
-    def __init__(self, options: Any, idx: int, entity: Any) -> None:
+    def __init__(self, options: LinkSensorOptions, idx: int, entity: RigidEntity | None) -> None:
         super().__init__(options, idx, entity)
         self.link = None if entity is None else _link(self, entity, options.link_idx_local)
 
@@ -39,7 +43,7 @@ class LinkSensor(Sensor):
         turn, rows = look["xquat"][:, self.body], look.index
         return look["xpos"][:, self.body] + rotate(turn, self._pos[rows]), quat_mul(turn, self._quat[rows])
 
-    def set_pos_offset(self, pos_offset: Any, envs_idx: Any = None) -> None:
+    def set_pos_offset(self, pos_offset: Numbers, envs_idx: Indices = None) -> None:
         """Write the sensor's position in the link's frame, (3,) or (k, 3) m; it holds from the next step on.
 
         Raises:
@@ -51,7 +55,7 @@ class LinkSensor(Sensor):
         rows = self._index(envs_idx)
         self._pos[rows] = self._numbers_of("pos_offset", pos_offset, self._pos[rows], signed=True)
 
-    def set_quat_offset(self, quat_offset: Any, envs_idx: Any = None) -> None:
+    def set_quat_offset(self, quat_offset: Numbers, envs_idx: Indices = None) -> None:
         """Write the sensor's quaternion in the link's frame, (4,) or (k, 4), of any length but 0."""
         self._require_world()
         rows = self._index(envs_idx)
@@ -66,7 +70,7 @@ class LinkSensor(Sensor):
         chosen = slice(None) if rows is None else rows
         return super().state_dict(rows) | {"pos": self._pos[chosen].clone(), "quat": self._quat[chosen].clone()}
 
-    def load_state_dict(self, state: Any, rows: torch.Tensor) -> None:
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
         """Write what `state_dict` returned into environments `rows` (k,)."""
         super().load_state_dict(state, rows)
         self._pos[rows], self._quat[rows] = state["pos"], state["quat"]
@@ -77,7 +81,7 @@ def unturned(quat: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
     return rotate(quat * quat.new_tensor(_BACK), vectors)
 
 
-def _link(sensor: Sensor, entity: Any, number: int) -> Any:
+def _link(sensor: Sensor, entity: RigidEntity, number: int) -> RigidLink:
     """Return a link of an entity.
 
     Raises:
@@ -91,14 +95,15 @@ def _link(sensor: Sensor, entity: Any, number: int) -> Any:
     return entity.links[number]
 
 
-def require_entity(sensor: Sensor, entity: Any) -> None:
-    """Refuse a sensor without an entity.
+def require_entity(sensor: Sensor, entity: RigidEntity | None) -> RigidEntity:
+    """Return the entity of a sensor.
 
     Raises:
-        ValueError: with what is to be given.
+        ValueError: the sensor has none.
     """
     if entity is None:
         raise ValueError(f"{type(sensor.options).__name__}: entity_idx is -1: give the idx of the entity that it is on")
+    return entity
 
 
 def seen_geoms(world: World, body: int) -> list[int]:

@@ -1,16 +1,16 @@
 """All sensors of a scene: added one by one, and read after each step."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import torch
 
 from ...physics.machine.normal_mode import normal_mode
 from .. import machine
+from ..checks import Indices
 from ..entity import RigidEntity
 from ..recorders.manager import RecorderManager
 from ..records import nearest
-from ..world import World
+from ..world import Envs, World
 from . import options as kinds
 from .contact import ContactForceSensor, ContactSensor
 from .imu import IMUSensor
@@ -95,7 +95,7 @@ class SensorManager:
             for sensor in self.sensors:
                 sensor.step(look)
 
-    def after_reset(self, envs: Any) -> None:
+    def after_reset(self, envs: Envs) -> None:
         """Let all sensors begin anew in environments that were reset, in the form of `World.envs`."""
         if self.sensors and self._world:
             rows = self._world.indices(envs)
@@ -109,7 +109,7 @@ class SensorManager:
         for sensor in self.sensors:
             sensor.close()
 
-    def read(self, entity_idx: int | None, envs_idx: Any, truth: bool) -> dict[str, torch.Tensor]:
+    def read(self, entity_idx: int | None, envs_idx: Indices, truth: bool) -> dict[str, torch.Tensor]:
         """Return the readings of all sensors, side by side, by the names of their kinds: `Scene.read_sensors`.
 
         Raises:
@@ -128,7 +128,7 @@ class SensorManager:
             readings[name] = self._world.out(flat > 0.5 if name == "Contact" else flat)
         return readings
 
-    def state_dict(self, envs: Any) -> dict[str, torch.Tensor]:
+    def state_dict(self, envs: Envs) -> dict[str, torch.Tensor]:
         """Return what the future of readings in environments depends on, (k, ...) each."""
         rows = self._world.indices(envs) if self._world and envs is not None else None
         return {
@@ -147,7 +147,7 @@ class SensorManager:
         if saved != set(range(len(self.sensors))):
             raise ValueError(f"state: it is of {len(saved)} sensors, and the scene has {len(self.sensors)}")
 
-    def load_state_dict(self, state: Mapping[str, torch.Tensor], envs: Any) -> None:
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], envs: Envs) -> None:
         """Write what `state_dict` returned of as many environments, or of one, into environments."""
         for sensor in self.sensors:
             assert self._world is not None

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...physics.base.arguments import real_array
 from ...physics.machine.scalars import as_count, as_flag, as_whole
-from ..checks import number, numbers
+from ..checks import Numbers, number, numbers
 from ..records import put, record
 from .flaws import NAMES
 from .patterns import DepthCameraPattern, RayPattern
@@ -273,7 +273,7 @@ class DepthCamera(Raycaster):
     PATTERN: ClassVar[type[RayPattern]] = DepthCameraPattern
 
 
-def flaw(owner: str, name: str, value: Any, count: int | None = None, infinite: bool = False) -> Any:
+def flaw(owner: str, name: str, value: Numbers, count: int | None = None, infinite: bool = False) -> Any:
     """Return one number or several, not below zero but for a bias.
 
     Args:
@@ -296,7 +296,7 @@ def flaw(owner: str, name: str, value: Any, count: int | None = None, infinite: 
     return float(found) if found.ndim == 0 else tuple(found.tolist())
 
 
-def coupling(name: str, value: Any) -> np.ndarray:
+def coupling(name: str, value: Numbers) -> np.ndarray:
     """Return the matrix (3, 3) from true to measured axes.
 
     Args:

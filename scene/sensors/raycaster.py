@@ -1,10 +1,11 @@
 """Range finders: rays in a pattern from a link, or from a place in the world."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from ...physics.base.rotations import rotate
+from ..checks import Indices
 from ..world import World
 from .links import LinkSensor, seen_geoms
 from .look import Look
@@ -84,11 +85,11 @@ class RaycasterSensor(LinkSensor):
 class DepthCameraSensor(RaycasterSensor):
     """A range finder of one ray a pixel."""
 
-    def read_image(self, envs_idx: Any = None) -> torch.Tensor:
+    def read_image(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the distances along the rays as a picture, (n, height, width) m; arguments are those of `read`."""
         return self.read(envs_idx).distances
 
-    def read_depth(self, envs_idx: Any = None) -> torch.Tensor:
+    def read_depth(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return depths along the camera's axis, (n, height, width) m, as pictures of renderers have them."""
         ahead = self._directions[:, 0].reshape(self.options.pattern.shape)
         return self.read(envs_idx).distances * ahead

@@ -2,14 +2,18 @@
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
+from ..checks import Indices, Numbers, Rows
+from ..entity import RigidEntity
 from ..errors import SceneOrderError
 from ..recorders.manager import Recorder, RecorderManager
+from ..recorders.options import RecorderOptions
 from ..world import World
 from . import draws
 from .flaws import Flaws
@@ -17,7 +21,7 @@ from .look import Look
 from .timeline import Timeline
 
 
-class Sensor:
+class Sensor(ABC):
     """A sensor of a scene, in all of its environments.
 
     It reads after each `Scene.step`, at the evaluation that the last physics step made before it moved, and at the
@@ -35,7 +39,7 @@ class Sensor:
     data: ClassVar[Any] = None
     """The named tuple that `read` returns; None: a tensor."""
 
-    def __init__(self, options: Any, idx: int, entity: Any) -> None:
+    def __init__(self, options: Any, idx: int, entity: RigidEntity | None) -> None:
         self.options, self.idx, self._entity = options, idx, entity
         self.recorders: RecorderManager | None = None
         self._world: World | None = None
@@ -47,22 +51,23 @@ class Sensor:
     # what a subclass says
 
     @property
+    @abstractmethod
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of what is read of one environment."""
-        raise NotImplementedError
 
+    @abstractmethod
     def place(self, world: World) -> None:
         """Look up what is needed of a built scene."""
 
+    @abstractmethod
     def sense(self, look: Look) -> Any:
         """Return what is true in the environments of a look; `numbers` are those of it that are measured."""
-        raise NotImplementedError
 
     def numbers(self, sensed: Any) -> torch.Tensor:
         """Return the numbers that are measured, (k, width), of what `sense` returned."""
         return sensed
 
-    def couple(self, numbers: torch.Tensor, rows: Any) -> torch.Tensor:
+    def couple(self, numbers: torch.Tensor, rows: Rows) -> torch.Tensor:
         """Return the numbers (k, width) as the axes of the sensor see them."""
         return numbers
 
@@ -122,7 +127,7 @@ class Sensor:
             self._past[0].fill(measured, rows)
             self._past[1].fill(truth, rows)
 
-    def _measure(self, numbers: torch.Tensor, sensed: Any, rows: Any) -> torch.Tensor:
+    def _measure(self, numbers: torch.Tensor, sensed: Any, rows: Rows) -> torch.Tensor:
         seen = self.couple(numbers, rows)
         return self.deliver(self._flaws.apply(seen, rows, self._key[rows], self._tick[rows]), sensed, True)
 
@@ -137,10 +142,10 @@ class Sensor:
             age = age + draws.uniform(draws.at(self._key, self._tick, draws.ROUNDING), 1)[:, 0]
         return self._timeline.at(age.floor().long())
 
-    def _fitting(self, name: str, value: Any, numbers: torch.Tensor) -> Any:
+    def _fitting(self, name: str, value: Numbers, numbers: torch.Tensor) -> Numbers:
         width = numbers.shape[1]
-        if np.ndim(value) and len(value) != width:
-            raise ValueError(f"{self!r}: {name} has {len(value)} numbers, and the sensor measures {width}")
+        if np.ndim(value) and np.shape(value)[0] != width:
+            raise ValueError(f"{self!r}: {name} has {np.shape(value)[0]} numbers, and the sensor measures {width}")
         return value
 
     def _steps(self, name: str, seconds: float, jitters: bool) -> float:
@@ -165,7 +170,7 @@ class Sensor:
 
     # what users read
 
-    def read(self, envs_idx: Any = None) -> Any:
+    def read(self, envs_idx: Indices = None) -> Any:
         """Return what is measured, with flaws and delay; see the class for shapes.
 
         Args:
@@ -178,12 +183,12 @@ class Sensor:
         self._require_world()
         return self._given(self.flat(envs_idx, False))
 
-    def read_ground_truth(self, envs_idx: Any = None) -> Any:
+    def read_ground_truth(self, envs_idx: Indices = None) -> Any:
         """Return what is true, without flaws and delay; arguments and errors are those of `read`."""
         self._require_world()
         return self._given(self.flat(envs_idx, True))
 
-    def flat(self, envs_idx: Any, truth: bool) -> torch.Tensor:
+    def flat(self, envs_idx: Indices, truth: bool) -> torch.Tensor:
         """Return what `read` or `read_ground_truth` return, side by side, (k, m), or (k, history, m)."""
         rows = self._rows(envs_idx)
         if self._past:
@@ -200,7 +205,7 @@ class Sensor:
             first += size
         return parts[0] if self.data is None else self.data(*parts)
 
-    def start_recording(self, rec_options: Any) -> Recorder:
+    def start_recording(self, rec_options: RecorderOptions) -> Recorder:
         """Keep what `read` returns after steps from now on, in one of `gs.recorders`: `Scene.add_recorder`.
 
         Raises:
@@ -216,7 +221,7 @@ class Sensor:
 
     # what users set
 
-    def set_resolution(self, resolution: Any, envs_idx: Any = None) -> None:
+    def set_resolution(self, resolution: Numbers, envs_idx: Indices = None) -> None:
         """Write the resolution of environments: one number, (width,), or (k, width); it holds from the next step on.
 
         Raises:
@@ -226,19 +231,19 @@ class Sensor:
         """
         self._set_flaw("resolution", resolution, envs_idx)
 
-    def set_bias(self, bias: Any, envs_idx: Any = None) -> None:
+    def set_bias(self, bias: Numbers, envs_idx: Indices = None) -> None:
         """Write the bias of environments, as `set_resolution` does; it may be below 0."""
         self._set_flaw("bias", bias, envs_idx)
 
-    def set_noise(self, noise: Any, envs_idx: Any = None) -> None:
+    def set_noise(self, noise: Numbers, envs_idx: Indices = None) -> None:
         """Write the standard deviation of the white noise of environments, as `set_resolution` does."""
         self._set_flaw("noise", noise, envs_idx)
 
-    def set_random_walk(self, random_walk: Any, envs_idx: Any = None) -> None:
+    def set_random_walk(self, random_walk: Numbers, envs_idx: Indices = None) -> None:
         """Write the standard deviation of the drift's steps of environments, as `set_resolution` does."""
         self._set_flaw("random_walk", random_walk, envs_idx)
 
-    def set_delay(self, delay: Any, envs_idx: Any = None) -> None:
+    def set_delay(self, delay: Numbers, envs_idx: Indices = None) -> None:
         """Write the delay of environments, one number or (k,), s.
 
         Raises:
@@ -256,7 +261,7 @@ class Sensor:
         self._delay[rows] = steps
         self._timeline.deepen(self._depth())
 
-    def set_jitter(self, jitter: Any, envs_idx: Any = None) -> None:
+    def set_jitter(self, jitter: Numbers, envs_idx: Indices = None) -> None:
         """Write the largest random delay of environments, as `set_delay` does; it is at most the delay."""
         steps, rows = self._times("jitter", jitter, envs_idx), self._index(envs_idx)
         if bool((steps > self._delay[rows] + 1e-6).any()):
@@ -265,17 +270,17 @@ class Sensor:
         self._jitters = bool(self._jitter.any())
         self._timeline.deepen(self._depth())
 
-    def _set_flaw(self, name: str, values: Any, envs_idx: Any) -> None:
+    def _set_flaw(self, name: str, values: Numbers, envs_idx: Indices) -> None:
         self._require_world()
         rows = self._index(envs_idx)
         self._flaws.set(name, self._numbers_of(name, values, self._flaws.get(name)[rows]), rows)
 
-    def _times(self, name: str, values: Any, envs_idx: Any) -> torch.Tensor:
+    def _times(self, name: str, values: Numbers, envs_idx: Indices) -> torch.Tensor:
         self._require_world()
         present = self._delay[self._index(envs_idx)]
         return self._numbers_of(name, values, present) / self._dt
 
-    def _numbers_of(self, name: str, values: Any, like: torch.Tensor, signed: bool = False) -> torch.Tensor:
+    def _numbers_of(self, name: str, values: Numbers, like: torch.Tensor, signed: bool = False) -> torch.Tensor:
         """Return a user's numbers in the shape, precision and place of others, (k, ...).
 
         Raises:
@@ -307,13 +312,13 @@ class Sensor:
             raise SceneOrderError(f"{self!r}: {reason}")
         return self._world
 
-    def _rows(self, envs_idx: Any) -> torch.Tensor | None:
+    def _rows(self, envs_idx: Indices) -> torch.Tensor | None:
         """Return environments as indices (k,) int64 on the device, None for all; errors are those of `read`."""
         world = self._require_world()
         envs = world.envs(envs_idx)
         return None if envs is None else world.indices(envs)
 
-    def _index(self, envs_idx: Any) -> Any:
+    def _index(self, envs_idx: Indices) -> Rows:
         rows = self._rows(envs_idx)
         return slice(None) if rows is None else rows
 

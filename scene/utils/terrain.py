@@ -1,7 +1,7 @@
 """Heights of meshes, for `gs.morphs.Terrain(height_field=...)`."""
 
+import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..checks import lengths
 
 
 def mesh_to_heightfield(
-    path: Any, spacing: float | Sequence[float], oversample: int = 1, *, up_axis: str = "z"
+    path: str | os.PathLike, spacing: float | Sequence[float], oversample: int = 1, *, up_axis: str = "z"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the highest surface of a mesh over a grid that spans its bounds.
 
