@@ -48,7 +48,7 @@ class EntityPart:
     KIND: ClassVar[str]
     """Its kind by `ranges.KINDS`."""
     PREFIX: ClassVar[str]
-    """Of MuJoCo's names for its kind."""
+    """The beginning of MuJoCo's names for its kind."""
 
     def __init__(self, entity: EntityBase, idx_local: int) -> None:
         self.entity, self.index, self.idx_local = entity, entity.index, idx_local

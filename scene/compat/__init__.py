@@ -1,1 +1,1 @@
-"""What scripts of Genesis name and Tumble has under other names (`names`), or has no use for (`ignored`)."""
+"""The names of Genesis that have another name here (`names`), and options that have no effect here (`ignored`)."""
