@@ -66,6 +66,7 @@ class BatchView:
     ) -> None:
         """Choose what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
         self._solver, self._reads, self._kind = solver, reads, kind
+        self.step: Callable[[int, Any], None] = solver.step  # n physics steps under controls (num_envs, nu)
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
         self._scanners = {name: Scanner(solver, name, scan, kind) for name, scan in rays.items()}
@@ -127,10 +128,6 @@ class BatchView:
             width, height, camera = self._cameras[name]
             self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera)
         return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
-
-    def step(self, n: int, controls: Array) -> None:
-        """Take `n` physics steps under controls (num_envs, nu)."""
-        self._solver.step(n, controls)
 
     def set_env_parameters(self, parameters: Mapping[str, Any], rows: Array) -> None:
         """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
@@ -199,7 +196,7 @@ class SingleEnvView(BatchView):
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
         super().__init__(solver, reads, cameras, rays, kind)
-        self._memory = solver
+        self._memory, self.step = solver, self._step
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
@@ -241,7 +238,7 @@ class SingleEnvView(BatchView):
         """Return what `look` does: here it copies memory that lies side by side."""
         return self.look(memory, noise)
 
-    def step(self, n: int, controls: np.ndarray) -> None:
+    def _step(self, n: int, controls: np.ndarray) -> None:
         """Take `n` physics steps under controls (1, nu)."""
         self._control[:] = controls
         self._solver.step(n)

@@ -37,20 +37,6 @@ def real_array(name: str, value: Any) -> np.ndarray:
     return array
 
 
-def as_numbers(value: Any, dtype: np.dtype, name: str = "numbers") -> np.ndarray:
-    """Return an array of this precision; a view where it is one already. What is too large becomes infinite.
-
-    Raises:
-        ValueError: for what is not made of real numbers, with `name`.
-    """
-    if isinstance(value, torch.Tensor):
-        value = _on_host(name, value)
-    if isinstance(value, np.ndarray) and value.dtype == dtype:
-        return value
-    with np.errstate(over="ignore"):
-        return real_array(name, value).astype(dtype, copy=False)
-
-
 def _on_host(name: str, tensor: torch.Tensor) -> np.ndarray:
     """Return a tensor's numbers as an array."""
     if tensor.is_meta:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .arguments import as_environments, as_numbers, require_finite, require_start
+from .arguments import as_environments, real_array, require_finite, require_start
 
 
 class HostNumbers:
@@ -24,8 +24,15 @@ class HostNumbers:
         self._dtype = np.dtype(np.float32 if dtype == torch.float32 else np.float64)
 
     def numbers(self, value: Any, name: str = "numbers") -> Any:
-        """Return an array of the solver's precision; errors are those of `as_numbers`."""
-        return as_numbers(value, self._dtype, name)
+        """Return an array of the solver's precision; a view if it is one already. A number too large becomes infinite.
+
+        Raises:
+            ValueError: the value has no real numbers; the message begins with `name`.
+        """
+        if isinstance(value, np.ndarray) and value.dtype == self._dtype:
+            return value
+        with np.errstate(over="ignore"):
+            return real_array(name, value).astype(self._dtype, copy=False)
 
     def rows(self, name: str, value: Any, count: int, width: int) -> Any:
         """Numbers (count, width), or (width,) for everyone.
@@ -72,7 +79,7 @@ class DeviceNumbers(HostNumbers):
         self._torch_dtype, self._device = dtype, device
 
     def numbers(self, value: Any, name: str = "numbers") -> torch.Tensor:
-        """Return a tensor of the solver's precision; errors are those of `as_numbers`."""
+        """Return a tensor of the solver's precision; errors are those of `HostNumbers.numbers`."""
         if not isinstance(value, torch.Tensor) or value.is_meta or value.is_complex():
             value = super().numbers(value, name)
         return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device).detach()

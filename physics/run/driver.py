@@ -69,7 +69,7 @@ class Driver:
         self._no_counts = arrangement.array(torch.zeros(len(Count), dtype=torch.int32))
         self._results = Results(self._launches, arrangement, outputs)
         self._step, self._substeps = self._results.bind(replay=False), 0
-        self._stale = StaleEnvs(self.num_envs)
+        self._stale, self._ctrl = StaleEnvs(self.num_envs), self._place("ctrl")
         self.reset(None, None)
 
     if not TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Driver:
     def step(self, substeps: int, controls: Any = None) -> None:
         """Take `substeps` physics steps under the present controls, or under others (num_envs, nu), which then hold."""
         if controls is not None:
-            self.write("ctrl", controls, None)
+            self._arrangement.write(self._numbers, self._ctrl.start, controls, self._ctrl.stop - self._ctrl.start, None)
         if substeps != self._substeps:
             self._step.call[Setting.SUBSTEPS] = self._substeps = substeps
         self._stale.add(None)

@@ -22,14 +22,12 @@ from ..model.state.fields import SMOOTH
 from ..model.state.memory import MEMORY
 from ..model.state.reach import reach_of
 from ..model.state.sizes import PARAMETER_FIELDS, flat_reals, memory_groups
-from .columns.columns import Columns
 from .cpu import CpuArrangement
 from .gpu import GpuArrangement
 from .interface import BatchMemory, Index
 from .settings import CALL_LENGTH, Count, Setting
 from .step import LAST, PIPELINE
 from .tiles.tile_pass import ON_REQUEST
-from .tiles.tiles import Tiles
 
 Arrangement = CpuArrangement | GpuArrangement
 
@@ -59,39 +57,6 @@ def select(
     return Selection(places, len(rows), torch.tensor(rows or [0], dtype=torch.int32, device=device))
 
 
-class OwnNumbers:
-    """The per-environment parameters: fields of the model with a value for each environment; others take no memory.
-
-    Attributes:
-        memory: (tiles, numbers, lanes), or (numbers, environments), in double precision.
-        rows: index of each number among the model's flat real numbers, (numbers,) int32.
-        count: how many numbers there are.
-    """
-
-    def __init__(self, batch: Tiles | Columns) -> None:
-        self._batch = batch
-        self._places: dict[str, slice] = {}
-        self.count = 0
-        self.memory = batch.zeros(0, torch.float64)
-        self.rows = torch.zeros(1, dtype=torch.int32, device=batch.device)
-
-    def lay_out(self, model: Model, names: set[str]) -> None:
-        """Allocate memory for fields, filled with the model's values in every environment."""
-        offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
-        widths = {field.name: field.length(model.sizes) for field in PARAMETER_FIELDS}
-        own = [field.name for field in PARAMETER_FIELDS if field.name in names]
-        self._places, self.count, self.rows = select(own, offsets, widths, self._batch.device)
-        self.memory = self._batch.zeros(self.count, torch.float64)
-        self.write({name: np.reshape(model.values[name], (1, -1)) for name in self._places}, None)
-
-    def write(self, numbers: Mapping[str, np.ndarray], index: np.ndarray | None) -> None:
-        """Set own numbers of environments, (k, numbers) for each field, or (1, numbers) for all of them."""
-        memory = self._batch.array(self.memory)
-        for name, rows in numbers.items():
-            place = self._places[name]
-            self._batch.write(memory, place.start, rows, place.stop - place.start, index)
-
-
 class Launches:
     """The kernel, scratch and memory that all launches of a batch share.
 
@@ -102,7 +67,7 @@ class Launches:
 
     Attributes:
         batch: the environments.
-        own: their per-environment parameters.
+        own: the per-environment parameters in `batch.own`; `rows` are their places among the model's real numbers.
         room: the scratch.
         groups: rows of the groups of the memory.
         applied: sum of the `APPLIED_FORCES` and `DOF_CONTROLS` flags that launches bound from now on read.
@@ -118,8 +83,9 @@ class Launches:
         self.room: Any = arrangement.room(model)
         self.groups = memory_groups(self.room.sizes)
         memory = arrangement.zeros(max(group.stop for group in self.groups.values()), dtype)
-        self.own = OwnNumbers(arrangement)
-        self.batch = BatchMemory(memory, arrangement.zeros(len(Count), torch.int32), self.own.memory)
+        self.own = select((), {}, {}, device)
+        own = arrangement.zeros(0, torch.float64)
+        self.batch = BatchMemory(memory, arrangement.zeros(len(Count), torch.int32), own)
         self._reals = torch.from_numpy(flat_reals(model, np.float32 if single else np.float64)).to(device)
         self._precise = torch.from_numpy(flat_reals(model, np.float64)).to(device)
         self._no_integers = torch.zeros((1, 1), dtype=torch.int32, device=device)
@@ -133,10 +99,13 @@ class Launches:
 
     def write(self, numbers: Mapping[str, np.ndarray], index: Index) -> None:
         """Set numbers (k, numbers) of environments for each field; before `set_env_parameters`, row 0 is of all."""
-        if self.own.count:
-            self.own.write(numbers, index)
-        else:
+        if not self.own.width:
             self._edit({name: rows[0] for name, rows in numbers.items() if len(rows)})
+            return
+        memory = self._arrangement.array(self.batch.own)
+        for name, rows in numbers.items():
+            place = self.own.places[name]
+            self._arrangement.write(memory, place.start, rows, place.stop - place.start, index)
 
     def _edit(self, numbers: Mapping[str, np.ndarray]) -> None:
         """Overwrite numbers (n,) of the model, which all environments share; launches stay bound."""
@@ -150,10 +119,12 @@ class Launches:
     def set_env_parameters(self, numbers: Mapping[str, np.ndarray], features: Features) -> None:
         """Give environments own numbers for these fields of the model; launches must be bound again."""
         self.room.make_differ()  # first, as there may be no memory for it
-        self.own.lay_out(self._model, set(numbers))
-        self.own.write(numbers, None)
+        offsets, _ = layout(PARAMETER_FIELDS, self._model.sizes)
+        own = {field.name: field.length(self._model.sizes) for field in PARAMETER_FIELDS if field.name in numbers}
+        self.own = select(list(own), offsets, own, self._arrangement.device)
+        self.batch = self.batch._replace(own=self._arrangement.zeros(self.own.width, torch.float64))
+        self.write(numbers, None)
         self.kernel = self._arrangement.kernel(features)
-        self.batch = self.batch._replace(own=self.own.memory)
 
     def select(self, names: Sequence[str]) -> Selection:
         """Return the selection of fields where the scratch has them at present."""
@@ -171,7 +142,7 @@ class Launches:
         call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
         call[Setting.REPLAY], call[Setting.AT_START] = int(replay), int(at_start)
         call[Setting.ROWS], call[Setting.INDICES] = selection.width, integers
-        call[Setting.PARAMETERS], call[Setting.APPLIED] = self.own.count, self.applied
+        call[Setting.PARAMETERS], call[Setting.APPLIED] = self.own.width, self.applied
         for name, group in self.groups.items():
             call[Setting[name]] = group.stop - group.start
         ask_for(call, selection.places, everything=integers > 0 or not replay)

@@ -113,7 +113,7 @@ class RigidSolver(SolverNames):
         else:
             arrangement = CpuArrangement(runtime, model, self.num_envs, width, needed)
         self._driver = Driver(runtime, model, arrangement, needed)
-        self._overrides = Overrides(model, self.num_envs, self.dtype == torch.float32)
+        self._overrides = Overrides(model, self.num_envs, runtime, self._driver)
         self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self._envs = Environments(model, self.num_envs, runtime, self._driver, self._numbers, self._overrides)
@@ -157,7 +157,7 @@ class RigidSolver(SolverNames):
         """
         self.runtime.require()
         substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
-        rows = None if ctrl is None else self.inputs.rows("ctrl", ctrl)
+        rows = None if ctrl is None else self._numbers.rows("ctrl", ctrl, self.num_envs, self.model.mj.nu)
         self._envs.edits += 1  # before it moves, as an interrupt may come as soon as it has
         (self._reader if self._reader.remembers else self._driver).step(substeps, rows)
 

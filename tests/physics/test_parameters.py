@@ -163,7 +163,7 @@ def test_numbers_that_all_environments_share(model, numbers, models, count):
     shared, own = RigidSolver(model, count), RigidSolver(model, 4)
     shared.update_parameters(alike)
     own.update_parameters({name: np.repeat(values[:1], 4, 0) for name, values in numbers.items()}, range(4))
-    assert shared._envs.share and own._envs.differing
+    assert shared._overrides.share and own._overrides.differing
     for name in numbers:
         assert torch.equal(shared.get_parameters(name), own.get_parameters(name)[:count]), name
     Own(shared).load(states)

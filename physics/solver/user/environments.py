@@ -16,7 +16,7 @@ from ...rendering.rays.query import RayCaster
 from ...run.driver import Driver
 from ..queries.distances import DistanceQuery
 from .memory import LASTING
-from .overrides import Fields, Overrides
+from .overrides import Overrides
 
 
 @dataclass(eq=False)
@@ -32,8 +32,6 @@ class Environments:
         overrides: numbers of the model that they have of their own.
         edits: counts the calls that changed coordinates.
         lasting: fields that a reset leaves as they are (`memory.LASTING`), of those written so far.
-        share: True once numbers that they share are where the model's were.
-        differing: True once the driver has numbers of each.
     """
 
     model: Model
@@ -44,8 +42,6 @@ class Environments:
     overrides: Overrides
     edits: int = 1
     lasting: set[str] = field(default_factory=set)
-    share: bool = False
-    differing: bool = False
 
     def __post_init__(self) -> None:
         self.device: torch.device = self.runtime.torch_device
@@ -82,38 +78,6 @@ class Environments:
         """Return what `own` does in double precision, in the processor's memory."""
         known = [name for name in names if name in self.overrides] if self.overrides else []
         return {name: torch.from_numpy(self.overrides.get(name, on_host(index))) for name in known}
-
-    def checked_parameters(self, parameters: Mapping[str, Any], index: Any) -> dict[str, np.ndarray]:
-        """Return a user's numbers for the environments `index`; errors are those of `Parameters.set`."""
-        self.runtime.require()
-        if not isinstance(parameters, Mapping):
-            raise TypeError(f"parameters: expected numbers by name, as in a dict, not {type(parameters).__name__}")
-        return self.overrides.checked(parameters, on_host(index))
-
-    def set_env_parameters(self, given: Mapping[str, np.ndarray], index: Any) -> None:
-        """Give the environments `index` numbers that `checked_parameters` returned."""
-        self.put(*self.overrides.set(given, on_host(index)), index)
-
-    def put(self, fields: Fields, anew: bool, index: Any) -> None:
-        """Let launches read what `Overrides.set` or `load` returned for the environments `index`."""
-        if self._share(index):
-            self.share = True
-        elif anew or not self.differing:
-            self.driver.set_env_parameters(self.overrides.fields(), self.overrides.features())
-            self.differing = True
-            return
-        self.driver.write_own(fields, index)
-
-    def _share(self, index: Any) -> bool:
-        """Return True if numbers of the environments `index` go where the model's are, which needs no other kernel.
-
-        All environments must have the same numbers. The first call for some of them is likely to be followed by calls
-        for others, with other numbers.
-        """
-        if self.differing or not self.overrides.alike:
-            return False
-        everyone = index is None or self.num_envs == 1
-        return self.share or (everyone and not self.driver.prefers(self.overrides.features()))
 
     @cached_property
     def input_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -120,12 +120,8 @@ class Inputs:
     def _read(self, name: str) -> torch.Tensor:
         return self._envs.driver.read(name).reshape(self._envs.num_envs, *self._envs.input_shapes[name])
 
-    def rows(self, name: str, value: Any) -> Any:
-        """Return an input of all environments as the driver takes it; errors are those of `set`."""
-        return _rows(self._envs, name, value, self._envs.num_envs)
-
     def _write(self, name: str, value: Any) -> None:
-        self._envs.driver.write(name, self.rows(name, value), None)
+        self._envs.driver.write(name, _rows(self._envs, name, value, self._envs.num_envs), None)
 
 
 def checked_inputs(envs: Environments, inputs: Mapping[str, Any], count: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Numbers of the model that environments have of their own: MuJoCo's, and the fields that follow from them."""
+"""Per-environment parameters of the model: MuJoCo's, and the fields that follow from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...base.arguments import real_array
+from ...base.arguments import on_host, real_array
 from ...base.joints import is_scalar
+from ...machine.runtime import Runtime
 from ...model.constants import Constants
 from ...model.features import Features
 from ...model.model import Model
 from ...model.parameters import DERIVED, PARAMETERS, as_double, checked, constants_of, require_known
 from ...model.parts import PARTS
 from ...model.tables.kernel_numbers import RULES, fields_from, kernel_numbers, mujoco_numbers
+from ...run.driver import Driver
 
 Fields = dict[str, np.ndarray]
 """Fields of `model.fields` by name, (k, numbers) or (1, numbers) each."""
@@ -23,10 +25,16 @@ _COPIED_IN_A_GRID = "geom_", "body_pos", "body_quat"
 
 
 class Overrides:
-    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows."""
+    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows.
 
-    def __init__(self, model: Model, num_envs: int, single: bool) -> None:
-        self._model, self._num_envs, self._single = model, num_envs, single
+    Attributes:
+        share: True once numbers that all environments share are where the model's were.
+        differing: True once the driver has numbers of each environment.
+    """
+
+    def __init__(self, model: Model, num_envs: int, runtime: Runtime, driver: Driver) -> None:
+        self._model, self._num_envs, self._runtime, self._driver = model, num_envs, runtime, driver
+        self._single, self.share, self.differing = runtime.torch_dtype == torch.float32, False, False
         self._values: dict[str, np.ndarray] = {}
         self._constants: Constants | None = None
         self._same_code = True
@@ -53,29 +61,33 @@ class Overrides:
         own = self._of_the_model(name)
         return np.broadcast_to(own, (self._num_envs if index is None else len(index), *own.shape)).copy()
 
-    def checked(self, parameters: Mapping[str, Any], index: np.ndarray | None) -> dict[str, np.ndarray]:
+    def update(self, parameters: Mapping[str, Any], index: Any) -> None:
+        """Check a user's numbers, and give them to the environments `index` (None: all); all are set or none.
+
+        Raises:
+            ValueError: MuJoCo cannot change such a number of this model; and the errors of `checked`.
+        """
+        self.set(self.checked(parameters, index), index)
+
+    def checked(self, parameters: Mapping[str, Any], index: Any) -> dict[str, np.ndarray]:
         """Return a user's numbers for the environments `index` (None: all), (n, *shape) each; nothing is kept.
 
         Raises:
             KeyError: for an unknown name.
             ValueError: for a wrong shape and for impossible numbers, naming the environment.
+            TypeError: the numbers are not in a mapping.
         """
-        chosen = np.arange(self._num_envs) if index is None else index
+        self._runtime.require()
+        if not isinstance(parameters, Mapping):
+            raise TypeError(f"parameters: expected numbers by name, as in a dict, not {type(parameters).__name__}")
+        chosen = self._rows(index)
         if "geom_surfacevel" in parameters and self._model.sizes["nstatic"]:
             raise ValueError("geom_surfacevel: environments have own ones only with the option broad_phase='pairs'")
         return {n: checked(self._model.mj, n, v, chosen, self._single) for n, v in as_double(parameters).items()}
 
-    def set(self, given: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
-        """Give environments numbers of their own, which `checked` returned; all are kept or none.
-
-        Returns:
-            the fields that change, of these environments; or, if True, all that any environment has of its own, of
-            all environments: there are fields among them that no environment had of its own before.
-
-        Raises:
-            ValueError: MuJoCo cannot change such a number of this model.
-        """
-        chosen = np.arange(self._num_envs) if index is None else index
+    def set(self, given: Mapping[str, np.ndarray], index: Any) -> None:
+        """Give environments the numbers that `checked` returned; errors are those of `update`."""
+        chosen = self._rows(index)
         given = dict(given)
         numbers = {name: values[chosen] for name, values in self._values.items()} | given
         if follows := constants_of(given, self._model.mj):
@@ -85,7 +97,35 @@ class Overrides:
         new = self._add(given)
         for name, values in given.items():
             self._values[name][chosen] = values
-        return (self.fields(), True) if new else (self._fields(given, index), False)
+        self._hand_over(self._values if new else given, None if new or index is None else chosen, index, new)
+
+    def _hand_over(self, changed: Mapping[str, Any], rows: np.ndarray | None, index: Any, new: bool) -> None:
+        """Let launches read changed numbers.
+
+        Args:
+            changed: the numbers, by name.
+            rows: the environments whose numbers are handed over; one row: it is of all of `index`.
+            index: the environments that take them.
+            new: True if no environment had an own number of some name before; then all numbers of all are handed over.
+        """
+        if self._shared_by(index):
+            self.share = True
+        elif new or not self.differing:
+            self._driver.set_env_parameters(self._fields(self._values, None), self.features())
+            self.differing = True
+            return
+        self._driver.write_own(self._fields(changed, rows), index)
+
+    def _shared_by(self, index: Any) -> bool:
+        """Return True if numbers of the environments `index` go where the model's are, which needs no other kernel.
+
+        All environments must have the same numbers. The first call for some of them is likely to be followed by calls
+        for others, with other numbers.
+        """
+        if self.differing or not self._alike:
+            return False
+        everyone = index is None or self._num_envs == 1
+        return self.share or (everyone and not self._driver.prefers(self.features()))
 
     def _add(self, names: Iterable[str]) -> bool:
         """Add numbers that no environment had of its own, with the model's values; return True if there are any."""
@@ -100,13 +140,9 @@ class Overrides:
         return bool(new)
 
     @property
-    def alike(self) -> bool:
+    def _alike(self) -> bool:
         """True if all environments have the same numbers, and the code for the model's own numbers serves them."""
         return self._same_code and all((values == values[:1]).all() for values in self._values.values())
-
-    def fields(self) -> Fields:
-        """All fields that environments have of their own, of all environments."""
-        return self._fields(self._values, None)
 
     def features(self) -> Features:
         """The features of the kernel that the model and these numbers need."""
@@ -141,20 +177,19 @@ class Overrides:
                 raise ValueError(f"parameters {name}: a saved number is nan")
         return found
 
-    def load(self, saved: Mapping[str, np.ndarray], index: np.ndarray | None) -> tuple[Fields, bool]:
-        """Give environments the numbers that `checked_state` returned, and the model's own for all others.
-
-        Returns:
-            what `set` does; one row of fields if the numbers are those of one environment.
-        """
-        chosen = np.arange(self._num_envs) if index is None else index
+    def load(self, saved: Mapping[str, np.ndarray], index: Any) -> None:
+        """Give environments the numbers that `checked_state` returned, and the model's own for all others."""
+        chosen = self._rows(index)
         new = self._add(saved)
         for name, values in self._values.items():
             values[chosen] = saved.get(name, self._of_the_model(name))
-        if new:
-            return self.fields(), True
         one = all(len(values) == 1 for values in saved.values())
-        return self._fields(self._values, chosen[:1] if one else chosen), False
+        self._hand_over(self._values, None if new else chosen[:1] if one else chosen, index, new)
+
+    def _rows(self, index: Any) -> np.ndarray:
+        """Return the numbers (n,) of the environments `index`; None: of all."""
+        rows = on_host(index)
+        return np.arange(self._num_envs) if rows is None else rows
 
     def _of_the_model(self, name: str) -> np.ndarray:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)

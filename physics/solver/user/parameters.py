@@ -47,13 +47,11 @@ class Parameters:
             ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
             IndexError: for an environment that does not exist.
         """
-        require_known(name, writable=True)
-        self.update({name: values}, envs_idx)
+        self._envs.overrides.update({name: values}, self._envs.chosen(envs_idx)[0])
 
     def update(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
         """`set` for several names at once: what follows from them is found once, and all are set or none."""
-        index, _ = self._envs.chosen(envs_idx)
-        self._envs.set_env_parameters(self._envs.checked_parameters(parameters, index), index)
+        self._envs.overrides.update(parameters, self._envs.chosen(envs_idx)[0])
 
     def set_items(self, envs_idx: Any = None, **parameters: tuple[Any, Any]) -> None:
         """`update` for some items of names: `set_items([3, 5], dof_damping=([0, 2], dampings))`.
@@ -79,7 +77,7 @@ class Parameters:
                 rows[name][:, chosen] = np.broadcast_to(given, shape)
             except ValueError:
                 raise ValueError(f"{name}: expected shape {shape} or {shape[1:]}, got {given.shape}") from None
-        self._envs.set_env_parameters(self._envs.checked_parameters(rows, index), index)
+        self._envs.overrides.update(rows, index)
 
     def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's.

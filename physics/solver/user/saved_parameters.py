@@ -67,4 +67,4 @@ def load(envs: Environments, numbers: dict[str, np.ndarray], index: Any) -> None
     """Give the environments `index` (None: all) what `checked` returned, and the model's own numbers for all others."""
     if not numbers and not envs.overrides:
         return
-    envs.put(*envs.overrides.load(numbers, on_host(index)), index)
+    envs.overrides.load(numbers, index)

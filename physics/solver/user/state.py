@@ -215,10 +215,10 @@ class SolverState:
         start = self._start(count, qpos, qvel)  # before anything is changed: it may raise
         begins = checked_inputs(envs, inputs, count) if inputs else {}
         if parameters:
-            given = envs.checked_parameters(parameters, index)
+            given = envs.overrides.checked(parameters, index)
             if qpos is None and "qpos0" in given:
                 self._start(count, given["qpos0"], qvel)
-            envs.set_env_parameters(given, index)
+            envs.overrides.set(given, index)
         if qpos is None and "qpos0" in envs.overrides:
             start = self._start(count, envs.overrides.get("qpos0", on_host(index)), qvel)
         if envs.lasting:
