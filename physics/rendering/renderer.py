@@ -1,7 +1,6 @@
 """BatchRenderer: pictures of any environments of a solver in one call, as torch tensors."""
 
 import copy
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,37 +8,20 @@ import mujoco
 import numpy as np
 import torch
 
-from ..base.arguments import CheckedEnvs
 from ..machine.runtime import ensure_runtime
 from ..machine.scalars import as_count
-from ..machine.waiting import Waiting
-from .cameras.camera import Camera, PosedCamera, PoseSource, as_positive, require_pixels, view_of
+from .cameras.camera import Camera, PosedCamera, as_positive, require_pixels, view_of
 from .cameras.frustum import Frustum, Intrinsics, intrinsics_of, pixel_rays, project
 from .cameras.mounted import MountedCamera
-from .cast.casting import Tables, cast, model_arrays, tiles_of
-from .cast.raycast import Has
-from .cast.scene import OCCLUSION_REACH
-from .look import SHADOWS, Look
+from .cast.casting import Tables, cast, tiles_of
+from .drawn_model import DrawnModel
+from .look import Look
 from .names import nearest
 from .outputs import DrawnPoses, PixelFindings, needs_of, outputs_named
-from .reading import (
-    OFFSETS,
-    contacts_of,
-    count_of,
-    entity_ids,
-    environments,
-    own_numbers,
-    own_shapes,
-    placed_lights,
-    read,
-)
-from .shown.appearance import haze_of
-from .shown.lights import lights
-from .shown.overlays import CONTACTS, Show
-from .shown.render_model import BOUND, CORE, NEVER, render_model
+from .reading import PoseSource, SceneReading, read
+from .shown.overlays import Show
 from .side_by_side import Crowd, framed, side_by_side
 
-_GEOM_POSES = ("geom_xpos", "geom_xmat")
 _PIXELS_AT_ONCE = 2**22  # working memory is bounded by drawing this many pixels in one go
 MOST_SAMPLES = 16
 
@@ -108,19 +90,8 @@ class BatchRenderer:
         self.look = look or Look()
         mj = model.mj
         self.near = float(mj.vis.map.znear * mj.stat.extent) if near is None else as_positive("near", near)  # m
-        self._entities = entity_ids(mj, entities)
-        self._view = view_of(mj, camera, width / height)
-        with Waiting("preparing what is drawn of the model"):
-            self._drawn = render_model(mj, self.look, show)
-            self._lights = lights(mj)
-        if self._drawn.left_out:
-            warnings.warn(
-                f"not drawn yet, signed distance functions: {', '.join(self._drawn.left_out)}",
-                stacklevel=2,
-            )
-        self._reach = OCCLUSION_REACH * float(self._drawn.shape[:, CORE + 1].max())
-        self._tables: dict[torch.device, Tables] = {}
-        self._view_tables: dict[torch.device, Tables] = {}
+        view = view_of(mj, camera, width / height)
+        self._scene = DrawnModel(mj, self.look, show, entities, view, self.near)
         self._crowd: tuple[torch.Tensor, Crowd] | None = None
 
     def draw(
@@ -172,14 +143,12 @@ class BatchRenderer:
 
     def moment(self, solver: PoseSource, envs_idx: Any = None) -> DrawnPoses:
         """Return where everything is now, for the output "motion" of a later moment."""
-        return self._poses(solver, environments(envs_idx, solver))[0]
+        return self._place(solver, envs_idx)[1]
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
-        self._require_poses(solver)
-        envs = environments(envs_idx, solver)
-        fields, count = read(solver, self._view.reads, envs), count_of(envs, solver)
-        position, rotation = self._view.poses(fields, solver, count, envs)
+        view = self._scene.view
+        position, rotation = view.poses(read(solver, self.model.mj, view.reads, (), envs_idx))
         return position, rotation
 
     def rays(self) -> torch.Tensor:
@@ -188,12 +157,13 @@ class BatchRenderer:
         The point a pixel sees is `position + depth * rotation @ ray` (for a perspective camera). They are (num_envs,
         height, width, 3) if environments have fields of view of their own.
         """
-        return pixel_rays(self._view.frustum, self.width, self.height)
+        return pixel_rays(self._scene.view.frustum, self.width, self.height)
 
     def pixels(self, solver: PoseSource, points: torch.Tensor, envs_idx: Any = None) -> torch.Tensor:
         """Return where points (n, k, 3) m of environments are seen, as `frustum.project` has it, (n, k, 2)."""
-        eye, view = self.camera_poses(solver, envs_idx)
-        frustum = self._view.frustum.of(environments(envs_idx, solver), solver.num_envs, eye.device)
+        reading = read(solver, self.model.mj, self._scene.view.reads, (), envs_idx)
+        eye, view = self._scene.view.poses(reading)
+        frustum = self._scene.view.frustum.of(reading.envs, reading.num_envs, eye.device)
         return project(frustum, (self.width, self.height), points.to(eye), eye, view)
 
     @property
@@ -203,7 +173,7 @@ class BatchRenderer:
         Raises:
             ValueError: the camera is orthographic.
         """
-        return intrinsics_of(self._view.frustum, self.width, self.height)
+        return intrinsics_of(self._scene.view.frustum, self.width, self.height)
 
     def with_camera(
         self, camera: Any = None, width: int | None = None, height: int | None = None, near: float | None = None
@@ -224,8 +194,7 @@ class BatchRenderer:
         other = copy.copy(self)
         other.width, other.height = int(width), int(height)
         other.near = self.near if near is None else as_positive("near", near)
-        other._view = view_of(self.model.mj, camera, width / height)
-        other._view_tables = {}
+        other._scene = self._scene.seen_by(view_of(self.model.mj, camera, width / height), other.near)
         return other
 
     def together(
@@ -264,7 +233,7 @@ class BatchRenderer:
             raise ValueError('the output "motion" is of single environments: use draw')
         poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
         size = self.width, self.height, self.samples
-        found = cast(ensure_runtime(), self._has, self._drawn, tables, poses, *size, **needs_of(wanted))
+        found = cast(ensure_runtime(), self._scene.has, self._scene.drawn, tables, poses, *size, **needs_of(wanted))
         depth, row, guides, rgb = found
         made = PixelFindings(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
@@ -273,138 +242,50 @@ class BatchRenderer:
         self, solver: PoseSource, envs_idx: Any, spacing: Any, per_row: Any, center: bool, offsets: Any
     ) -> tuple[DrawnPoses, Tables, Frustum, Crowd]:
         """Find what `together` draws: the poses and tables of one world, its view, and its rows."""
-        self._require_poses(solver)
-        envs = environments(envs_idx, solver)
-        poses, more = self._poses(solver, envs)
+        reading, poses, tables, more = self._place(solver, envs_idx)
         if not len(poses.eye):
             raise ValueError("envs_idx: there is no environment to draw")
         if offsets is None:
             offsets = side_by_side(len(poses.eye), spacing, per_row, center, "spacing")
         crowd = self._crowd_of(torch.as_tensor(offsets, dtype=torch.float64), poses.eye.device)
         crowd.require_room(tiles_of(self.width, self.height))
-        frustum = self._view.frustum.of(envs, solver.num_envs, poses.eye.device).first
-        if self._view.follows:
+        frustum = self._scene.view.frustum.of(reading.envs, reading.num_envs, poses.eye.device).first
+        if self._scene.view.follows:
             poses = crowd.poses(poses, *framed(frustum, poses.eye, poses.view, crowd.offsets))
         else:
             poses = crowd.poses(poses, poses.eye[0], poses.view[0])
-        return poses, crowd.tables(self._tables_on(poses.eye.device), more), frustum, crowd
+        return poses, crowd.tables(tables, more), frustum, crowd
 
     def _crowd_of(self, offsets: torch.Tensor, device: torch.device) -> Crowd:
         """Return the rows of environments at these places, those of the last picture if they are the same."""
         if self._crowd is None or not torch.equal(self._crowd[0], offsets):
-            self._crowd = offsets.clone(), Crowd(self.model.mj, self._drawn, offsets.to(device))
+            self._crowd = offsets.clone(), Crowd(self.model.mj, self._scene.drawn, offsets.to(device))
         return self._crowd[1]
 
-    @property
-    def _has(self) -> Has:
-        """The things that the kernel's code is made for."""
-        shown = self._drawn.appearance
-        flags = bool(shown.trees.meshes), bool(shown.fields.fields), bool(shown.images.ids), self.look.lights == "file"
-        return Has(*flags)
-
-    def _poses(self, solver: PoseSource, envs: CheckedEnvs | None) -> tuple[DrawnPoses, Tables]:
-        """Find all that is drawn, and what differs between environments beside: sizes of overlays, lights."""
-        self._require_poses(solver)
-        count, overlays, mj = count_of(envs, solver), self._drawn.overlays, self.model.mj
-        names = {*(_GEOM_POSES if mj.ngeom else ()), *self._view.reads, *overlays.reads} - {CONTACTS}
-        if self._has.lights:
-            names |= set(self._lights.reads)
-        fields: dict[str, Any] = read(solver, tuple(sorted(names)), envs)
-        eye, view = self._view.poses(fields, solver, count, envs)
-        if CONTACTS in overlays.reads:
-            fields[CONTACTS] = contacts_of(solver, envs)
-        fields["like"] = eye
-        tables = self._tables_on(torch.device(solver.device))
-        centre, turn = self._geom_poses(tables, fields, solver, count)
-        more: Tables = {}
-        if (sizes := own_numbers(solver, ("geom_size",), envs).get("geom_size")) is not None:
-            more["shape"] = torch.as_tensor(own_shapes(self._drawn, self.look, sizes), device=eye.device)
-            self._see_as_far_as(OCCLUSION_REACH * float(sizes.max()))
-        frustum = self._view.frustum.of(envs, solver.num_envs, eye.device)
-        if not frustum.is_shared:
-            more["frustum"] = frustum.table(eye.device)
-        placed = overlays.place(fields)
-        if placed is not None:
-            first = int((self._drawn.geom >= 0).sum())
-            rows = slice(first, first + len(overlays.kind))
-            shape = more.get("shape", tables["shape"]).repeat(1 if "shape" in more else count, 1, 1)
-            centre[:, rows], turn[:, rows] = placed[0], placed[1].flatten(2)
-            shape[:, rows, :3] = placed[2]
-            bound = placed[2].sum(dim=-1)
-            shape[:, rows, BOUND] = torch.where((placed[2] >= 0).all(dim=-1), bound, NEVER).to(shape.dtype)
-            more["shape"] = shape
-        if self._has.lights:
-            fields |= own_numbers(solver, OFFSETS, envs)
-            more["lights"] = placed_lights(mj, self._lights.ids, tables["lights"], fields, (eye, view))
-        return DrawnPoses(centre, turn, eye, view), more
+    def _place(self, solver: PoseSource, envs_idx: Any) -> tuple[SceneReading, DrawnPoses, Tables, Tables]:
+        """Read what is drawn of environments; return it, and what `DrawnModel.place` returns."""
+        reading = read(solver, self.model.mj, self._scene.reads, self._scene.parameters, envs_idx)
+        return reading, *self._scene.place(reading)
 
     def _find(
         self, solver: PoseSource, envs_idx: Any, needs: dict[str, bool], before: DrawnPoses | None
     ) -> PixelFindings:
         """All pictures, in chunks that bound the working memory; rgb and guides are empty unless asked for."""
-        runtime = ensure_runtime()
-        self._require_poses(solver)
-        envs = environments(envs_idx, solver)
-        poses, more = self._poses(solver, envs)
-        tables, count = self._tables_on(torch.device(solver.device)), len(poses.eye)
+        runtime, scene = ensure_runtime(), self._scene
+        reading, poses, tables, more = self._place(solver, envs_idx)
+        count = len(poses.eye)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
         parts = []
         for i in range(0, max(1, count), chunk):
             own = {name: table[i : i + chunk].contiguous() for name, table in more.items()}
             now = DrawnPoses(*(part[i : i + chunk] for part in poses))
             size = self.width, self.height, self.samples
-            parts.append(cast(runtime, self._has, self._drawn, tables | own, now, *size, **needs))
+            parts.append(cast(runtime, scene.has, scene.drawn, tables | own, now, *size, **needs))
         whole = parts[0] if len(parts) == 1 else tuple(torch.cat(kind) for kind in zip(*parts, strict=True))
         depth, row, guides, rgb = whole
         ids = {name: tables[name] for name in ("geom", "body", "entity")}
-        frustum = self._view.frustum.of(envs, solver.num_envs, depth.device)
+        frustum = scene.view.frustum.of(reading.envs, reading.num_envs, depth.device)
         return PixelFindings(depth, row, guides, rgb, ids, frustum, poses, before)
-
-    def _geom_poses(
-        self, tables: Tables, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Centres (n, rows, 3) and rotations (n, rows, 9) of the drawn geoms, in the solver's precision."""
-        drawn = tables["geom"][:-1].long()
-        if not fields.keys() >= set(_GEOM_POSES):
-            empty = torch.zeros(count, len(drawn), 12, dtype=solver.dtype, device=solver.device)
-            return empty[..., :3], empty[..., 3:]
-        centre, rotation = (fields[name][:, drawn] for name in _GEOM_POSES)
-        return centre, rotation.reshape(count, len(drawn), 9)
-
-    def _require_poses(self, solver: Any) -> None:
-        """Refuse what is no solver, or a solver of a model with other bodies, geoms or cameras."""
-        if not hasattr(solver, "get_many"):
-            raise TypeError(f"solver: expected a RigidSolver, not {type(solver).__name__}")
-        mine, theirs = self.model.mj, getattr(getattr(solver, "model", None), "mj", None)
-        if theirs is not None and any(getattr(mine, n) != getattr(theirs, n) for n in ("nbody", "ngeom", "ncam")):
-            raise ValueError("solver: it is of another model than the one that this renderer was made for")
-
-    def _see_as_far_as(self, reach: float) -> None:
-        """Let solids dim the sky's light up to this distance (m), which changes nothing that is within it."""
-        if reach > self._reach:
-            self._reach = reach
-            self._view_tables.clear()
-
-    def _tables_on(self, device: torch.device) -> Tables:
-        """The tables that do not change between pictures, on a device."""
-        if device not in self._tables:
-            arrays = model_arrays(self.model.mj, self._drawn, self._lights, self._entities)
-            self._tables[device] = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
-        return self._tables[device] | self._view_tables_on(device)
-
-    def _view_tables_on(self, device: torch.device) -> Tables:
-        """The tables that depend on the camera."""
-        if device not in self._view_tables:
-            distance = self._view.typical_distance
-            mj, sky = self.model.mj, self._drawn.appearance.sky
-            haze = {"haze": haze_of(mj)} if sky >= 0 else {}
-            look = self.look.table(mj.stat.extent, distance, self.near, self._reach, **haze)
-            look[SHADOWS, 2] = sky + 1
-            found = {"look": torch.as_tensor(look, device=device)}
-            if self._view.frustum.is_shared:
-                found["frustum"] = self._view.frustum.table(device)
-            self._view_tables[device] = found
-        return self._view_tables[device]
 
 
 _OF_CAMERA = ("camera", "width", "height", "near")

@@ -8,29 +8,18 @@ pose is the solver's ``cam_xpos``, ``cam_xmat``), a free camera that stays or fo
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 import torch
 
-from ...base.arguments import CheckedEnvs, as_real, real_array
+from ...base.arguments import as_real, real_array
 from ...machine.scalars import as_count, as_whole
 from ..names import nearest
+from ..reading import SceneReading
 from .frustum import Frustum, Intrinsics, fovy_frustum, model_frustum
 from .mounted import MountedCamera, MountedView, check_mounted
-
-
-class PoseSource(Protocol):
-    """The part of RigidSolver that rendering reads."""
-
-    num_envs: int
-    device: torch.device
-    dtype: torch.dtype
-
-    def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """State fields by MuJoCo's names, (n, ...) of the environments `envs_idx`: None for all, or `CheckedEnvs`."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,16 +163,15 @@ class BoundCamera:
             return "cam_xpos", "cam_xmat"
         return ("subtree_com",) if self._body >= 0 else ()
 
-    def poses(
-        self, fields: Mapping[str, torch.Tensor], solver: PoseSource, count: int, envs: CheckedEnvs | None = None
-    ) -> tuple[torch.Tensor, ...]:
-        """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
+    def poses(self, reading: SceneReading) -> tuple[torch.Tensor, ...]:
+        """Positions (n, 3) and camera-to-world rotations (n, 3, 3) in environments whose fields `reads` were read."""
+        fields, count = reading.fields, reading.count
         if self._posed is not None:
             return self._posed.poses(count)
         if self.model_camera >= 0:
             position, rotation = (fields[name][:, self.model_camera] for name in self.reads)
             return position, rotation.reshape(-1, 3, 3)
-        target, rotation = self._constants(solver)
+        target, rotation = self._constants(reading.device, reading.dtype)
         if self._body >= 0:
             target = fields["subtree_com"][:, self._body].clone()
             if self.camera.lookat is not None:
@@ -191,9 +179,8 @@ class BoundCamera:
         position = target + self.camera.distance * rotation[:, 2]
         return position.expand(count, 3), rotation.expand(count, 3, 3)
 
-    def _constants(self, solver: PoseSource) -> tuple[torch.Tensor, torch.Tensor]:
+    def _constants(self, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """The point looked at (3,), 0 where it moves, and the rotation (3, 3), brought to the solver's device once."""
-        device, dtype = torch.device(solver.device), solver.dtype
         if (device, dtype) not in self._on_device:
             lookat = np.zeros(3) if self._body >= 0 else np.asarray(self.camera.lookat)
             both = (torch.as_tensor(array, dtype=dtype, device=device) for array in (lookat, self._rotation))

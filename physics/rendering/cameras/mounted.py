@@ -3,7 +3,6 @@
 `mode` is MuJoCo's (mj_camlight): how the camera follows its body, or looks at another.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +10,11 @@ import mujoco
 import numpy as np
 import torch
 
-from ...base.arguments import CheckedEnvs, real_array
+from ...base.arguments import real_array
 from ...base.rotations import matrix_to_quat, quat_mul, quat_to_matrix
 from ...machine.scalars import as_whole
 from ..names import nearest
+from ..reading import SceneReading
 from .frustum import Frustum, Intrinsics, fovy_frustum
 
 MODES = ("fixed", "track", "trackcom", "targetbody", "targetbodycom")
@@ -127,19 +127,17 @@ class MountedView:
             names.append("subtree_com")
         return tuple(dict.fromkeys(names))
 
-    def poses(
-        self, fields: Mapping[str, torch.Tensor], solver: Any, count: int, envs: CheckedEnvs | None = None
-    ) -> Any:
-        """Positions (n, 3) and camera-to-world rotations (n, 3, 3), by `fields` of `count` environments of a solver."""
-        camera, mode = self._camera, self._camera.mode
+    def poses(self, reading: SceneReading) -> tuple[torch.Tensor, torch.Tensor]:
+        """Positions (n, 3) and camera-to-world rotations (n, 3, 3) in environments whose fields `reads` were read."""
+        camera, mode, fields = self._camera, self._camera.mode, reading.fields
 
         def own(name: str, rows: torch.Tensor) -> torch.Tensor:
-            rows = rows.to(solver.device, solver.dtype)
+            rows, of = rows.to(reading.device, reading.dtype), reading.num_envs
             if len(rows) == 1:
-                return rows.expand(count, -1)
-            if len(rows) != solver.num_envs:
-                raise ValueError(f"camera {name}: {len(rows)} rows, and the solver has {solver.num_envs} environments")
-            return rows if envs is None else rows[envs.index]
+                return rows.expand(reading.count, -1)
+            if len(rows) != of:
+                raise ValueError(f"camera {name}: {len(rows)} rows, and the solver has {of} environments")
+            return rows if reading.envs is None else rows[reading.envs.index]
 
         place = own("pos", _rows("pos", camera.pos, 3))
         turn = quat_to_matrix(own("quat", _quaternions(camera)))

@@ -8,7 +8,6 @@ from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
 from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
-from ..reading import enclosing_spheres
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
 from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has, cull_kernel, make_cast_rays
@@ -117,7 +116,7 @@ def _cast(
     offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
     pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
     solids = tables["solids"].long()
-    around = enclosing_spheres(offset[:, solids], tables["shape"][:, solids, BOUND])
+    around = _enclosing_spheres(offset[:, solids], tables["shape"][:, solids, BOUND])
     axes, frustum = poses.view.reshape(n, 9).to(torch.float32), tables["frustum"].expand(n, 5)
     views = torch.cat([around, axes, frustum], dim=-1).contiguous()
     size = (n, height, width)
@@ -138,6 +137,13 @@ def _cast(
             follow((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
     depth.masked_fill_(seen < 0, torch.inf)
     return depth, seen, notes[..., -GUIDES:], image
+
+
+def _enclosing_spheres(centres: torch.Tensor, radii: torch.Tensor) -> torch.Tensor:
+    """A sphere around each environment's solids: (n, k, 3) and (k,) -> (n, 4), centre and radius."""
+    middle = (centres.amin(dim=1) + centres.amax(dim=1)) / 2
+    reach = ((centres - middle[:, None]).norm(dim=-1) + radii).amax(dim=1)
+    return torch.cat([middle, reach[:, None]], dim=-1).contiguous()
 
 
 def shared_ray_kernels(runtime: Runtime, has: Has) -> tuple[Launch, Launch]:

@@ -9,12 +9,12 @@ import torch
 from ...base.arguments import as_real
 from ...machine.runtime import ensure_runtime
 from ...machine.scalars import as_count, as_whole
-from ..cameras.camera import Camera, PosedCamera, PoseSource
+from ..cameras.camera import Camera, PosedCamera
 from ..cameras.mounted import MountedCamera
 from ..cast.casting import DRESS_NAMES, Tables
 from ..look import Look
 from ..outputs import DrawnPoses, outputs_named
-from ..reading import environments
+from ..reading import PoseSource
 from ..renderer import BatchRenderer
 from ..shading import CURVE
 from ..shown.lights import AMBIENT, DIFFUSE
@@ -196,7 +196,7 @@ class PathTracer(BatchRenderer):
             )
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
-        self._emitters, self._packets = emitters(self._drawn), packets_of_eight(self._drawn)
+        self._emitters, self._packets = emitters(self._scene.drawn), packets_of_eight(self._scene.drawn)
         self._around = (
             None
             if environment is None
@@ -223,7 +223,7 @@ class PathTracer(BatchRenderer):
     @property
     def focus(self) -> float:
         """Distance along the optical axis that is sharp, m."""
-        return self._view.typical_distance if self._focus is None else self._focus
+        return self._scene.view.typical_distance if self._focus is None else self._focus
 
     def together(
         self,
@@ -254,8 +254,7 @@ class PathTracer(BatchRenderer):
 
     def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
         """Finished pictures, one environment's film at a time."""
-        self._require_poses(solver)
-        poses, more = self._poses(solver, environments(envs_idx, solver))
+        _, poses, _, more = self._place(solver, envs_idx)
         pictures = [
             self._film(DrawnPoses(*(part[i : i + 1] for part in poses)), {n: t[i : i + 1] for n, t in more.items()})
             .add(self.samples, self.progress)
@@ -274,8 +273,8 @@ class PathTracer(BatchRenderer):
             samples: paths of each pixel; None: the renderer's, 0: none yet.
         """
         count = self.samples if samples is None else as_count("samples", samples, least=0, most=MOST_SAMPLES)
-        self._require_poses(solver)
-        return self._film(*self._poses(solver, environments(envs_idx, solver))).add(count, self.progress)
+        _, poses, _, more = self._place(solver, envs_idx)
+        return self._film(poses, more).add(count, self.progress)
 
     def _film(
         self, poses: DrawnPoses, more: Tables, lit: Emitters | None = None, placed: GeomPackets | None = None
@@ -283,8 +282,9 @@ class PathTracer(BatchRenderer):
         """Begin a film of poses; `more` are tables that differ from the model's, and so do the last two."""
         runtime, device = ensure_runtime(), torch.device(poses.eye.device)
         lit, placed = lit or self._emitters, placed or self._packets
-        tables = self._tables_on(device) | {"settings": torch.as_tensor(self._settings(lit, placed), device=device)}
-        tables |= {"emitters": torch.as_tensor(lit.table, device=device)} | self._tables_for_paths(device)
+        own = {"settings": self._settings(lit, placed), "emitters": lit.table}
+        tables = self._scene.tables_on(device) | self._tables_for_paths(device)
+        tables |= {name: torch.as_tensor(array, device=device) for name, array in own.items()}
         tables |= {name: table.contiguous() for name, table in more.items()}
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
@@ -295,7 +295,7 @@ class PathTracer(BatchRenderer):
         scene = tables["kind"], tables["shape"], tables["paint"], pose, placed.table(pose, tables["shape"]), views
         light = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
         before, after = (*scene, *light), [tables[name] for name in DRESS_NAMES]
-        trace = shared_path_kernel(runtime, self._has._replace(lights=True))  # their code is small
+        trace = shared_path_kernel(runtime, self._scene.has._replace(lights=True))  # their code is small
 
         def launch(sums: torch.Tensor, first: int, count: int) -> None:
             trace((*before, first, count, self.seed, sums, *after))
@@ -318,7 +318,7 @@ class PathTracer(BatchRenderer):
         found[at.NEAR], found[at.APERTURE], found[at.FOCUS] = self.near, self.aperture, self.focus
         found[at.BOUNCES], found[at.CLAMP] = self.bounces, self.clamp
         found[at.ENDS : at.ENDS + 4] = placed.ends
-        lamps, has_lamps = self._lights.table, self._has.lights
+        lamps, has_lamps = self._scene.lights.table, self._scene.has.lights
         found[at.LAMPS] = len(lamps) if has_lamps and lamps[:, DIFFUSE : DIFFUSE + 3].any() else 0
         found[at.EMITTERS] = lit.count
         if self._around is not None:

@@ -47,6 +47,7 @@ class Parameters:
             ValueError: for a wrong shape and for numbers that nothing can have, with the environment; nothing is set.
             IndexError: for an environment that does not exist.
         """
+        require_known(name, writable=True)
         self._envs.overrides.update({name: values}, self._envs.chosen(envs_idx)[0])
 
     def update(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:

@@ -7,7 +7,7 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Camera, Look
-from tumble.physics.rendering.reading import light_poses
+from tumble.physics.rendering.drawn_model import light_poses
 from tumble.physics.rendering.shown.lights import ATTENUATION, CONE, DIFFUSE, lights
 
 ABOVE = Camera(distance=6, azimuth=90, elevation=-89.99, lookat=(0, 0, 0), fovy=45)

@@ -175,7 +175,7 @@ def test_models_without_meshes_have_a_kernel_without_them(poses, monkeypatch):
     drawn.render(source)
     assert asked == [(runtime, Has())]
     assert shared_ray_kernels(runtime, Has())[1] is not shared_ray_kernels(runtime, Has(meshes=True))[1]
-    assert len(drawn._tables[torch.device("cpu")]["nodes"]) == 1  # as no table may be empty
+    assert len(drawn._scene._tables[torch.device("cpu")]["nodes"]) == 1  # as no table may be empty
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 37, 1000])
