@@ -2,6 +2,16 @@
 
 A `Scene` is composed of entities, each with a morph (its shape), a material (how it weighs and touches) and a surface
 (how it looks). `Scene.build` makes one model of all, for as many environments as asked for.
+
+| folder | has |
+|---|---|
+| `morphs`, `sensors`, `recorders` | options, and what is made of them |
+| `model` | from morphs, materials and surfaces to one model |
+| `entity` | entities, their links, joints and geoms, and the objects that have their calls |
+| `objects` | the objects that have the calls of a scene, and the contents that they share |
+| `pictures` | cameras, debug objects, the page in a browser |
+| `files` | a scene as text, its state, its recorded movement |
+| `compat`, `utils` | names of Genesis, options that change nothing, functions of rotations |
 """
 
 from typing import Any

@@ -15,37 +15,38 @@ from ..physics.model.model import Model
 from ..physics.rendering.side_by_side import side_by_side
 from ..physics.solver.solver import RigidSolver
 from ..physics.solver.user.state_file import model_digest
-from . import description, materials, morphs, saving, surfaces
-from .all_entities import AllEntities
-from .attaching import in_order
-from .camera import Camera, require_environment
+from . import materials, morphs, surfaces
 from .checks import Numbers, numbers
 from .compat.ignored import ignore
-from .compose import SEPARATOR, Piece, compose
-from .drone_file import is_mjcf
-from .entity import RigidEntity
-from .entity_kinds import entity_class
-from .fingers import warn_of_long_steps
-from .gains import begin_gains
-from .lights import Light
-from .make import make_piece
+from .entity.all_entities import AllEntities
+from .entity.entity import RigidEntity
+from .entity.entity_kinds import entity_class
+from .files import description, saving
+from .files.trajectory import Trajectory
+from .model.attaching import in_order
+from .model.compose import SEPARATOR, Piece, compose
+from .model.drone_file import is_mjcf
+from .model.fingers import warn_of_long_steps
+from .model.gains import begin_gains
+from .model.lights import Light
+from .model.make import make_piece
+from .model.outline import Outline
+from .model.ranges import Ranges, ranges_of
+from .model.variants import variants_of
+from .objects.contents import SceneContents
+from .objects.drawing import SceneDrawing
+from .objects.files import SceneFiles, read_trajectory
+from .objects.lifecycle import SceneLifecycle
+from .objects.lighting import SceneLighting
+from .objects.names import SceneNames
+from .objects.recording import SceneRecording
+from .objects.viewing import SceneViewing
 from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
-from .outline import Outline
-from .ranges import Ranges, ranges_of
+from .pictures.camera import Camera, require_environment
 from .records import Uid, part_named
 from .renderers import Renderer
-from .scene_contents import SceneContents
-from .scene_drawing import SceneDrawing
-from .scene_files import SceneFiles, read_trajectory
-from .scene_lifecycle import SceneLifecycle
-from .scene_lighting import SceneLighting
-from .scene_names import SceneNames
-from .scene_recording import SceneRecording
-from .scene_viewing import SceneViewing
 from .sensors.options import SensorOptions
 from .sensors.sensor import Sensor
-from .trajectory import Trajectory
-from .variants import variants_of
 from .world import World
 
 _alive: WeakSet["Scene"] = WeakSet()

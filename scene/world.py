@@ -14,8 +14,8 @@ from ..physics.solver.readout.contacts import Contacts
 from ..physics.solver.user.columns import as_entries
 from ..physics.solver.user.coordinates import DofCoordinates
 from .checks import Indices, Numbers
+from .compat.solver import SceneSolver
 from .friction import Friction
-from .solver import SceneSolver
 
 Envs = CheckedEnvs | None
 """Environments that exist; None for all."""

@@ -17,8 +17,8 @@ from tumble.scene import checks
 CLASSES = (
     "tumble.physics.solver.user.solver_names:SolverNames",
     "tumble.envs.gym.vector_names:VectorNames",
-    "tumble.scene.entity_names:EntityNames",
-    "tumble.scene.scene_names:SceneNames",
+    "tumble.scene.entity.names:EntityNames",
+    "tumble.scene.objects.names:SceneNames",
 )
 
 

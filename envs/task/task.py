@@ -28,7 +28,7 @@ from .scene_entities import SceneEntity, require_scene, scene_entity
 if TYPE_CHECKING:
     from ...physics import Model
     from ...scene import Scene
-    from ...scene.variants import Variants
+    from ...scene.model.variants import Variants
 
 _BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "_varied")
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ...physics.machine.scalars import as_names
 from ..checks import lengths, mask, number, numbers
-from ..finding import find
+from ..model.finding import find
 from ..records import put, record
 from .morph import ALL_BITS, Morph
 

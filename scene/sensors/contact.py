@@ -2,7 +2,7 @@
 
 import torch
 
-from ..entity import RigidEntity
+from ..entity.entity import RigidEntity
 from ..world import World
 from .links import LinkSensor, require_entity, unturned
 from .look import Look

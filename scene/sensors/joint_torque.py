@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from ...physics.machine.scalars import as_whole
-from ..entity import RigidEntity
+from ..entity.entity import RigidEntity
 from ..world import World
 from .links import require_entity
 from .look import Look

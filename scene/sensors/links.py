@@ -7,8 +7,8 @@ import torch
 
 from ...physics.base.rotations import quat_mul, rotate
 from ..checks import Indices, Numbers
-from ..entity import RigidEntity
-from ..handles import RigidLink
+from ..entity.entity import RigidEntity
+from ..entity.handles import RigidLink
 from ..poses import quat_of_euler
 from ..world import World
 from .look import Look

@@ -7,7 +7,7 @@ import torch
 from ...physics.machine.normal_mode import normal_mode
 from .. import machine
 from ..checks import Indices
-from ..entity import RigidEntity
+from ..entity.entity import RigidEntity
 from ..recorders.manager import RecorderManager
 from ..records import nearest
 from ..world import Envs, World

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..checks import Indices, Numbers, Rows
-from ..entity import RigidEntity
+from ..entity.entity import RigidEntity
 from ..errors import SceneOrderError
 from ..recorders.manager import Recorder, RecorderManager
 from ..recorders.options import RecorderOptions

@@ -8,13 +8,13 @@ import inspect
 import sys
 from pathlib import Path
 
-from tumble.scene.camera import Camera
-from tumble.scene.drone_entity import DroneEntity
-from tumble.scene.entity import RigidEntity
-from tumble.scene.geoms import RigidGeom
-from tumble.scene.handles import RigidJoint, RigidLink
+from tumble.scene.entity.drone_entity import DroneEntity
+from tumble.scene.entity.entity import RigidEntity
+from tumble.scene.entity.geoms import RigidGeom
+from tumble.scene.entity.handles import RigidJoint, RigidLink
+from tumble.scene.entity.terrain_entity import TerrainEntity
+from tumble.scene.pictures.camera import Camera
 from tumble.scene.scene import Scene
-from tumble.scene.terrain_entity import TerrainEntity
 
 from ..flat_names import member_named
 

@@ -18,8 +18,8 @@ from typing import Any
 import tumble.scene as gs
 from tumble.scene import machine
 from tumble.scene.compat.ignored import IGNORED
-from tumble.scene.gains import URDF_KP, URDF_KV
-from tumble.scene.primitives import OBJECT_DENSITY, ROBOT_DENSITY
+from tumble.scene.model.gains import URDF_KP, URDF_KV
+from tumble.scene.model.primitives import OBJECT_DENSITY, ROBOT_DENSITY
 
 from ..flat_names import member_named
 from .coverage_page import CLASSES

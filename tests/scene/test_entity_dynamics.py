@@ -9,9 +9,9 @@ import torch
 
 import tumble.scene as gs
 from tumble.physics.machine.runtime import init
-from tumble.scene.entity import RigidEntity
-from tumble.scene.geoms import RigidGeom
-from tumble.scene.handles import RigidJoint, RigidLink
+from tumble.scene.entity.entity import RigidEntity
+from tumble.scene.entity.geoms import RigidGeom
+from tumble.scene.entity.handles import RigidJoint, RigidLink
 
 from .arms import arm_scene, scatter, twins
 

@@ -13,7 +13,7 @@ from tumble.physics import Model
 from tumble.physics.machine.runtime import init
 from tumble.physics.model.loading.export_mjcf import ModelWriteError, differences
 from tumble.physics.model.loading.sanity import ModelLoadError
-from tumble.scene.fingers import opposed_fingers, warn_of_long_steps
+from tumble.scene.model.fingers import opposed_fingers, warn_of_long_steps
 from tumble.terrain import Terrain
 from tumble.terrain import files as terrain_files
 

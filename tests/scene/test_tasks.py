@@ -18,7 +18,7 @@ from tumble.envs.task.noise import Streams
 from tumble.envs.task.scene_entities import scene_entity
 from tumble.envs.task.task import Last
 from tumble.physics.machine.runtime import init
-from tumble.scene.compose import Piece, compose
+from tumble.scene.model.compose import Piece, compose
 
 from .scene_tasks import SLIDER, PushCube, SizesTask
 

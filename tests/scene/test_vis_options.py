@@ -6,7 +6,7 @@ import pytest
 import tumble.scene as gs
 from tumble.physics.machine.runtime import init
 from tumble.physics.rendering.look import CURVE
-from tumble.scene.scene_pictures import look_of
+from tumble.scene.pictures.scene_pictures import look_of
 
 ONE_STEP = 1.0 / 255
 

@@ -1,0 +1,1 @@
+"""From morphs, materials and surfaces to one model of the scene."""

@@ -1,0 +1,49 @@
+"""Finds the files of morphs, and names one to use in place of a file that is not there."""
+
+import os
+from pathlib import Path
+
+from ... import assets
+from ...physics.model.loading.sanity import ModelLoadError
+
+VARIABLE = "TUMBLE_ASSETS"
+"""Environment variable with folders in which files of morphs are looked for, separated as those of PATH."""
+_LIKE = {
+    "arm_robot.xml": ("panda", "franka", "kuka", "iiwa", "ur5", "universal", "xarm", "sawyer", "arm"),
+    "quadruped.xml": ("go1", "go2", "a1", "anymal", "spot", "quadruped", "laikago"),
+    "biped.xml": ("g1", "h1", "cassie", "biped", "atlas"),
+    "humanoid.xml": ("humanoid",),
+    "drone.xml": ("drone", "cf2", "crazyflie", "quadrotor", "racer"),
+    "hand.xml": ("hand", "allegro", "shadow", "leap"),
+    "ant.xml": ("ant",),
+}
+"""Our robots that are like others, by parts of their files' names."""
+
+
+def find(file: str, is_robot: bool = False) -> Path:
+    """Return the path of a file: as it is, in a folder of TUMBLE_ASSETS, or among Tumble's own.
+
+    Args:
+        file: what a user has given.
+        is_robot: whether an error names robots of Tumble's own.
+
+    Raises:
+        ModelLoadError: there is no such file; with where it was looked for, and which robot of ours is like it.
+    """
+    folders = [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
+    places = [Path(file), *(folder / file for folder in (*folders, assets.FOLDER))]
+    found = next((path for path in places if os.path.exists(path)), None)
+    if found is not None:
+        return found
+    where = f", also not in {' or '.join(map(str, folders))}" if folders else ""
+    hint = f"; folders in which scenes look for files stand in the environment variable {VARIABLE}"
+    if is_robot:
+        like = next((own for own, parts in _LIKE.items() if _is_like(file, parts)), None)
+        robots = ", ".join(_LIKE)
+        hint += f"; Tumble has {like}, which is such a robot" if like else f"; Tumble has robots of its own: {robots}"
+    raise ModelLoadError(f"{file}: there is no such file{where}{hint}")
+
+
+def _is_like(file: str, parts: tuple[str, ...]) -> bool:
+    words = "".join(letter if letter.isalnum() else " " for letter in file.lower()).split()
+    return any(word.startswith(part) for word in words for part in parts)

@@ -1,0 +1,130 @@
+"""The contents of a scene, which the objects of the scene share."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ...physics.solver.solver import RigidSolver
+from ..entity.entity import RigidEntity
+from ..errors import SceneOrderError
+from ..model.compose import Piece
+from ..model.lights import Light
+from ..model.variants import Variants
+from ..options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
+from ..pictures.camera import Camera
+from ..pictures.debug import DebugObject
+from ..pictures.segmentation import Segmentation
+from ..recorders.manager import RecorderManager
+from ..renderers import Renderer
+from ..sensors.manager import SensorManager
+from ..world import World
+
+
+@dataclass(eq=False)
+class SceneContents:
+    """The options, entities, lights, cameras and sensors of a scene, and its environments.
+
+    Attributes:
+        sim_options, rigid_options, vis_options, viewer_options, profiling_options, renderer: as of `Scene`.
+        entities: in the order in which they were added.
+        pieces: what each of them adds to the model.
+        variants: entities whose shapes differ from environment to environment.
+        lights: of the whole scene.
+        cameras: in the order in which they were added.
+        camera_options: with which each of them was made.
+        drawn: what pictures and pages show besides.
+        sensors: all of them.
+        built_with: arguments of `Scene.build`; None before.
+        closed: True after `Scene.close`.
+    """
+
+    sim_options: SimOptions
+    rigid_options: RigidOptions
+    vis_options: VisOptions
+    viewer_options: ViewerOptions
+    profiling_options: ProfilingOptions
+    renderer: Renderer
+    entities: list[RigidEntity] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    variants: list[Variants] = field(default_factory=list)
+    lights: list[Light] = field(default_factory=list)
+    cameras: list[Camera] = field(default_factory=list)
+    camera_options: list[dict[str, Any]] = field(default_factory=list)
+    drawn: list[DebugObject] = field(default_factory=list)
+    sensors: SensorManager = field(default_factory=SensorManager)
+    built_with: dict[str, Any] | None = None
+    environments: World | None = None
+    closed: bool = False
+
+    @cached_property
+    def recorders(self) -> RecorderManager:
+        """The functions that are called after steps, and their files."""
+        return RecorderManager(self.dt)
+
+    @property
+    def dt(self) -> float:
+        """Seconds that a step simulates."""
+        return self.sim_options.dt
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps in a step."""
+        return self.sim_options.substeps
+
+    @property
+    def entity_names(self) -> list[str]:
+        """Names of the entities."""
+        return [entity.name for entity in self.entities]
+
+    @property
+    def has_lights(self) -> bool:
+        """True if the scene has lights of its own, in place of the sun."""
+        return bool(self.lights)
+
+    @property
+    def is_built(self) -> bool:
+        """True after `Scene.build`."""
+        return self.environments is not None
+
+    @property
+    def world(self) -> World:
+        """The built scene, as its entities see it."""
+        return self.built("world")
+
+    @property
+    def rigid_solver(self) -> RigidSolver:
+        """The solver of the built scene: a `tumble.physics.RigidSolver`."""
+        return self.built("rigid_solver").solver
+
+    @property
+    def n_envs(self) -> int:
+        """Number of environments, as `Scene.build` was given."""
+        return self.built("n_envs").n_envs
+
+    @cached_property
+    def segmentation(self) -> Segmentation:
+        """The meaning of segmented pictures."""
+        self.built("segmentation")
+        return Segmentation(self.entities, self.vis_options.segmentation_level)
+
+    @property
+    def segmentation_idx_dict(self) -> dict[int, Any]:
+        """By number in a segmented picture, the part that it stands for: `Segmentation.idx_dict`."""
+        return self.segmentation.idx_dict
+
+    def built(self, call: str) -> World:
+        """Return the environments.
+
+        Raises:
+            SceneOrderError: the scene is not built, or closed.
+        """
+        if self.environments is None:
+            reason = "the scene is closed; make a new one" if self.closed else "call scene.build() first"
+            raise SceneOrderError(f"{call}: {reason}")
+        return self.environments
+
+    def require_not_built(self, call: str) -> None:
+        """Raise SceneOrderError if the scene is built or closed."""
+        if self.environments is not None or self.closed:
+            state = "closed" if self.closed else "built already"
+            raise SceneOrderError(f"{call}: the scene is {state}; make a new Scene")

@@ -1,0 +1,1 @@
+"""Cameras of a scene, debug objects in their pictures, and the page in a browser."""
