@@ -6,26 +6,26 @@ browsers come in other threads; they leave jobs, which are done between two fram
 
 import contextlib
 import logging
+import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import mujoco
 import numpy as np
 
+from ..physics.machine.libraries import pip_install
 from .drawings import Drawings
 from .errors import ViewerError
 from .gate import Gate
-from .layout import grid, room
 from .overlays import LiveOverlays
 from .panel import Panel
 from .perturbation import Perturbation
-from .pictures import CameraPictures
-from .plots import Plots
-from .serving import free_port, import_viser
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
 from .stage import Air, ShownBodies
@@ -390,3 +390,146 @@ def view(source: Any, act: Callable[[Any], Any] | None = None, *, block: bool = 
     print("Ctrl-C ends it", flush=True)
     viewer.run()
     return viewer
+
+
+def grid(count: int, spacing: float) -> np.ndarray:
+    """Return places (count, 3) m of a near-square grid about the origin, row by row from the back."""
+    columns = int(np.ceil(np.sqrt(count)))
+    rows = -(-count // columns)
+    places = [((i % columns) - (columns - 1) / 2, (rows - 1) / 2 - i // columns, 0.0) for i in range(count)]
+    return spacing * np.array(places)
+
+
+def room(pos: np.ndarray, mj: Any) -> float:
+    """Return the metres between environments: what the moving geoms at `pos` (n, ngeom, 3) reach, and some room."""
+    moving = np.flatnonzero((mj.body_weldid[mj.geom_bodyid] != 0) & (mj.geom_rbound > 0))
+    if not len(moving):
+        return 2.0 * float(mj.stat.extent)
+    places, radius = pos[:, moving, :2], mj.geom_rbound[moving][None, :, None]
+    wide = (places + radius).max(axis=(0, 1)) - (places - radius).min(axis=(0, 1))
+    return 1.5 * float(wide.max())
+
+
+SIZE = 320, 240
+FOLLOWING = "following"
+
+
+class CameraPictures:
+    """The picture of the chosen camera, while it is asked for."""
+
+    def __init__(self, gui: Any, solver: Any, mj: mujoco.MjModel) -> None:
+        self._gui, self._solver = gui, solver
+        self._renderers: dict[str, Any] = {}
+        self._image: Any = None
+        self.names = [FOLLOWING, *(mj.camera(i).name or str(i) for i in range(mj.ncam))]
+        self._shown = gui.add_checkbox("camera picture", False)
+        self._choice = gui.add_dropdown("camera", self.names, initial_value=self.names[0])
+
+    def update(self, env: int) -> None:
+        """Draw the environment."""
+        if not self._shown.value:
+            if self._image is not None:
+                self._image.visible = False
+            return
+        picture = self._renderer(self._choice.value).render(self._solver, [env])[0].cpu().numpy()
+        if self._image is None:
+            self._image = self._gui.add_image(np.ascontiguousarray(picture), format="jpeg")
+        self._image.visible = True
+        self._image.image = np.ascontiguousarray(picture)
+
+    def _renderer(self, name: str) -> Any:
+        from ..physics.rendering import BatchRenderer
+
+        if name not in self._renderers:
+            place = self.names.index(name)
+            camera = place - 1 if place else None
+            self._renderers[name] = BatchRenderer(self._solver.model, *SIZE, camera=camera)
+        return self._renderers[name]
+
+
+KEPT = 400
+"""Steps that the curves go back."""
+MOST_CURVES = 6
+INKS = ("#1f6f78", "#d1603d", "#5b6abf", "#c29b1b", "#8a4f9e", "#3f8f4f")
+
+
+class Plots:
+    """A chart in the panel: the reward and its terms first, else what there is."""
+
+    def __init__(self, gui: Any, place: Any) -> None:
+        self._gui, self._place = gui, place
+        self._names: list[str] = []
+        self._rows: deque[tuple[float, list[float]]] = deque(maxlen=KEPT)
+        self._chart: Any = None
+
+    def note(self, time: float, info: dict[str, np.ndarray], env: int) -> None:
+        """Add the numbers of a step."""
+        if not info:
+            return
+        if not self._names:
+            rewards = [name for name in info if "reward" in name]
+            self._names = (rewards or list(info))[:MOST_CURVES]
+        if self._rows and time <= self._rows[-1][0]:
+            self._rows.clear()  # it began anew
+        before = self._rows[-1][1] if self._rows else [0.0] * len(self._names)
+        now = [float(info[name][env]) if name in info else np.nan for name in self._names]
+        kept = [new if np.isfinite(new) else old for new, old in zip(now, before, strict=True)]  # gaps break the chart
+        self._rows.append((time, kept))
+
+    def clear(self) -> None:
+        """Forget all steps."""
+        self._rows.clear()
+
+    def update(self) -> None:
+        """Draw the curves."""
+        if len(self._rows) < 2:
+            return
+        data = (np.array([row[0] for row in self._rows]), *np.array([row[1] for row in self._rows]).T.copy())
+        if self._chart is not None:
+            self._chart.data = data
+            return
+        series: list[dict[str, object]] = [{}] + [
+            {"label": name.replace("_", " "), "stroke": INKS[i % len(INKS)], "width": 2}
+            for i, name in enumerate(self._names)
+        ]
+        scales = {"x": {"time": False}, "y": {"auto": True}}
+        axes = ({"label": "s"}, {"size": 44})
+        with self._place:
+            self._chart = self._gui.add_uplot(data, tuple(series), scales=scales, axes=axes, height=230)
+
+
+FIRST_PORT, PORTS = 8080, 50
+
+
+def free_port(host: str, port: int | None) -> int:
+    """Return the port if it is free; None: the first free one from 8080 on.
+
+    Raises:
+        ViewerError: it is in use, or all are.
+    """
+    for number in range(FIRST_PORT, FIRST_PORT + PORTS) if port is None else [port]:
+        with socket.socket() as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                one.bind((host, number))
+            except OSError as error:
+                reason = error.strerror
+                continue
+            return number
+    if port is None:
+        raise ViewerError(f"no port from {FIRST_PORT} to {FIRST_PORT + PORTS - 1} is free at {host}")
+    raise ViewerError(f"port {port} cannot be had at {host} ({reason}); choose another, or none for the first free one")
+
+
+def import_viser() -> Any:
+    """Return viser.
+
+    Raises:
+        ViewerError: it is not installed.
+    """
+    try:
+        import viser
+    except ImportError as error:
+        hint = f"{pip_install('viewer')}; replays (tumble render --out FILE.html) do without"
+        raise ViewerError(f"the live view needs viser ({error}); {hint}") from None
+    return viser

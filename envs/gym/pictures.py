@@ -1,5 +1,6 @@
 """Pictures of environments, by a renderer of `physics.rendering` that is made when the first one is wanted."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,13 +8,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 import torch
+from gymnasium.error import DependencyNotInstalled, Error
 
 from ...physics.base.arguments import CheckedEnvs, as_environments
+from ...physics.machine.libraries import pip_install
 from ...physics.machine.normal_mode import in_normal_mode
 from ...physics.rendering.cameras.camera import check_camera, require_pixels
 from ..arguments import whole
 from ..batch.batch import TaskBatch
-from .window import Window
 
 RENDER_MODES = ("rgb_array", "depth_array")
 VECTOR_RENDER_MODES = ("human", *RENDER_MODES)
@@ -228,3 +230,56 @@ def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MOD
     """
     if render_mode is not None and render_mode not in modes:
         raise ValueError(f"render_mode={render_mode!r}: there is {', '.join(modes)}, or None for no pictures")
+
+
+class Window:
+    """A window that opens when the first pictures are shown."""
+
+    def __init__(self) -> None:
+        self._surface: Any = None
+        self._clock: Any = None
+
+    def show(self, pictures: np.ndarray, fps: float) -> None:
+        """Show pictures (k, height, width, 3) uint8, after a wait that keeps to `fps` pictures a second at most.
+
+        Raises:
+            DependencyNotInstalled: there is no pygame.
+            gymnasium.error.Error: there is no display.
+        """
+        try:
+            import pygame
+        except ImportError as error:
+            raise DependencyNotInstalled(
+                f'render_mode="human" needs pygame: {pip_install("window")}; "rgb_array" needs no window'
+            ) from error
+        tiled = side_by_side(pictures)
+        if self._surface is None:
+            try:
+                pygame.display.init()
+                self._surface = pygame.display.set_mode(tiled.shape[1::-1])
+            except pygame.error as error:
+                raise Error(f'render_mode="human" needs a display ({error}); "rgb_array" needs none') from error
+            self._clock = pygame.time.Clock()
+        self._surface.blit(pygame.surfarray.make_surface(tiled.transpose(1, 0, 2)), (0, 0))
+        pygame.event.pump()
+        self._clock.tick(fps)
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Close the window, if it was opened."""
+        if self._surface is not None:
+            import pygame
+
+            pygame.display.quit()
+            self._surface = None
+
+
+def side_by_side(pictures: np.ndarray) -> np.ndarray:
+    """One picture (rows height, columns width, 3) of pictures (k, height, width, 3), as square as it can be."""
+    count, height, width, colours = pictures.shape
+    columns = math.ceil(math.sqrt(count))
+    rows = math.ceil(count / columns)
+    cells = np.zeros((rows * columns, height, width, colours), pictures.dtype)
+    cells[:count] = pictures
+    tiled = cells.reshape(rows, columns, height, width, colours).transpose(0, 2, 1, 3, 4)
+    return tiled.reshape(rows * height, columns * width, colours)

@@ -1,7 +1,7 @@
 """MujocoSolver: a batch of environments in MuJoCo, with the names that a task's batch asks of a `RigidSolver`."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +11,15 @@ import torch
 
 from ...physics import Model
 from ...physics.base.batch_numbers import HostNumbers
+from ...physics.files.geometry.names import geom_ids
 from ...physics.machine.closed import invalidate
 from ...physics.machine.runtime import Runtime, ensure_runtime
 from ...physics.machine.scalars import as_count
 from ...physics.model.parameters import as_double, checked, require_known
+from ...physics.model.parts import PARTS
 from ...physics.model.tables.kernel_numbers import mujoco_numbers
+from ...physics.rendering.rays.query import RayHits, as_rays
 from ...physics.run.interface import CLOSED, ClosedSolverError
-from .limits import require_mujocos
-from .rays import Rays, for_rays
 from .readout import prepare, read
 from .saved import States
 from .warned import heard
@@ -269,3 +270,54 @@ class MujocoSolver:
 
 
 _INPUTS = ("ctrl", "mocap_pos", "mocap_quat", "eq_active", "qfrc_applied", "xfrc_applied")
+
+
+def require_mujocos(model: Model) -> None:
+    """Refuse a model that would be another one in MuJoCo.
+
+    Raises:
+        NotImplementedError: with what MuJoCo lacks.
+    """
+    lacking = [part.doc for part in PARTS if part.numbers and part.wanted(model)]
+    if len(model.ignored_pairs):
+        lacking.append("pairs of geoms without contacts because they overlap at qpos0 (ignore_reference_overlaps)")
+    if lacking:
+        raise NotImplementedError(f"MuJoCo does not have what this model has: {'; '.join(lacking)}")
+
+
+def for_rays(mj: mujoco.MjModel) -> mujoco.MjModel:
+    """Take materials off the geoms of a model of our own: the alpha of a geom says whether `mj_ray` meets it."""
+    mj.geom_matid[:] = -1
+    return mj
+
+
+class Rays:
+    """Casts rays in environments.
+
+    Args:
+        model: their model.
+        chosen: (environments, None for all) -> those meant.
+    """
+
+    def __init__(self, model: Model, chosen: Callable[[Any], list[World]]) -> None:
+        self._model, self._chosen = model, chosen
+        mj = model.mj
+        alpha = np.where(mj.geom_matid >= 0, np.append(mj.mat_rgba[:, 3], 1.0)[mj.geom_matid], mj.geom_rgba[:, 3])
+        self._visible = alpha != 0
+
+    def ray(self, pnt: Any, vec: Any, *, geoms: Any = None, envs_idx: Any = None) -> RayHits:
+        """Find where rays first meet a geom; arguments, results and errors are those of `RigidSolver.ray`."""
+        worlds, seen = self._chosen(envs_idx), self._visible
+        if geoms is not None:
+            seen = np.zeros_like(seen)
+            seen[geom_ids(self._model.mj, geoms)] = True
+            seen &= self._visible
+        points, vectors = (rays.numpy() for rays in as_rays(pnt, vec, len(worlds), torch.float64, torch.device("cpu")))
+        distance = np.full(points.shape[:2], -1.0)
+        geom = np.full(points.shape[:2], -1, np.int32)
+        for k, world in enumerate(worlds):
+            world.model.geom_rgba[:, 3] = seen
+            for i in range(points.shape[1]):
+                ray, met = (points[k, i], vectors[k, i]), geom[k, i : i + 1]
+                distance[k, i] = mujoco.mj_ray(world.model, world.data, *ray, None, True, -1, met)
+        return RayHits(torch.from_numpy(distance), torch.from_numpy(geom), None)

@@ -6,13 +6,12 @@ from typing import ClassVar
 import numpy as np
 from gymnasium.spaces import Box
 
-from ..arrays import Array, clip, row_norm, row_sum, sin_cos
+from ..arrays import Array, clip, namespace, row_norm, row_sum, sin_cos
 from ..managers import randomize as dr
 from ..managers.frames import quat_angle, quat_conj, quat_mul, quat_rotate
 from ..managers.randomization import Randomization
 from ..task.noise import Noise
 from ..task.task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
-from .orientations import quat_rows, random_quats
 
 FINGERS = 16  # hinges
 GOALS = ("any", "near", "palm")
@@ -275,3 +274,26 @@ class HandReorientCube(Task):
             "reward_progress": self.progress_weight * (memory["angle"] - angle),
             "reward_success": self.success_weight * xp.astype(success, angle.dtype),
         }
+
+
+def random_quats(noise: Noise) -> Array:
+    """Draw rotations evenly from all of SO(3), (n, 4), w first: four normal numbers, normalized."""
+    drawn = noise.normal(4)
+    return drawn / row_norm(drawn)[:, None]
+
+
+def quat_rows(quat: Array) -> Array:
+    """Return the first two rows of the rotation matrices of unit quaternions (n, 4) side by side, (n, 6).
+
+    Unlike the quaternion's own numbers they are continuous in the rotation, and both of its signs have the same ones.
+    """
+    w, x, y, z = (quat[:, k] for k in range(4))
+    rows = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+    )
+    return namespace(quat).stack(rows, axis=1)

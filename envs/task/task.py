@@ -7,10 +7,11 @@ environments come first in every shape. `docs/your_own_task.md` writes one from 
 import copy
 import inspect
 import math
+import operator
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -21,7 +22,6 @@ import numpy as np
 from ... import assets
 from ..arrays import Array, ArrayKind
 from .noise import Noise
-from .option_kinds import PLAIN, kind_of
 from .scans import RayScan
 from .scene_entities import SceneEntity, require_scene, scene_entity
 
@@ -377,3 +377,36 @@ def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
 def options_of(kind: type[Task]) -> list[str]:
     """The names of a task's options: what its class may be called with."""
     return list(inspect.signature(kind).parameters)
+
+
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    "a number": float,
+    "a whole number": operator.index,
+    "a pair of numbers (low, high)": lambda pair: _pair(*pair),
+    "True or False": lambda flag: _flag(flag),
+}
+"""By the kind of an option, in words: what makes Python's type of a value, or raises TypeError or ValueError."""
+
+
+def _pair(low: Any, high: Any) -> tuple[float, float]:
+    return float(low), float(high)
+
+
+def _flag(value: Any) -> bool:
+    if isinstance(value, str) or value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
+def kind_of(option: Field) -> str | None:
+    """Return the kind of number, a key of `PLAIN`, that an option holds by its default and annotation, or None."""
+    default = option.default
+    if option.type in (int, "int"):
+        return "a whole number"
+    if option.type in (bool, "bool"):
+        return "True or False"
+    if isinstance(default, float) or option.type in (float, "float"):
+        return "a number"
+    numbers = isinstance(default, tuple) and [isinstance(bound, float) for bound in default]
+    named = str(option.type) == "tuple[float, float]"
+    return "a pair of numbers (low, high)" if numbers == [True, True] or named else None

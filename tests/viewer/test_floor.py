@@ -7,8 +7,7 @@ import pytest
 import trimesh
 
 from tumble.viewer import Viewer
-from tumble.viewer.floor import SceneLight, linear
-from tumble.viewer.glb import painted_glb
+from tumble.viewer.floor import SceneLight, linear, painted_glb
 
 from .browser import needs_chromium
 from .looking import opened, still, wait

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tumble.viewer import Viewer, ViewerError
-from tumble.viewer.inspection import summary, tree
+from tumble.viewer.live import free_port
+from tumble.viewer.panel import summary, tree
 from tumble.viewer.perturbation import Perturbation
-from tumble.viewer.serving import free_port
 from tumble.viewer.session import BY_HAND, Session
 
 pytest.importorskip("viser")

@@ -11,8 +11,8 @@ from scipy import stats
 import tumble
 from tumble.envs import Last, Push, Randomization, Randomize, Start, Wrench
 from tumble.envs.managers import randomize as dr
-from tumble.envs.managers.distributions import draw
-from tumble.envs.managers.inertia import Inertia, mapped
+from tumble.envs.managers.randomize import draw
+from tumble.envs.managers.targets import Inertia, mapped
 
 from .robot import NUMPY, STRICT, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
 

@@ -4,8 +4,7 @@ import mujoco
 import numpy as np
 
 from tumble import assets
-from tumble.envs.manipulation.arm import turn_down
-from tumble.envs.manipulation.inverse_kinematics import damped_steps, jacobian
+from tumble.envs.manipulation.arm import damped_steps, jacobian, turn_down
 
 N, JOINTS = 30, 7
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tumble.envs.manipulation.orientations import quat_rows, random_quats
+from tumble.envs.manipulation.hand_reorient import quat_rows, random_quats
 from tumble.envs.task.noise import Noise
 
 QUATS = random_quats(Noise(lambda: np.arange(20_000, dtype=np.int64) * 7919))
