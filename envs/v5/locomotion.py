@@ -1,9 +1,12 @@
-"""The part that tasks which reward travelling share: where the robot is, and whether the agent sees that."""
+"""The part that tasks which reward travelling share: where the robot is, and the rewards of walkers in a plane."""
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
-from ..arrays import Array, row_norm
-from ..task.task import ResetResult, Task, TaskState
+from ..arrays import Array, clip, row_norm
+from ..task.noise import Noise
+from ..task.task import ResetResult, Start, StepResult, Task, TaskState
+from ..task.terms import control_cost, uniform_start
 
 
 class LocomotionTask(Task):
@@ -49,3 +52,43 @@ class LocomotionTask(Task):
         if self.travel == 2:
             info |= {"y_position": state.qpos[:, 1], "distance_from_origin": row_norm(state.qpos[:, :2])}
         return info
+
+
+class PlanarWalkerTask(LocomotionTask):
+    """A robot in a plane, whose first coordinates are x, height and pitch, is paid for speed along x without a fall."""
+
+    frame_skip: int = 4
+    forward_reward_weight: float = 1.0
+    ctrl_cost_weight: float = 1e-3
+    healthy_reward: float = 1.0
+    terminate_when_unhealthy: bool = True
+    reset_noise_scale: float = 5e-3
+
+    def reset(self, noise: Noise) -> Start:
+        """Draw positions and velocities uniformly around the reference."""
+        return uniform_start(self, noise, self.reset_noise_scale)
+
+    def observation(self, state: TaskState) -> Array:
+        """Return positions (without x unless asked for) and clipped velocities, (n, size)."""
+        return self.xp.concat((state.qpos[:, self.skipped :], clip(state.qvel, -10, 10)), axis=1)
+
+    @abstractmethod
+    def healthy(self, state: TaskState) -> Array:
+        """Return True where the robot has not fallen, (n,)."""
+
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Pay for speed along x and for staying healthy, charge for effort."""
+        position, healthy = self.position(state), self.healthy(state)
+        x_velocity = self.velocity(state, position)[:, 0]
+        terms = {
+            "reward_forward": self.forward_reward_weight * x_velocity,
+            "reward_survive": self.healthy_reward * self.xp.astype(healthy, x_velocity.dtype),
+            "reward_ctrl": -control_cost(action, self.ctrl_cost_weight),
+        }
+        terminated = ~healthy if self.terminate_when_unhealthy else None
+        info = self.place_info(state) | {"x_velocity": x_velocity}
+        return StepResult(self.observation(state), terms, terminated, info, {"position": position})
+
+    def place_info(self, state: TaskState) -> dict[str, Array]:
+        """Return where the root is, for the info."""
+        return super().place_info(state) | {"z_distance_from_origin": self.rise(state)}
