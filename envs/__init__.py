@@ -4,7 +4,7 @@ What a task of one's own needs is imported from here; `docs/your_own_task.md` sh
 
 | place | what |
 |---|---|
-| `registry`, `catalog`, `making`, `arguments` | the table of tasks; Gymnasium's registry; `make_vec` |
+| `registry`, `making`, `arguments` | the table of tasks; Gymnasium's registry; `make_vec` |
 | `task` | the base class of tasks, and what their methods use: noise, memory, terms, heights, rays, inputs |
 | `v5`, `suite`, `walking`, `manipulation`, `flight` | one file a task: options, start, observation, reward, end |
 | `managers` | parts of tasks: commands, randomization, observation terms, curricula, terminations |

@@ -432,7 +432,7 @@ def test_a_public_class_name_is_used_once():
 
 def test_the_batch_names_no_task_field_or_library():
     """What is special to one of them has its place elsewhere: in the task, in `views`, in `arrays`."""
-    from tumble.envs.catalog import TASKS
+    from tumble.envs.registry import TASKS
     from tumble.physics.model.state.fields import QUANTITIES
 
     words = set(re.findall(r"\w+", (ROOT / "envs" / "batch" / "batch.py").read_text(encoding="utf-8")))

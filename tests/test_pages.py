@@ -14,8 +14,7 @@ import torch
 
 import tumble  # noqa: F401 - registers the tasks
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.catalog import SUITE, V5
-from tumble.envs.registry import make_task
+from tumble.envs.registry import SUITE, V5, make_task
 
 from .physics.parity import pairs_page, report
 from .physics.parity.pairs import BESIDE, REACH

@@ -163,15 +163,6 @@ def _is_intact(checkpoint: Path) -> bool:
     return True
 
 
-def latest_checkpoint(folder: Path) -> Path:
-    """Return the newest checkpoint that is intact, with a warning for each newer one that is not.
-
-    Raises:
-        CheckpointError: There is none.
-    """
-    return load_latest(folder, lambda checkpoint: checkpoint)
-
-
 def load_latest(folder: Path, load: Callable[[Path], T]) -> T:
     """Load the newest checkpoint that is intact and that `load` can read, with a warning for each newer one.
 

@@ -1,6 +1,5 @@
 """Pictures of environments, by a renderer of `physics.rendering` that is made when the first one is wanted."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -246,13 +245,15 @@ class Window:
             DependencyNotInstalled: there is no pygame.
             gymnasium.error.Error: there is no display.
         """
+        from ...physics.rendering import grid
+
         try:
             import pygame
         except ImportError as error:
             raise DependencyNotInstalled(
                 f'render_mode="human" needs pygame: {pip_install("window")}; "rgb_array" needs no window'
             ) from error
-        tiled = side_by_side(pictures)
+        tiled = grid(pictures)
         if self._surface is None:
             try:
                 pygame.display.init()
@@ -272,14 +273,3 @@ class Window:
 
             pygame.display.quit()
             self._surface = None
-
-
-def side_by_side(pictures: np.ndarray) -> np.ndarray:
-    """One picture (rows height, columns width, 3) of pictures (k, height, width, 3), as square as it can be."""
-    count, height, width, colours = pictures.shape
-    columns = math.ceil(math.sqrt(count))
-    rows = math.ceil(count / columns)
-    cells = np.zeros((rows * columns, height, width, colours), pictures.dtype)
-    cells[:count] = pictures
-    tiled = cells.reshape(rows, columns, height, width, colours).transpose(0, 2, 1, 3, 4)
-    return tiled.reshape(rows * height, columns * width, colours)

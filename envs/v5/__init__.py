@@ -1,1 +1,1 @@
-"""The eleven MuJoCo tasks of Gymnasium, version 5: a file each, a row each in `envs/catalog.py`."""
+"""The eleven MuJoCo tasks of Gymnasium, version 5: a file each, a row each in `envs/registry.py`."""

@@ -2,7 +2,7 @@
 
 from tumble.benchmarks import tasks
 from tumble.benchmarks.main import BENCHMARKS
-from tumble.envs.catalog import TASKS, V5
+from tumble.envs.registry import TASKS, V5
 
 
 def test_every_task_is_measured():

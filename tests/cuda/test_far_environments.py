@@ -8,8 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 import tumble
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.catalog import V5
-from tumble.envs.registry import make_task
+from tumble.envs.registry import V5, make_task
 from tumble.envs.task.noise import Streams
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
 from tumble.physics.run.taichi_kernel import TaichiKernel

@@ -11,12 +11,11 @@ import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
-from tumble.envs import catalog
 from tumble.envs.arrays import ArrayKind
-from tumble.envs.registry import make_task
+from tumble.envs.registry import V5, make_task
 from tumble.envs.task.noise import Streams
 
-TASKS = tuple(catalog.V5)
+TASKS = tuple(V5)
 NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Swimmer", "Reacher", "Pusher")
 NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
 ALWAYS_TOUCH = ("Pusher",)  # its cylinder stands on the table in every step

@@ -11,8 +11,7 @@ import torch
 import tumble
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.batch.batch import TaskBatch
-from tumble.envs.catalog import V5
-from tumble.envs.registry import make_task
+from tumble.envs.registry import V5, make_task
 from tumble.envs.task.task import TaskState
 
 # A step of physics lies between the numbers that the libraries compute, so that they differ by what it makes of a

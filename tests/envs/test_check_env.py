@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
-from tumble.envs.catalog import V5
+from tumble.envs.registry import V5
 
 
 def messages(check: Callable, env: gymnasium.Env, **options) -> set[str]:

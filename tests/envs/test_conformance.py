@@ -20,8 +20,7 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 import tumble
 from tumble.envs.arrays import ArrayKind, host
 from tumble.envs.batch.batch import TaskBatch
-from tumble.envs.catalog import FLIGHT, MANIPULATION, SUITE, V5, WALKING
-from tumble.envs.registry import make_task
+from tumble.envs.registry import FLIGHT, MANIPULATION, SUITE, V5, WALKING, make_task
 from tumble.envs.task.observations import parts_of
 from tumble.envs.task.task import Task, TaskState
 

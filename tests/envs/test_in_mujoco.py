@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.env_checker import check_env as check_sb3
 
 import tumble
-from tumble.envs import SimVectorEnv, SingleEnv, catalog
+from tumble.envs import SimVectorEnv, SingleEnv, registry
 from tumble.envs.arrays import host
 from tumble.envs.in_mujoco.solver import MujocoSolver
 
@@ -194,7 +194,7 @@ def test_the_tasks_of_the_docs(name, pages, double_precision):
     theirs.close()
 
 
-OTHERS = [task for task in catalog.TASKS if task not in catalog.V5]
+OTHERS = [task for task in registry.TASKS if task not in registry.V5]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs.catalog import V5
+from tumble.envs.registry import V5
 from tumble.physics.solver import solver
 
 from ..widths import WIDTH

@@ -11,8 +11,7 @@ from scipy import stats
 
 import tumble
 from tumble import assets
-from tumble.envs.catalog import V5
-from tumble.envs.registry import make_task
+from tumble.envs.registry import V5, make_task
 
 from .reference import TIGHT, draw_pairs, make_reference
 

@@ -13,10 +13,9 @@ import torch
 from gymnasium.vector import VectorEnv
 
 import tumble
-from tumble.envs.catalog import V5
 from tumble.envs.gym.single_env import SingleEnv
 from tumble.envs.gym.vector_env import SimVectorEnv
-from tumble.envs.registry import make_task, register_all
+from tumble.envs.registry import V5, make_task, register_all
 
 from .own_tasks import Pointer
 

@@ -15,7 +15,7 @@ import torch
 from typer.testing import CliRunner
 
 import tumble
-from tumble.envs.catalog import TASKS, V5
+from tumble.envs.registry import TASKS, V5
 from tumble.training.cli import app, main
 from tumble.training.tasks import task_ids
 from tumble.viewer.replay import read_page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tumble.envs.catalog import V5
+from tumble.envs.registry import V5
 from tumble.training.config import ALGORITHMS, CONFIG_FOLDER, ConfigError, PPOConfig, RunConfig, packaged_algorithms
 from tumble.training.tasks import TaskError, find_task, task_ids
 

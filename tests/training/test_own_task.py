@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tumble.envs.catalog import TASKS, V5
+from tumble.envs.registry import TASKS, V5
 from tumble.training import evaluate
 from tumble.training.cli import app, main
 from tumble.training.commands.arguments import parse_options

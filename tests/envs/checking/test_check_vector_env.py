@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from typer.testing import CliRunner
 
 import tumble
-from tumble.envs import catalog
+from tumble.envs import registry
 from tumble.envs.checking import CHECKS, NonconformanceError
 from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
 from tumble.training.cli import app, main
@@ -245,7 +245,7 @@ def test_ours_pass(task, output):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", catalog.TASKS)
+@pytest.mark.parametrize("task", registry.TASKS)
 def test_every_task_passes(task):
     report = tumble.check_vector_env(f"tumble/{task}-v0", raise_on_failure=False)
     assert not report.failures, report
