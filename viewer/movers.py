@@ -66,7 +66,7 @@ class SolverMover(Mover):
     """A solver, whose controls are those of the sliders, or of a policy that sets them."""
 
     def __init__(self, solver: Any, act: Callable[[Any], Any] | None) -> None:
-        from ..physics.files.mjmodel.outputs import control_names
+        from ..physics.files.mjmodel.actuators import control_names
 
         self.solver, self._act = solver, act
         mj = solver.model.mj
@@ -152,7 +152,7 @@ class EnvsMover(Mover):
         self.ways = [*(["policy"] if act is not None else []), "random", "zero", *by_hand]
 
     def _numbers_of_actions(self) -> Controls:
-        from ..physics.files.mjmodel.outputs import control_names
+        from ..physics.files.mjmodel.actuators import control_names
 
         space = self._envs.single_action_space
         if not isinstance(space, gym.spaces.Box) or len(space.shape) != 1:

@@ -7,7 +7,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 from ...physics.base.arguments import CheckedEnvs
-from ...physics.files.mjmodel.outputs import control_names
+from ...physics.files.mjmodel.actuators import control_names
 from ...physics.machine.normal_mode import in_normal_mode
 from ..arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data, row_all
 from ..faults import NON_FINITE

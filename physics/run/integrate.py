@@ -11,12 +11,12 @@ from ..base.joints import advance_joint, dofs_of_ball_or_free, exponential_rate,
 from ..base.math import func
 from ..base.math.compensated import move
 from ..base.stage import stage
-from ..files.mjmodel.transmissions import TENDON
+from ..files.mjmodel.actuators import TENDON
 from ..mechanics.dynamics.actuation import has_slope
 from ..mechanics.dynamics.dof_control import has_controls
 from ..mechanics.dynamics.free_body import free_body_acceleration
 from ..mechanics.dynamics.implicit import implicit_change
-from ..mechanics.dynamics.springs import damper_slope
+from ..mechanics.dynamics.passive import damper_slope
 from ..mechanics.dynamics.stage_time import is_last_stage, stage_time
 from ..mechanics.dynamics.tendon_forces import entry_of
 from ..mechanics.dynamics.tree_matrix import factor, solve

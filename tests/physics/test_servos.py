@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tumble.physics import Model, RigidSolver
-from tumble.physics.files.mjmodel.outputs import control_names
+from tumble.physics.files.mjmodel.actuators import control_names
 
 from ..models.purpose import FOLDER
 from .parity.run import SETTINGS

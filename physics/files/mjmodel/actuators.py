@@ -1,4 +1,13 @@
-"""Properties of actuators besides forces: inertia and damping of what they drive, and groups that are off."""
+"""Actuators of a compiled model: inertia and damping of what they drive, groups that are off, outputs and inputs.
+
+An output of an actuator is a force. An actuator has one or three, any number of controls, any of activations. Kernels
+have a table of outputs: fields named `actuator_*` have a row an output, as `actuator_gear` has in MuJoCo, and repeat
+there what MuJoCo has once an actuator. What belongs to a control or to an activation has rows of its own.
+
+An input or a state that an actuator does not have is number -1.
+"""
+
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -61,3 +70,93 @@ def held_when_off(mjm: mujoco.MjModel) -> np.ndarray:
     """Return a mask of the actuators that a group can switch off: no force, and an activation that stays."""
     gains, biases = np.isin(mjm.actuator_gaintype, GAINS), np.isin(mjm.actuator_biastype, BIASES)
     return np.isin(mjm.actuator_dyntype, DYNAMICS) & gains & biases
+
+
+_T = mujoco.mjtTrn
+TENDON = 4
+"""`actuator_type` of actuators that pull a tendon. Below it are the types of joints."""
+SITE, REFSITE, SLIDER_CRANK, BODY, TURN, BALL_TURN = range(TENDON + 1, TENDON + 7)
+"""The same of actuators at a site, without and with a reference; on a slider-crank; with adhesion of a body; on the
+orientation of a site by another one; on that of a ball joint."""
+FIRST, SECOND = 1, 2
+"""Bits of `trn_side`: a dof moves the first site, or the second."""
+
+
+def actuator_types(mjm: mujoco.MjModel) -> np.ndarray:
+    """Return the type of the joint that each actuator drives, as in MuJoCo, or what it drives instead, (nactuator,)."""
+    kind, other = mjm.actuator_trntype, mjm.actuator_trnid[:, 1]
+    alone = {_T.mjTRN_SITE: SITE, _T.mjTRN_SO3: BALL_TURN, _T.mjTRN_SLIDERCRANK: SLIDER_CRANK, _T.mjTRN_BODY: BODY}
+    found = np.full(mjm.nactuator, TENDON)
+    for value, choice in alone.items():
+        found[kind == int(value)] = choice
+    found[(kind == int(_T.mjTRN_SITE)) & (other >= 0)] = REFSITE
+    found[(kind == int(_T.mjTRN_SO3)) & (other >= 0)] = TURN
+    joints = on_joints(mjm)
+    found[joints] = mjm.jnt_type[mjm.actuator_trnid[joints, 0]]
+    return found
+
+
+ORIENTATION = int(mujoco.mjtGain.mjGAIN_SO3)
+"""`actuator_gaintype` of servos for orientations: three outputs that belong together."""
+
+
+def owners(mjm: mujoco.MjModel) -> np.ndarray:
+    """Actuator of every output, (nout,)."""
+    return np.repeat(np.arange(mjm.nactuator), mjm.actuator_outnum)
+
+
+def activation_owners(mjm: mujoco.MjModel) -> np.ndarray:
+    """Actuator of every activation, (na,)."""
+    return np.repeat(np.arange(mjm.nactuator), mjm.actuator_actnum)
+
+
+def activation_outputs(mjm: mujoco.MjModel) -> np.ndarray:
+    """Output of every activation, (na,): the actuator's, or that of the same axis."""
+    of = activation_owners(mjm)
+    axis = (np.arange(mjm.na) - mjm.actuator_actadr[of]) * (mjm.actuator_gaintype[of] == ORIENTATION)
+    return mjm.actuator_outadr[of] + axis
+
+
+def output_controls(mjm: mujoco.MjModel) -> np.ndarray:
+    """First control of every output, (nout,); 0 where its actuator takes none."""
+    of = owners(mjm)
+    return np.where(mjm.actuator_ctrlnum[of] > 0, mjm.actuator_ctrladr[of], 0)
+
+
+def control_names(mjm: mujoco.MjModel) -> list[str]:
+    """Names for the controls, (nu,): the actuator's, or its number where it has none, and which input if of several."""
+    found = []
+    for a in range(mjm.nactuator):
+        name = mjm.actuator(a).name or f"actuator {a}"
+        if mjm.actuator_ctrlnum[a] == 1:
+            found.append(name)
+        else:
+            inputs = range(mjm.actuator_ctrlnum[a])
+            found += [f"{name}, input {mujoco.mj_actuatorInputName(mjm, a, k) or k}" for k in inputs]
+    return found
+
+
+def output_activations(mjm: mujoco.MjModel) -> np.ndarray:
+    """Activation of every output, (nout,): its actuator's last, or that of the same axis; -1 where there is none."""
+    found = np.full(len(owners(mjm)), -1)
+    found[activation_outputs(mjm)] = np.arange(mjm.na)
+    return found
+
+
+_INPUT = mujoco.mjtCtrlInput
+POSITION, VELOCITY, FORCE, VOLTAGE = range(4)
+"""Columns of tables of inputs."""
+_BITS = tuple(int(getattr(_INPUT, f"mjINPUT_{n}")) for n in ("POS", "VEL", "FF", "VOLTAGE"))
+
+
+def control_inputs(mjm: mujoco.MjModel, actuators: np.ndarray, count: int) -> np.ndarray:
+    """Return the controls of the first `count` inputs of actuators, (n, count)."""
+    given = [[bool(mjm.actuator_ctrlspec[a] & bit) for bit in _BITS[:count]] for a in actuators]
+    rows = [in_a_row(int(mjm.actuator_ctrladr[a]), has) for a, has in zip(actuators, given, strict=True)]
+    return np.array(rows, int).reshape(-1, count)
+
+
+def in_a_row(first: int, there: Sequence[bool]) -> list[int]:
+    """Number what is there from `first` on; what is not there gets -1, and so does all if `first` is below 0."""
+    before = np.cumsum([0, *there])
+    return [first + int(before[k]) if has and first >= 0 else -1 for k, has in enumerate(there)]

@@ -1,7 +1,7 @@
 """URDF: read and checked here, written as an MjSpec, compiled by MuJoCo.
 
     xml_tree -> vocabulary, read -> robot -> groups -> build -> MjSpec
-                              packages, meshes, inertia, controls
+                              packages, meshes, inertia, spec
 
 A file becomes a tree of elements that know their lines (`xml_tree`), which is held against the words that URDF has
 (`vocabulary`) and read into the links and joints of a `Robot` (`read`, `robot`). Links that fixed joints hold together

@@ -6,10 +6,13 @@ mu T (free), s (N^2 + T^2) / 2 where mu N + T <= 0 (sticking), and s (N - mu T)^
 (sliding). A contact without friction has mu = 1 and T = 0. Unused slots have D = 0.
 """
 
+from typing import Any
+
 import taichi as ti
+from taichi.lang.impl import expr_init
 
 from ...base.math import func
-from .along import Along
+from ...base.math.lanes import LaneValue
 
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
@@ -159,3 +162,20 @@ def _zone(work, mu, normal, radius):
 def _stiffness(work, rows, k: ti.i32, mu):
     """Return s = D / mu^2 of contact k."""
     return rows.stiffness(k, 1) / ti.max(mu * mu, TINY)
+
+
+class Along(LaneValue):
+    """Twice the change of a cost from step 0 to another step of a line, and its two derivatives there."""
+
+    def __init__(self, change: Any, slope: Any, curve: Any) -> None:
+        self.change, self.slope, self.curve = expr_init(change), expr_init(slope), expr_init(curve)
+
+    def parts(self) -> tuple:
+        """The components."""
+        return self.change, self.slope, self.curve
+
+    def __add__(self, other: "Along") -> "Along":
+        return Along(*(a + b for a, b in zip(self.parts(), other.parts(), strict=True)))
+
+    def __mul__(self, scale: Any) -> "Along":
+        return Along(*(part * scale for part in self.parts()))

@@ -12,8 +12,7 @@ of the block, and `dim` the number of its axes.
 import taichi as ti
 
 from ...base.math import func
-from .along import Along
-from .cone import cone_along, cone_force, cone_weight, set_weight
+from .cone import Along, cone_along, cone_force, cone_weight, set_weight
 
 
 @func

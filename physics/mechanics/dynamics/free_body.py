@@ -12,7 +12,7 @@ from ...base.hooks import FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from ...base.joints import is_free
 from ...base.math import Vec3, func
 from .dof_control import has_controls
-from .springs import damper_slope
+from .passive import damper_slope
 
 
 @func

@@ -18,11 +18,11 @@ import taichi as ti
 from ...base.hooks import FORCE_SLOPES, MOMENT_ROWS, ROW_SLOPES
 from ...base.joints import dofs_of_ball_or_free, is_scalar
 from ...base.math import func
-from ...files.mjmodel.transmissions import TENDON
+from ...files.mjmodel.actuators import TENDON
 from .actuation import has_slope
 from .bias_slopes import bias_slope, bias_slopes_of, prepare_bias_slopes
 from .dof_control import has_controls
-from .springs import damper_slope
+from .passive import damper_slope
 from .tendon_forces import entry_of
 
 

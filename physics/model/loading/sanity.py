@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import mujoco
 import numpy as np
 
+from ...files.mjmodel.actuators import owners
 from ...files.mjmodel.custom import CustomElementError
-from ...files.mjmodel.outputs import owners
 from ...files.mjmodel.pairs import contacts_disabled
 from ..element_locations import Elements, Places
 from ..number_rules import LIMITED, RULES, Allowed, crossed

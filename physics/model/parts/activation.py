@@ -2,7 +2,7 @@
 
 An integrator adds up its control, a filter follows it; a muscle follows it at a speed that depends on how active it is
 (Millard et al. 2013). Each such actuator has one activation, `act`. What all kinds of actuators share of it is in
-`dynamics.activation`.
+`dynamics.actuation`.
 """
 
 import mujoco
@@ -21,12 +21,19 @@ from ...base.hooks import (
 )
 from ...base.math import func
 from ...base.stage import piece, stage
-from ...files.mjmodel.actuators import BIAS_MUSCLE, GAIN_MUSCLE, disabled_actuators
+from ...files.mjmodel.actuators import (
+    BIAS_MUSCLE,
+    GAIN_MUSCLE,
+    activation_outputs,
+    activation_owners,
+    disabled_actuators,
+    output_activations,
+    owners,
+)
 from ...files.mjmodel.allowed import GAIN, RANGE, Parameter
 from ...files.mjmodel.flags import UNLIMITED, disabled
-from ...files.mjmodel.outputs import activation_outputs, activation_owners, output_activations, owners
 from ...files.mjmodel.solver_params import MINVAL
-from ...mechanics.dynamics.activation import INTEGRATOR, MUSCLE, SHORTEST, next_activation
+from ...mechanics.dynamics.actuation import INTEGRATOR, MUSCLE, SHORTEST, next_activation
 from ...mechanics.dynamics.stage_time import stage_time
 from .part import Memory, Part, Rule
 

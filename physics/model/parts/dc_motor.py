@@ -17,12 +17,10 @@ from ...base.hooks import ACTIVATION_END, ACTIVATION_START, ACTUATOR_FORCES, SHA
 from ...base.math import func
 from ...base.math.trigonometry import sincos
 from ...base.stage import piece
+from ...files.mjmodel.actuators import FORCE, POSITION, VELOCITY, VOLTAGE, activation_owners, control_inputs, in_a_row
 from ...files.mjmodel.flags import UNLIMITED
-from ...files.mjmodel.inputs import FORCE, POSITION, VELOCITY, VOLTAGE, control_inputs, in_a_row
-from ...files.mjmodel.outputs import activation_owners
 from ...files.mjmodel.unsupported import Unsupported
-from ...mechanics.dynamics.activation import SHORTEST, next_activation
-from ...mechanics.dynamics.setpoints import held_back, input_of, slowed
+from ...mechanics.dynamics.actuation import SHORTEST, held_back, input_of, next_activation, slowed
 from .part import ActuatorKind, Part, Refusal, Rule
 
 

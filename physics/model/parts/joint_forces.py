@@ -12,9 +12,9 @@ from ...base.fields import Field
 from ...base.hooks import JOINT_LIMITS
 from ...base.joints import is_scalar
 from ...base.stage import piece
+from ...files.mjmodel.actuators import TENDON
 from ...files.mjmodel.allowed import RANGE, Parameter
 from ...files.mjmodel.flags import UNLIMITED
-from ...files.mjmodel.transmissions import TENDON
 from ...mechanics.dynamics.dof_control import has_controls
 from .part import Part
 

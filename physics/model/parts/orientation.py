@@ -14,10 +14,9 @@ from ...base.hooks import ACTUATOR_FORCES, SETPOINTS_END
 from ...base.math import Quat, Vec3, func
 from ...base.math.quaternion import from_axis_angle, rotation_vector
 from ...base.stage import piece
+from ...files.mjmodel.actuators import ORIENTATION
 from ...files.mjmodel.flags import UNLIMITED
-from ...files.mjmodel.outputs import ORIENTATION
-from ...mechanics.dynamics.activation import SHORTEST, next_activation
-from ...mechanics.dynamics.setpoints import clamped_control
+from ...mechanics.dynamics.actuation import SHORTEST, clamped_control, next_activation
 from .part import ActuatorKind, Part
 
 PI = 3.141592653589793

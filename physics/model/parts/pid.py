@@ -15,9 +15,8 @@ import taichi as ti
 from ...base.fields import Field
 from ...base.hooks import ACTUATOR_FORCES
 from ...base.stage import piece
-from ...files.mjmodel.inputs import FORCE, POSITION, VELOCITY, control_inputs, in_a_row
-from ...mechanics.dynamics.activation import next_activation
-from ...mechanics.dynamics.setpoints import held_back, input_of, nearest, slowed
+from ...files.mjmodel.actuators import FORCE, POSITION, VELOCITY, control_inputs, in_a_row
+from ...mechanics.dynamics.actuation import held_back, input_of, nearest, next_activation, slowed
 from .part import ActuatorKind, Part, Refusal
 
 SLEW, INTEGRAL = range(2)

@@ -9,9 +9,7 @@ import numpy as np
 
 from ...base.fields import Field
 from ...files.mjmodel.allowed import FINITE, AllowedNumbers
-from ...files.mjmodel.history import History
-from ...files.mjmodel.samples import taken_samples
-from ...files.mjmodel.sensor_delays import rings_of_sensors
+from ...files.mjmodel.history import History, rings_of_sensors, taken_samples
 from .part import Memory, Part
 
 

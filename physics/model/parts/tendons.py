@@ -32,11 +32,10 @@ from ...base.hooks import (
 from ...base.math import SpatialMotion, Vec3, func
 from ...base.math.lanes import traced
 from ...base.stage import piece
-from ...files.mjmodel.actuators import from_tendon_actuators
+from ...files.mjmodel.actuators import from_tendon_actuators, owners
 from ...files.mjmodel.allowed import DAMPER, FINITE, FORM, HIGHER_ORDER, MASS, RANGE, SPRING, AllowedNumbers, Parameter
 from ...files.mjmodel.dofs import dofs_of_body
 from ...files.mjmodel.flags import UNLIMITED, disabled
-from ...files.mjmodel.outputs import owners
 from ...files.mjmodel.sleep import no_sleep
 from ...files.mjmodel.tendons import acting_tendons, coefficients, spatial, tendon_dofs
 from ...mechanics.dynamics.tendon_forces import add_inertial_forces, entry_of, pull, tendon_rates

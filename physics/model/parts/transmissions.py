@@ -7,6 +7,10 @@ opposite on the other. Only dofs that move one of the ends feel it, and those ar
 Sizes ntrn: outputs of actuators, 0 where all drive joints and tendons; ntrndof: dofs that their lengths depend on.
 
 An actuator of relative orientation has three outputs, all others one.
+
+The moment of an adhesion actuator is minus the mean of the contacts' normals mapped to the dofs, with contacts within
+the gap included (MuJoCo documentation, XML reference: actuator/adhesion). It needs the contacts, so it runs after their
+constraint blocks.
 """
 
 from typing import NamedTuple
@@ -22,11 +26,7 @@ from ...base.math import SpatialMotion, Vec3, func
 from ...base.math.lanes import traced
 from ...base.math.quaternion import rotation_vector
 from ...base.stage import piece, stage
-from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
-from ...files.mjmodel.dofs import dofs_of_body
-from ...files.mjmodel.pairs import possible_pairs
-from ...files.mjmodel.sleep import no_sleep
-from ...files.mjmodel.transmissions import (
+from ...files.mjmodel.actuators import (
     BALL_TURN,
     BODY,
     FIRST,
@@ -38,7 +38,10 @@ from ...files.mjmodel.transmissions import (
     TURN,
     actuator_types,
 )
-from ...mechanics.dynamics.adhesive_contacts import pull_of_contacts
+from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
+from ...files.mjmodel.dofs import dofs_of_body
+from ...files.mjmodel.pairs import possible_pairs
+from ...files.mjmodel.sleep import no_sleep
 from ...mechanics.kinematics.tendons import apart, link_end
 from .part import Part, Variant
 
@@ -312,6 +315,52 @@ def _dofs_around(mjm: mujoco.MjModel, b: int) -> np.ndarray:
     bodies = np.unique(pairs[(pairs == b).any(axis=1)])
     found = [dofs_of_body(mjm, int(of)) for of in bodies]
     return np.unique(np.concatenate([*found, np.zeros(0, int)]))[::-1]
+
+
+@func
+def pull_of_contacts(model, work, u: ti.i32):
+    """Set trn_moment of output `u`."""
+    b, first = model.trn_body1[u], model.trn_dofadr[u]
+    end = first + model.trn_dofnum[u]
+    for at in range(first, end):
+        work.trn_moment[at] = work.real(0.0)
+    # subtract the normal Jacobian of every contact of body b
+    count = work.real(0.0)
+    for k in range(work.tile_ncon[0]):
+        b1, b2 = model.geom_bodyid[work.con_geom1[k]], model.geom_bodyid[work.con_geom2[k]]
+        if b1 == b or b2 == b:
+            count += work.con_present[k]
+            _subtract_normal(model, work, k, b1, b2, first)
+    # divide by the number of contacts in each lane
+    share = 1.0 / ti.max(count, 1.0)
+    for at in range(first, end):
+        work.trn_moment[at] = work.trn_moment[at] * share
+
+
+@func
+def _subtract_normal(model, work, k: ti.i32, b1: ti.i32, b2: ti.i32, first: ti.i32):
+    """Subtract from trn_moment, from entry `first` on, the normal row of contact slot k's Jacobian (J' n).
+
+    The loop climbs from both bodies to their common ancestor, in descending order of dofs, as trn_dof lists them.
+    """
+    # the normal in lanes with this contact, 0 in the others
+    normal = Vec3(work.con_frame.at(k, 0), work.con_frame.at(k, 1), work.con_frame.at(k, 2)) * work.con_present[k]
+    pos = work.con_pos[k]
+    i, j, at = model.body_lastdof[b1], model.body_lastdof[b2], first
+    while i != j:
+        # the greater dof is below the common ancestor; it moves geom 2 (-1) or geom 1 (1)
+        dof, sign = j, -1.0
+        if i > j:
+            dof, sign = i, 1.0
+            i = model.dof_parentid[i]
+        else:
+            j = model.dof_parentid[j]
+        while model.trn_dof[at] != dof:
+            at += 1
+        # the velocity of the contact point along the normal by this dof
+        arm = pos - work.subtree_com[model.body_rootid[model.dof_bodyid[dof]]]
+        push = work.cdof[dof].dot(SpatialMotion(arm.cross(normal), normal))
+        work.trn_moment[at] = work.trn_moment[at] + push * sign
 
 
 PART = Part(

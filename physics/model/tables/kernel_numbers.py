@@ -10,11 +10,9 @@ import numpy as np
 
 from ...base.joints import is_free, is_scalar
 from ...base.shapes import HALF_SIDES
-from ...files.mjmodel.actuators import disabled_actuators, from_actuators
+from ...files.mjmodel.actuators import ORIENTATION, REFSITE, actuator_types, disabled_actuators, from_actuators, owners
 from ...files.mjmodel.flags import UNLIMITED, disabled
-from ...files.mjmodel.outputs import ORIENTATION, owners
 from ...files.mjmodel.pairs import never_moves
-from ...files.mjmodel.transmissions import REFSITE, actuator_types
 from ..number_rules import LIMITED
 from ..parts import ACTUATOR_KINDS, NUMBERS, PARTS
 from ..parts.part import Rule

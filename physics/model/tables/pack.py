@@ -11,12 +11,10 @@ from ...base.fields import SMALL_BITS, layout
 from ...base.joints import is_free, rotation_dofs
 from ...base.shapes import MESH
 from ...base.shapes.mesh import BLOCK
-from ...files.mjmodel.actuators import on_joints
+from ...files.mjmodel.actuators import actuator_types, on_joints, output_controls, owners
 from ...files.mjmodel.contact_sensors import contact_sensor_values, sensor_sizes
 from ...files.mjmodel.flags import disabled
-from ...files.mjmodel.outputs import output_controls, owners
 from ...files.mjmodel.pairs import explicit_pair_number, explicit_pairs, possible_pairs, without
-from ...files.mjmodel.transmissions import actuator_types
 from ...mechanics.collision.broad.broad_phase import Split, sweep_sizes, sweep_tables
 from ...mechanics.collision.broad.static_grid_model import WARM, grid_sizes, grid_tables, gridded
 from ...mechanics.collision.pair_table import PAIR_TABLE, rows_of

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from ...base.joints import DOFS, is_scalar
-from ...files.mjmodel.transmissions import TENDON, actuator_types
+from ...files.mjmodel.actuators import TENDON, actuator_types
 from ...model.model import Model
 
 Tensor = torch.Tensor

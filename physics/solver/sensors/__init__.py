@@ -21,7 +21,7 @@ which is then a launch of its own (`delays.py`). What they remember is a part of
 
 from collections.abc import Sequence
 
-from ...files.mjmodel.sensor_delays import recorded_sensors
+from ...files.mjmodel.history import recorded_sensors
 from ...model.model import Model
 from ..readout.derived import SENSORDATA
 from .readings import SensorReadings

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from ...files.mjmodel.history import CUBIC, HOLD, ROUNDING, Ring
-from ...files.mjmodel.sensor_delays import recorded_sensors
+from ...files.mjmodel.history import CUBIC, HOLD, ROUNDING, Ring, recorded_sensors
 from ...model.model import Model
 from ...model.state.snapshot import LARGEST
 

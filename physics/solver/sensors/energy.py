@@ -1,4 +1,4 @@
-"""Sensors of energy: the kinetic one, and that of weights and springs (MuJoCo's mj_energyPos and mj_energyVel).
+"""Sensors of energy (MuJoCo's mj_energyPos and mj_energyVel), of subtrees, of time, and of contacts by kernels.
 
 The energy of a spring that yields is measured from where it rests at the evaluation (`solver.plastic`).
 """
@@ -9,11 +9,12 @@ import torch
 
 from ...base.joints import COORDINATES, is_free, is_scalar
 from ...base.rotations import quat_mul
+from ...files.mjmodel.contact_sensors import read_contacts
 from ...files.mjmodel.flags import disabled
 from ...model.model import Model
 from ..readout.actuators import rotation_vectors
 from .objects import Objects
-from .reader import Read, Reader, SensorView, repeated
+from .reader import Read, Reader, SensorView, column, repeated
 
 Tensor = torch.Tensor
 _S, _D = mujoco.mjtSensor, mujoco.mjtDisableBit
@@ -100,8 +101,27 @@ def _of_tendon(look: SensorView, t: int) -> Tensor:
     return _of_spring(look, "tendon", t, stretch)
 
 
+def _clock(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+    step = float(model.mj.opt.timestep)
+    return lambda look: repeated((look.steps.double() * step).to(look.sight["xpos"].dtype), sensors)
+
+
+def _contacts(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
+    """Touch and contact sensors."""
+    mj, known = model.mj, read_contacts(model.mj).tolist()
+    begins = np.cumsum([0, *mj.sensor_dim[known]])
+    places = [begins[known.index(s)] + np.arange(mj.sensor_dim[s]) for s in sensors.tolist()]
+    return lambda look: look.sight["sensed"][:, look.sight.ids(("sensed", tuple(sensors)), np.concatenate(places))]
+
+
 READERS: dict[mujoco.mjtSensor, Reader] = {
     _S.mjSENS_E_KINETIC: Reader(("eval_qvel", "qM"), _kinetic),
     _S.mjSENS_E_POTENTIAL: Reader(("eval_qpos", "eval_plastic", "xipos", "ten_length"), _potential),
+    _S.mjSENS_SUBTREECOM: column("subtree_com", lambda mj, bodies: bodies),
+    _S.mjSENS_SUBTREELINVEL: column("subtree_linvel", lambda mj, bodies: bodies),
+    _S.mjSENS_SUBTREEANGMOM: column("subtree_angmom", lambda mj, bodies: bodies),
+    _S.mjSENS_CLOCK: Reader(("xpos",), _clock),
+    _S.mjSENS_TOUCH: Reader(("sensed",), _contacts),
+    _S.mjSENS_CONTACT: Reader(("sensed",), _contacts),
 }
 """By the type of sensor."""

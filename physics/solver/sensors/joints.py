@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import torch
 
-from ...files.mjmodel.outputs import owners
+from ...files.mjmodel.actuators import owners
 from ...model.model import Model
 from .objects import Objects
 from .reader import Read, Reader, SensorView, column

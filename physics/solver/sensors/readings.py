@@ -11,13 +11,13 @@ from ...files.mjmodel.flags import disabled
 from ...files.mjmodel.sensors import refused_sensors
 from ...model.model import Model
 from ..readout.derived import sources_of
-from . import energy, joints, moving_frames, shapes, subtree_and_clock
+from . import energy, joints, moving_frames, shapes
 from .objects import Frames, Objects
 from .reader import Read, Reader, SensedGeoms, SensorView
 from .sensor_quantities import SensorQuantities
 
 Tensor = torch.Tensor
-_ROOMS = (joints, moving_frames, shapes, energy, subtree_and_clock)
+_ROOMS = (joints, moving_frames, shapes, energy)
 READERS: dict[int, Reader] = {int(kind): reader for room in _ROOMS for kind, reader in room.READERS.items()}
 """By MuJoCo's number of the type of sensor."""
 _REAL, _POSITIVE = int(mujoco.mjtDataType.mjDATATYPE_REAL), int(mujoco.mjtDataType.mjDATATYPE_POSITIVE)

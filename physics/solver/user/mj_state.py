@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from ...base.arguments import on_host, real_array
-from ...files.mjmodel.history import History
-from ...files.mjmodel.samples import Samples, put_samples, shifted, taken_samples
+from ...files.mjmodel.history import History, Samples, put_samples, shifted, taken_samples
 from ...machine.scalars import as_whole
 from ...model.state.memory import MEMORIES
 from ...run.settings import Count

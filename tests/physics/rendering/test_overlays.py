@@ -8,7 +8,7 @@ import torch
 from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
 from tumble.physics.rendering.outputs import OUTPUTS
-from tumble.physics.rendering.shown.tendons import links_of, path_points
+from tumble.physics.rendering.shown.overlays import links_of, path_points
 
 TENDONS = """
 <mujoco><worldbody>
