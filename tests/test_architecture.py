@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from .cases import cases
+
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
 
@@ -270,7 +272,7 @@ LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping
 """Mechanisms whose fields no other code names."""
 
 
-@pytest.mark.parametrize("name", LOCAL.split())
+@cases("name", LOCAL.split())
 def test_a_mechanism_is_in_four_files_at_most(name):
     """Files of physics that name one of its fields, the table of parts included."""
     from tumble.physics.model.parts import PARTS

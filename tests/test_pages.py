@@ -16,6 +16,7 @@ import tumble  # noqa: F401 - registers the tasks
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import SUITE, V5, make_task
 
+from .cases import cases
 from .physics.parity import pairs_page, report
 from .physics.parity.pairs import BESIDE, REACH
 from .training import learning_page
@@ -24,11 +25,11 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {
-    "docs/your_own_task.md",  # tests/test_docs.py, tests/test_managers_page.py
-    "docs/planning.md",  # tests/test_planning_page.py, tests/test_inverse_kinematics_page.py
-    "docs/how_it_works/your_own_mechanism.md",  # tests/test_mechanism_page.py
-    "docs/libraries.md",  # tests/libraries
-    "docs/training.md",  # tests/training/test_policies_page.py
+    "planning",  # test_page_programs.py
+    "your_own_task",  # test_docs.py, test_page_programs.py
+    "your_own_mechanism",  # test_mechanism_page.py
+    "libraries",  # libraries
+    "training",  # training/test_policies_page.py
 }
 """Pages whose programs other tests run."""
 
@@ -41,7 +42,7 @@ def programs() -> list:
     """Every Python program of the pages that run here, named by page and number."""
     found = []
     for page in PAGES:
-        if name_of(page) not in ELSEWHERE:
+        if page.stem not in ELSEWHERE:
             for number, program in enumerate(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)):
                 learns = [pytest.mark.slow] if ".learn(" in program else []
                 found.append(pytest.param(program, id=f"{name_of(page)}-{number}", marks=learns))
@@ -139,7 +140,7 @@ def test_pages_are_made_of_the_numbers_beside_them():
     assert not pairs_page.beyond(kept["mujoco"], kept["defaults"], kept["coal"])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@cases("page", PAGES, label=name_of)
 def test_commands_shown_exist(page):
     """Every option of the `tumble` command that a page shows is one that it has."""
     import typer
@@ -157,7 +158,7 @@ def test_commands_shown_exist(page):
             assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= known, f"{name_of(page)}: tumble {name}{rest}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@cases("page", PAGES, label=name_of)
 def test_links_inside_the_repository_lead_somewhere(page):
     prose = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[^)]*\)", prose):

@@ -12,6 +12,8 @@ from gymnasium.envs.mujoco.mujoco_env import expand_model_path
 
 from tumble import assets
 
+from ..cases import cases
+
 OURS = {
     "InvertedPendulum": "inverted_pendulum.xml",
     "InvertedDoublePendulum": "inverted_double_pendulum.xml",
@@ -67,7 +69,7 @@ def members(struct) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("name", OURS)
+@cases("name", OURS)
 def test_compiled_models_are_equal(name):
     """Every size, option and array that influences motion equals Gymnasium's."""
     ours, theirs = mujoco.MjModel.from_xml_path(str(assets.find(OURS[name]))), compile_theirs(name)
@@ -84,7 +86,7 @@ def test_compiled_models_are_equal(name):
             np.testing.assert_allclose(mine, value, err_msg=f"{name}: MjModel.{part}.{field}", **ROUNDING)
 
 
-@pytest.mark.parametrize("name", OURS)
+@cases("name", OURS)
 def test_tracking_camera_is_gymnasiums(name):
     """The camera called "track" stands where Gymnasium's stands; files without one there have none here."""
     ours, theirs = mujoco.MjModel.from_xml_path(str(assets.find(OURS[name]))), compile_theirs(name)

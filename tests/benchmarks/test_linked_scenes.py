@@ -2,11 +2,12 @@
 
 import mujoco
 import numpy as np
-import pytest
 
 from tumble.benchmarks.models import SETTINGS
 from tumble.benchmarks.scenes import SCENES, SETTLING
 from tumble.physics import Model
+
+from ..cases import cases
 
 LINKED = ("hand-tendons", "biped-closed", "arm-welded")
 STRETCH = 20
@@ -32,8 +33,8 @@ def rows(data: mujoco.MjData, kind: int) -> int:
     return int(np.sum(data.efc_type == kind))
 
 
-@pytest.mark.parametrize("name", LINKED)
-@pytest.mark.parametrize("seed", range(3))
+@cases("name", LINKED)
+@cases("seed", range(3))
 def test_mujoco_is_stable(name, seed):
     for _, data in settled(name, seed):
         assert np.abs(data.qvel).max() < 10.0

@@ -10,6 +10,8 @@ import pytest
 
 from tumble.benchmarks.main import BENCHMARKS, OPTIONS, main
 
+from ..cases import cases
+
 
 def test_without_arguments_it_prints_help(capsys):
     assert main([]) == 0
@@ -17,7 +19,7 @@ def test_without_arguments_it_prints_help(capsys):
     assert all(name in printed for name in (*BENCHMARKS, "all"))
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@cases("name", BENCHMARKS)
 def test_rows_fit_their_benchmarks(name):
     row = BENCHMARKS[name]
     module = importlib.import_module(f"tumble.benchmarks.{row.module}")
@@ -25,7 +27,7 @@ def test_rows_fit_their_benchmarks(name):
     assert set(row.defaults) <= set(OPTIONS)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "all"])
+@cases("name", [*BENCHMARKS, "all"])
 def test_each_has_help(name, capsys):
     with pytest.raises(SystemExit) as end:
         main([name, "--help"])

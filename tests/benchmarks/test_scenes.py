@@ -10,6 +10,7 @@ import pytest
 from tumble.benchmarks import main
 from tumble.benchmarks.scenes import SCENES
 
+from ..cases import cases
 from .test_linked_scenes import LINKED
 
 FREE, HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE
@@ -30,7 +31,7 @@ def test_the_command_line_names_every_scene():
     assert tuple(SCENES) == main.SCENES
 
 
-@pytest.mark.parametrize("name", [name for name in SCENES if name not in LINKED])
+@cases("name", [name for name in SCENES if name not in LINKED])
 def test_a_scene_has_as_many_bodies_as_its_name_says(name):
     kind, count = name.rsplit("-", 1)
     mj = SCENES[name].build().compile()

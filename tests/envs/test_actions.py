@@ -7,6 +7,8 @@ import torch
 
 import tumble
 
+from ..cases import cases
+
 
 @pytest.fixture(scope="module")
 def envs():
@@ -44,8 +46,8 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("actions", "error", "words"), BAD)
-@pytest.mark.parametrize("kind", ["numpy", "torch"])
+@cases("actions, error, words", BAD)
+@cases("kind", ["numpy", "torch"])
 def test_bad_actions_move_nothing(envs, actions, error, words, kind):
     """The error names environment and component; the state is as before."""
     envs.reset(seed=0)

@@ -5,7 +5,6 @@ Numbers agree with numpy's to rounding; the two libraries need not have the same
 
 import array_api_strict
 import numpy as np
-import pytest
 import torch
 
 import tumble
@@ -13,6 +12,8 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.batch.batch import TaskBatch
 from tumble.envs.registry import V5, make_task
 from tumble.envs.task.task import TaskState
+
+from ..cases import cases
 
 # A step of physics lies between the numbers that the libraries compute, so that they differ by what it makes of a
 # rounding of 6e-8: in 15 steps from the start less than this.
@@ -27,7 +28,7 @@ class Strict(ArrayKind):
         return self.xp.asarray(np.asarray(values, np.float32))
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_strict_arrays(name):
     """Observation, reward terms, termination, info and memory of a step, and what is seen at its beginning."""
     batch = TaskBatch(make_task(name, {}), 3)
@@ -68,7 +69,7 @@ def _assert_equal(mine, theirs) -> None:
         np.testing.assert_allclose(np.asarray(theirs), mine, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_torch_computes_the_same(name):
     """A task that wants torch: same keys, shapes and types, numbers to rounding; one loads what the other saved."""
     options = {"num_envs": 5, "max_episode_steps": 12}

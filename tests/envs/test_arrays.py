@@ -7,6 +7,8 @@ import torch
 
 from tumble.envs import arrays
 
+from ..cases import cases
+
 RNG = np.random.default_rng(0)
 LIBRARIES = {"numpy": np.asarray, "torch": torch.as_tensor, "strict": array_api_strict.asarray}
 
@@ -17,9 +19,9 @@ def library(request):
     return LIBRARIES[request.param]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("width", [1, 2, 3, 6, 8, 17, 84, 85])
-@pytest.mark.parametrize("function", [arrays.row_sum, arrays.row_norm, arrays.sin_cos, arrays.exp, arrays.all_finite])
+@cases("dtype", [np.float32, np.float64])
+@cases("width", [1, 2, 3, 6, 8, 17, 84, 85])
+@cases("function", [arrays.row_sum, arrays.row_norm, arrays.sin_cos, arrays.exp, arrays.all_finite])
 def test_same_bits_in_any_batch(function, width, dtype):
     """All rows at once, in either order in memory, and each row alone."""
     x = RNG.normal(scale=3, size=(37, width)).astype(dtype)
@@ -37,7 +39,7 @@ def _parts(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, np.int32), (np.float64, np.int64)])
+@cases("dtype, bits", [(np.float32, np.int32), (np.float64, np.int64)])
 def test_a_few_angles_have_the_bits_of_many(dtype, bits):
     """Zeros of both signs, whole quarter turns and far angles included; what is not finite, too."""
     rng = np.random.default_rng(0)
@@ -52,7 +54,7 @@ def test_a_few_angles_have_the_bits_of_many(dtype, bits):
     assert np.isnan(arrays.sin_cos(np.array([np.nan, 1.0], dtype))[0]).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@cases("dtype", [np.float32, np.float64])
 def test_sine_and_cosine(dtype, library):
     """Two roundings from the truth, over many turns."""
     x = RNG.uniform(-1e4, 1e4, 100_000).astype(dtype)
@@ -62,7 +64,7 @@ def test_sine_and_cosine(dtype, library):
     np.testing.assert_allclose(cosine, np.cos(x.astype(np.float64)), atol=allowed, rtol=0)
 
 
-@pytest.mark.parametrize(("dtype", "least", "most"), [(np.float32, -87, 88), (np.float64, -708, 709)])
+@cases("dtype, least, most", [(np.float32, -87, 88), (np.float64, -708, 709)])
 def test_exponential(dtype, least, most, library):
     """Two roundings from the truth over the whole range; beyond it the ends of the range, and NaN stays."""
     x = np.concatenate((RNG.uniform(least, most, 100_000), RNG.normal(size=100_000), [0.0])).astype(dtype)
@@ -88,7 +90,7 @@ def test_clip_and_masks(library):
     assert np.asarray(arrays.row_all(x > 0)).tolist() == [False, False, True]
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@cases("bad", [np.nan, np.inf, -np.inf])
 def test_finite_in_wide_rows(bad, library):
     """One number among many, wherever it stands, and numbers whose sum would overflow."""
     x = np.full((3, 29), 3e38, np.float32)
@@ -96,7 +98,7 @@ def test_finite_in_wide_rows(bad, library):
     assert np.asarray(arrays.all_finite(library(x))).tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize("kind", [torch.as_tensor, np.asarray])
+@cases("kind", [torch.as_tensor, np.asarray])
 def test_for_batches(kind):
     """Indices, rows of zeros, what is finite among some, and whether data are an array's own."""
     x = kind(np.array([[1.0, np.nan], [-20.0, np.inf]], np.float32))

@@ -20,6 +20,7 @@ from tumble.envs import SimVectorEnv, SingleEnv, registry
 from tumble.envs.arrays import host
 from tumble.envs.in_mujoco.solver import MujocoSolver
 
+from ..cases import cases
 from .own_tasks import Held, Pointer, Pushed
 from .reference import TASKS, TIGHT, assert_same_info, make_reference, make_sync
 from .test_changes import Kicked
@@ -197,7 +198,7 @@ def test_the_tasks_of_the_docs(name, pages, double_precision):
 OTHERS = [task for task in registry.TASKS if task not in registry.V5]
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@cases("name", OTHERS)
 def test_every_other_task_of_the_package_runs(name):
     """Sensors, terrains, goals, pictures, parameters: nothing that MuJoCo lacks; starts depend on the seed alone."""
     envs = tumble.make_vec(name, 2, simulator="mujoco", output="numpy")

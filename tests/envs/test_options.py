@@ -13,6 +13,7 @@ import tumble
 from tumble import assets
 from tumble.envs.registry import V5, make_task
 
+from ..cases import cases
 from .reference import TIGHT, draw_pairs, make_reference
 
 RUNNERS = ("HalfCheetah", "Hopper", "Walker2d", "Ant", "Humanoid", "Swimmer")
@@ -47,7 +48,7 @@ def v5_parameters(name: str) -> dict[str, inspect.Parameter]:
     return {key: value for key, value in inspect.signature(creator).parameters.items() if key not in skipped}
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_same_options_and_defaults(name):
     """Every option of the v5 class is an option of ours with the same default, and the other way round."""
     ours = {option.name: option.default for option in fields(make_task(name, {}))}
@@ -59,7 +60,7 @@ def test_same_options_and_defaults(name):
             assert ours[option] == parameter.default, option
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_same_default_camera(name):
     """The free camera is that of v5."""
     module = inspect.getmodule(gymnasium.envs.registration.load_env_creator(gymnasium.spec(f"{name}-v5").entry_point))

@@ -17,10 +17,11 @@ from tumble.envs.gym.single_env import SingleEnv
 from tumble.envs.gym.vector_env import SimVectorEnv
 from tumble.envs.registry import V5, make_task, register_all
 
+from ..cases import cases
 from .own_tasks import Pointer
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_registered_like_v5(name):
     """Time limit and reward threshold are those of the v5 task."""
     ours, theirs = gymnasium.spec(f"tumble/{name}-v0"), gymnasium.spec(f"{name}-v5")
@@ -72,8 +73,8 @@ def test_names_of_a_task(name):
         made.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
+@cases(
+    "name, words",
     [
         ("Ant-v5", "no task 'Ant-v5', but an environment of Gymnasium's registry, .*; there is tumble/Ant-v0"),
         ("Ant-v9", "no task 'Ant-v9'; there is tumble/Ant-v0"),
@@ -196,8 +197,8 @@ def test_vector_wrappers_of_gymnasium():
     wrapped.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
+@cases(
+    "options, error, words",
     [
         ({"output": "jax"}, ValueError, "there is torch and numpy"),
         ({"num_envs": 0}, ValueError, "num_envs=0"),
@@ -242,7 +243,7 @@ def rows(name: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_action_table(name):
     """One row an actuator: index, name, range, and the torque's scale."""
     env = gymnasium.make(f"tumble/{name}-v0").unwrapped
@@ -256,7 +257,7 @@ def test_action_table(name):
     env.close()
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_observation_table(name):
     """The rows cover every index once, in order; the blocks end where the task's structure says."""
     env = gymnasium.make(f"tumble/{name}-v0").unwrapped
@@ -273,7 +274,7 @@ def test_observation_table(name):
     env.close()
 
 
-@pytest.mark.parametrize("name", V5)
+@cases("name", V5)
 def test_reward_terms_are_documented(name):
     """Every term of the reward has its line in the docstring; they add up to it, but for what their sum rounds."""
     env = gymnasium.make(f"tumble/{name}-v0")

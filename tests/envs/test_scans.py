@@ -10,6 +10,8 @@ from tumble.envs.arrays import host
 from tumble.physics import Model
 from tumble.physics.run.results.results import Results
 
+from ..cases import cases
+
 XML = """
 <mujoco>
   <option timestep="0.01" gravity="0 0 0"/>
@@ -133,8 +135,8 @@ def test_grids_and_rings_have_their_points():
         ring_points(0.1, 0)
 
 
-@pytest.mark.parametrize(
-    ("scan", "error", "message"),
+@cases(
+    "scan, error, message",
     [
         ({}, ValueError, r"rays\['it'\]: give the name of a body or of a site"),
         ({"body": "robot", "site": "left"}, ValueError, "not both"),

@@ -7,6 +7,8 @@ import torch
 
 from tumble.envs import tolerance
 
+from ..cases import cases
+
 theirs = pytest.importorskip("dm_control.utils.rewards")
 
 SIGMOIDS = ("gaussian", "hyperbolic", "long_tail", "reciprocal", "cosine", "linear", "quadratic", "tanh_squared")
@@ -23,8 +25,8 @@ def arguments(seed: int) -> tuple[np.ndarray, dict]:
     return x, {"bounds": bounds, "margin": rng.choice([0.0, rng.uniform(0.1, 5)]), "value_at_margin": value}
 
 
-@pytest.mark.parametrize("library", [np.asarray, torch.as_tensor, array_api_strict.asarray])
-@pytest.mark.parametrize("sigmoid", SIGMOIDS)
+@cases("library", [np.asarray, torch.as_tensor, array_api_strict.asarray])
+@cases("sigmoid", SIGMOIDS)
 def test_values(sigmoid, library):
     compared = 0
     for seed in range(120):
@@ -53,8 +55,8 @@ def test_not_a_number_stays():
     np.testing.assert_array_equal(tolerance(x, (0.0, 1.0)), [0.0, 1.0])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("sigmoid", SIGMOIDS)
+@cases("dtype", [np.float32, np.float64])
+@cases("sigmoid", SIGMOIDS)
 def test_same_bits_in_any_batch(sigmoid, dtype):
     """A column of a larger array, backwards, and number by number."""
     wide = np.random.default_rng(0).normal(0, 2, (257, 3)).astype(dtype)

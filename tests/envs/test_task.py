@@ -18,6 +18,7 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.v5.ant import Ant
 from tumble.physics import Model
 
+from ..cases import cases
 from .own_tasks import Held, Pointer
 
 KIND = ArrayKind.of(torch.float32, "cpu")
@@ -386,7 +387,7 @@ def test_a_model_of_mujocos_is_no_model_of_tumbles():
         tumble.make_vec(Bare, 2, simulator="mujoco")
 
 
-@pytest.mark.parametrize("what", MAKING)
+@cases("what", MAKING)
 def test_wrong_from_the_beginning(what):
     """Told where the environments are made: the task, the method, and what was expected."""
     error, words = MAKING[what]
@@ -394,7 +395,7 @@ def test_wrong_from_the_beginning(what):
         tumble.make_vec(Wrong, 4, what=what)
 
 
-@pytest.mark.parametrize("what", STEPPING)
+@cases("what", STEPPING)
 def test_wrong_in_a_step(what):
     """Told at the first step."""
     error, words = STEPPING[what]

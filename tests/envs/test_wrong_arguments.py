@@ -10,6 +10,7 @@ import torch
 import tumble
 from tumble.envs import CameraView
 
+from ..cases import cases
 from .own_tasks import Held, Pointer
 
 ENVIRONMENTS = [
@@ -50,7 +51,7 @@ ENVIRONMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "words"), ENVIRONMENTS)
+@cases("options, words", ENVIRONMENTS)
 def test_when_they_are_made(options, words):
     with pytest.raises((ValueError, TypeError), match=words) as caught:
         tumble.make_vec(Held, **({"num_envs": 2} | options)).close()
@@ -72,7 +73,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("words", VIEWS)
+@cases("words", VIEWS)
 def test_a_camera_of_a_task(words):
     """Refused with its name among the task's cameras."""
 
@@ -104,7 +105,7 @@ def held():
     envs.close()
 
 
-@pytest.mark.parametrize("what", ACTIONS)
+@cases("what", ACTIONS)
 def test_actions(held, what):
     before = held.solver.state_dict()["memory"]
     with pytest.raises((ValueError, TypeError), match="actions") as caught:

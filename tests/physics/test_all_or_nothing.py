@@ -14,6 +14,7 @@ from tumble.physics.base.flat_names import FlatName
 from tumble.physics.solver.user.solver_names import SolverNames
 from tumble.physics.solver.user.state_file import model_digest
 
+from ..cases import cases
 from .starts import run_in_columns
 
 XML = """<mujoco>
@@ -145,7 +146,7 @@ def raised_by(traceback):
     return traceback.tb_frame.f_code.co_filename
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@cases("writer", WRITERS)
 def test_a_wrong_argument_changes_no_bit(solver, writer):
     before, edits = copy.deepcopy(solver.state_dict()), solver.edits
     with pytest.raises((ValueError, TypeError, KeyError, IndexError)) as caught:

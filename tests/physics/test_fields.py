@@ -11,13 +11,14 @@ from tumble.physics.machine.taichi_thread import in_taichis_thread
 from tumble.physics.model.tables.fields import INTEGERS
 from tumble.physics.model.tables.pack import check_size
 
+from ..cases import cases
 from .parity.catalogue import load, names
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*Calling non-taichi function")
 SMALL = [field.name for field in INTEGERS if field.small]
 
 
-@pytest.mark.parametrize("name", [*names("packaged"), *names("purpose"), *names("random", 5)])
+@cases("name", [*names("packaged"), *names("purpose"), *names("random", 5)])
 def test_ids_and_counts_are_neither_negative_nor_large(name):
     values = Model.from_mjmodel(load(name)).values
     for field in SMALL:

@@ -8,6 +8,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..cases import cases
 from ..widths import WIDTH
 from .own_numbers import XML, compiled, random_numbers
 from .parity import run
@@ -226,8 +227,8 @@ def test_rays_meet_geoms_of_their_own_sizes(solver, models):
     assert len(whole.geom.unique()) > 4
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "rows", "error", "message"),
+@cases(
+    "name, values, rows, error, message",
     [
         ("body_mas", 1.0, None, KeyError, "did you mean body_mass"),
         ("dof_invweight0", 1.0, None, KeyError, "it follows from .*body_mass"),

@@ -8,6 +8,7 @@ import torch
 import tumble
 from tumble.physics import Model, RigidSolver
 
+from ..cases import cases
 from ..models.meshes import attributes, box_with_hole, icosphere, torus
 from .starts import run_in_columns
 
@@ -190,8 +191,8 @@ def test_shapes_and_subsets(scene):
     assert (solver.ray(pnt, vec, geomgroup=[0] * 6).geom == -1).all()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@cases(
+    "arguments, message",
     [
         ({"pnt": np.zeros((NUM_ENVS + 1, 2, 3))}, r"pnt: expected shape \(8, n, 3\)"),
         ({"vec": np.ones((2, 4))}, r"vec: expected shape"),

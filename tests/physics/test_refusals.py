@@ -20,6 +20,8 @@ from tumble.physics.run.columns.columns import Columns
 from tumble.physics.run.gpu import FullCapacity
 from tumble.physics.solver.solver import ClosedSolverError
 
+from ..cases import cases
+
 XML = """<mujoco><worldbody><body><joint name="x" type="slide"/><joint name="t"/><geom size=".1"/></body></worldbody>
 <actuator><motor joint="x"/></actuator></mujoco>"""
 ARGUMENTS = {
@@ -39,7 +41,7 @@ def model():
     return Model.from_mjcf(XML)
 
 
-@pytest.mark.parametrize("count", [2.5, 2.0, "2", None, True, np.float32(3), 0, -1, np.int64(0)])
+@cases("count", [2.5, 2.0, "2", None, True, np.float32(3), 0, -1, np.int64(0)])
 def test_counts_are_whole_numbers(model, count):
     with pytest.raises(ValueError, match=r"^num_envs="):
         RigidSolver(model, count)
@@ -58,8 +60,8 @@ def test_integers_of_any_type_are_counts(model):
     assert solver.time.tolist() == pytest.approx([4 * model.mj.opt.timestep] * 3)
 
 
-@pytest.mark.parametrize("index", [[1.7], 0.5, np.array([0.0]), torch.tensor([1.0]), ["1"], [None]])
-@pytest.mark.parametrize("method", ["reset", "set_state", "forward", "get", "get_many"])
+@cases("index", [[1.7], 0.5, np.array([0.0]), torch.tensor([1.0]), ["1"], [None]])
+@cases("method", ["reset", "set_state", "forward", "get", "get_many"])
 def test_indices_are_whole_numbers(model, method, index):
     solver = RigidSolver(model, 3)
     with pytest.raises(ValueError, match=r"envs_idx=.*whole numbers"):
@@ -74,7 +76,7 @@ def test_no_index_at_all_is_one(model):
         solver.inspect(0.5)
 
 
-@pytest.mark.parametrize("lanes", [3, 0, -4, 32, 4.0, "8"])
+@cases("lanes", [3, 0, -4, 32, 4.0, "8"])
 def test_widths_without_a_kernel(model, lanes):
     said = r"lanes=.*choose one of 1, 4, 8, 16" if isinstance(lanes, int) else "lanes=.*expected a whole number"
     with pytest.raises(ValueError, match=said):
@@ -83,12 +85,12 @@ def test_widths_without_a_kernel(model, lanes):
         tumble.init(lanes=lanes)
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, 10**6, "two", "0", "1000000"])
+@cases("threads", [0, -1, 1.5, 10**6, "two", "0", "1000000"])
 def test_absurd_numbers_of_threads(model, threads, monkeypatch):
     solver = RigidSolver(model, 2)
     if isinstance(threads, str):
-        monkeypatch.setenv("TUMBLE_THREADS", threads)
-        with pytest.raises(ValueError, match="TUMBLE_THREADS="):
+        with monkeypatch.context() as patch, pytest.raises(ValueError, match="TUMBLE_THREADS="):
+            patch.setenv("TUMBLE_THREADS", threads)
             default_threads()
     else:
         with pytest.raises(ValueError, match="threads="):
@@ -102,7 +104,7 @@ def _ask(solver, name):
     return value if isinstance(member, property) else value(*ARGUMENTS.get(name, ()))
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@cases("name", MEMBERS)
 def test_a_closed_solver_refuses_everything_by_name(model, name):
     solver = RigidSolver(model, 2)
     solver.close()
@@ -131,8 +133,8 @@ def test_a_solver_of_an_earlier_start_refuses_everything_by_name():
         solver.step()
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e11])
-@pytest.mark.parametrize("where", ["qpos", "qvel"])
+@cases("bad", [np.nan, np.inf, -np.inf, 1e11])
+@cases("where", ["qpos", "qvel"])
 def test_nothing_starts_from_what_is_not_finite(model, bad, where):
     """Refused as a whole: the environments named with it stay as they were."""
     solver = RigidSolver(model, 4)
@@ -152,8 +154,8 @@ WIDE = """<mujoco><option gravity="0 0 {gravity}"/><worldbody><body name="b">
 ORDINARY = {"gravity": -9.8, "damping": 1, "size": 0.1, "mass": 1, "ctrl": 1}
 
 
-@pytest.mark.parametrize(
-    ("field", "message"),
+@cases(
+    "field, message",
     [
         ("gravity", r"option gravity 1e\+300 is infinite in single precision"),
         ("damping", r"joint 'x': damping 1e\+300 is infinite in single precision"),

@@ -10,6 +10,8 @@ from tumble.physics.machine.taichi_thread import in_taichis_thread
 from tumble.physics.mechanics.dynamics.tree_matrix import factor, lay_out, multiply, solve
 from tumble.physics.model.state.pattern import Pattern
 
+from ..cases import cases
+
 WIDTH, MOST = 4, 20
 MATRICES, VECTORS = ("L", "A"), ("x", "y", "z", "inverse")
 ROUNDING = 1e-12
@@ -87,7 +89,7 @@ def paths_of(parent):
     return paths
 
 
-@pytest.mark.parametrize("name", TREES)
+@cases("name", TREES)
 def test_against_dense(bench, name):
     """Product, factor and solution."""
     parent = tree_of(name)

@@ -8,6 +8,7 @@ import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.rendering import BatchRenderer, Camera
 
+from ..cases import cases
 from .starts import run_with
 
 XML = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><camera name="eye" pos="0 -2 1"/>
@@ -64,7 +65,7 @@ TAKES_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("what", NO_NUMBERS)
+@cases("what", NO_NUMBERS)
 def test_what_is_no_array_of_real_numbers(solver, what):
     """It was cast in silence, or the error was that of a library underneath."""
     for name, call in TAKES_NUMBERS.items():
@@ -196,7 +197,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@cases("name", WRONG)
 def test_wrong_arguments_are_named(model, solver, name):
     for number, call in enumerate(WRONG[name]):
         with pytest.raises((ValueError, TypeError, KeyError, IndexError)) as caught:

@@ -13,6 +13,7 @@ from tumble.scene.entity.entity import RigidEntity
 from tumble.scene.entity.geoms import RigidGeom
 from tumble.scene.entity.handles import RigidJoint, RigidLink
 
+from ..cases import cases
 from .arms import arm_scene, scatter, twins
 
 EXACT = 1e-10
@@ -465,7 +466,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@cases("what", WRONG)
 def test_wrong_calls_say_what_is_wrong_and_change_nothing(scene, arm, what):
     call, error, message = WRONG[what]
     before = scene.get_state()

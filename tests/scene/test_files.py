@@ -17,6 +17,7 @@ from tumble.scene.model.fingers import opposed_fingers, warn_of_long_steps
 from tumble.terrain import Terrain
 from tumble.terrain import files as terrain_files
 
+from ..cases import cases
 from ..physics.geometry.test_decomposition import QUICK, bracket
 
 ROBOT = """
@@ -554,8 +555,8 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("length", LONG)
-@pytest.mark.parametrize("kind", READERS)
+@cases("length", LONG)
+@cases("kind", READERS)
 def test_no_name_of_a_file_is_too_long_to_be_refused(kind, length):
     """An XML string whose first character is damaged is taken for a path, and pathlib raises OSError for such ones."""
     read, error = READERS[kind], FileNotFoundError if "heights" in kind or "ground" in kind else ModelLoadError

@@ -8,6 +8,8 @@ import tumble
 import tumble.scene as gs
 from tumble.scene.poses import quat_of_euler, quat_of_z
 
+from ..cases import cases
+
 KIND = {"Box": {"size": (1, 1, 1)}, "MJCF": {"file": "ant.xml"}, "Mesh": {"file": "duck.obj"}}
 
 
@@ -61,7 +63,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@cases("what", REFUSED)
 def test_nonsense_is_refused_in_a_sentence(what):
     call, error, message = REFUSED[what]
     with pytest.raises(error, match=message):

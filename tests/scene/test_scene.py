@@ -7,6 +7,8 @@ import torch
 import tumble.scene as gs
 from tumble.physics.machine.runtime import init
 
+from ..cases import cases
+
 KINDS = ("link", "joint", "q", "dof", "geom", "vgeom")
 
 
@@ -161,7 +163,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@cases("what", WRONG)
 def test_wrong_calls_say_what_is_wrong(scene, what):
     call, error, message = WRONG[what]
     with pytest.raises(error, match=message):

@@ -9,6 +9,8 @@ import tumble.scene as gs
 from tumble.physics.machine.runtime import init
 from tumble.scene.poses import quat_of_euler
 
+from ..cases import cases
+
 ARM = """
 <mujoco>
   <compiler angle="radian"/>
@@ -375,7 +377,7 @@ def test_sensors_of_a_closed_scene_read_nothing():
         imu.read()
 
 
-@pytest.mark.parametrize("what", WRONG)
+@cases("what", WRONG)
 def test_wrong_sensors_are_refused_in_words(what):
     scene = gs.Scene()
     scene.add_entity(gs.morphs.Sphere(), name="ball")

@@ -7,6 +7,8 @@ import trimesh
 from tumble import terrain
 from tumble.terrain import FlatPatches, Ramp, SubTerrain, Terrain, TerrainGenerator
 
+from ..cases import cases
+
 FLAT = {"flat": SubTerrain("flat")}
 
 CASES = {
@@ -118,7 +120,7 @@ def _spec():
     return mujoco.MjSpec()
 
 
-@pytest.mark.parametrize("case", CASES)
+@cases("case", CASES)
 def test_each_is_one_sentence(case):
     call, message = CASES[case]
     with pytest.raises(ValueError, match=message) as caught:

@@ -8,6 +8,7 @@ import pytest
 from tumble.terrain import KINDS, SubTerrain
 from tumble.terrain.genesis_names import GENESIS_KINDS
 
+from ..cases import cases
 from .measure import along_x, runs
 
 DEFAULTS = {
@@ -32,7 +33,7 @@ def test_names_and_defaults_are_theirs():
         assert known == {key: own[key] for key in known}
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
+@cases("name", DEFAULTS)
 def test_each_makes_ground(name):
     heights = SubTerrain(name).heights((12.0, 12.0), 0.25, 0)
     assert heights.shape == (49, 49) and (heights.std() > 0.01) == (name != "flat_terrain")

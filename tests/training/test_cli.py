@@ -20,6 +20,8 @@ from tumble.training.cli import app, main
 from tumble.training.tasks import task_ids
 from tumble.viewer.replay import read_page
 
+from ..cases import cases
+
 TRAIN = ["train", "InvertedPendulum", "--steps", "2048", "--num-envs", "16", "--no-progress"]
 
 
@@ -239,8 +241,8 @@ def test_an_unknown_option_names_the_setting_or_option_that_is_meant(arguments, 
     assert found and found[2].replace("'", "") == ", ".join(meant), "words of older and newer versions of click"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@cases(
+    "arguments, message",
     [
         (["train", "HalfCheeta"], "did you mean tumble/HalfCheetah-v0"),
         (["train"], "give a TASK"),

@@ -6,10 +6,12 @@ from tumble.envs.registry import V5
 from tumble.training.config import ALGORITHMS, CONFIG_FOLDER, ConfigError, PPOConfig, RunConfig, packaged_algorithms
 from tumble.training.tasks import TaskError, find_task, task_ids
 
+from ..cases import cases
+
 PACKAGED = sorted(CONFIG_FOLDER.glob("*.toml"))
 
 
-@pytest.mark.parametrize("path", PACKAGED, ids=lambda path: path.stem)
+@cases("path", PACKAGED, label=lambda path: path.stem)
 def test_packaged_configurations_load_and_say_what_they_are(path):
     config = RunConfig.load(path)
     assert path.stem == f"{config.task.removeprefix('tumble/')}-{config.algo}"
@@ -20,7 +22,7 @@ def test_packaged_configurations_load_and_say_what_they_are(path):
         assert config.total_steps % collected == 0, "the last iteration would go past total_steps"
 
 
-@pytest.mark.parametrize("task", [f"tumble/{name}-v0" for name in V5])
+@cases("task", [f"tumble/{name}-v0" for name in V5])
 def test_every_task_can_be_trained_by_both_algorithms(task):
     assert packaged_algorithms(task) == ["ppo", "sac"]
 
@@ -35,8 +37,8 @@ def test_snapshot_round_trips(tmp_path, small_ppo):
     assert loaded.replace(env=config.env) == config
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@cases(
+    "text, message",
     [
         ('task = "a"\nalgo = "ppo"\nnum_env = 3', "unknown key 'num_env'; did you mean 'num_envs'"),
         ('task = "a"\nalgo = "ppo"\n[ppo]\nlearning_rat = 1e-3', "'ppo.learning_rat'; did you mean 'learning_rate'"),
@@ -84,8 +86,8 @@ def test_missing_files_and_configurations_are_named(tmp_path):
         RunConfig.packaged("tumble/Nothing-v0", "ppo")
 
 
-@pytest.mark.parametrize("algo", ALGORITHMS)
-@pytest.mark.parametrize("task", ["tumble/HalfCheetah-v0", "me/Own-v0"])
+@cases("algo", ALGORITHMS)
+@cases("task", ["tumble/HalfCheetah-v0", "me/Own-v0"])
 def test_a_printed_configuration_trains_the_same(tmp_path, task, algo):
     config = RunConfig.packaged(task, algo) if algo in packaged_algorithms(task) else RunConfig.default(task, algo)
     (tmp_path / "a.toml").write_text(config.to_toml())
@@ -114,8 +116,8 @@ def test_any_value_can_be_set(tmp_path, command):
     assert config.ppo.n_steps == RunConfig.packaged("tumble/Ant-v0", "ppo").ppo.n_steps
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
+@cases(
+    "setting, message",
     [
         ("ppo.learning_rat=1", "unknown key 'ppo.learning_rat'; did you mean 'ppo.learning_rate'"),
         ("learning_rate=1", "did you mean 'ppo.learning_rate'?"),
@@ -150,7 +152,7 @@ def test_whole_numbers_serve_as_numbers(tmp_path):
     assert RunConfig.load(path).ppo == PPOConfig(gamma=1.0)
 
 
-@pytest.mark.parametrize("name", ["tumble/HalfCheetah-v0", "HalfCheetah-v0", "HalfCheetah", "half_cheetah"])
+@cases("name", ["tumble/HalfCheetah-v0", "HalfCheetah-v0", "HalfCheetah", "half_cheetah"])
 def test_tasks_are_found_by_any_of_their_names(name):
     assert find_task(name) == "tumble/HalfCheetah-v0"
 

@@ -12,6 +12,8 @@ from tumble.training.policy import Policy
 from tumble.training.sb3_bridge import TumbleVecEnv, copy_to_host
 from tumble.training.spaces import SpaceError, check_spaces
 
+from ..cases import cases
+
 BOX = gym.spaces.Box(-1.0, 1.0, (2,), np.float32)
 
 
@@ -147,8 +149,8 @@ def test_a_grid_of_numbers_is_learned_from_with_ppos_own_update(monkeypatch, pen
     assert learner.model._last_obs.shape == (8, 3, 2)
 
 
-@pytest.mark.parametrize(
-    ("observations", "actions", "algo", "message"),
+@cases(
+    "observations, actions, algo, message",
     [
         (BOX, gym.spaces.Discrete(3), "sac", "SAC needs actions in a Box .* train with --algo ppo"),
         (BOX, gym.spaces.Discrete(3), "td3", "TD3 needs actions in a Box .* train with --algo ppo"),

@@ -18,6 +18,7 @@ from tumble.envs.checking import CHECKS, NonconformanceError
 from tumble.envs.checking.report import FAILED, NOT_APPLICABLE, NOTED, PASSED
 from tumble.training.cli import app, main
 
+from ...cases import cases
 from ..own_tasks import Pointer, Pushed
 from .walkers import BROKEN, Walkers
 
@@ -37,7 +38,7 @@ def failed(report: Any) -> set[str]:
     return {result.name for result in report.failures}
 
 
-@pytest.mark.parametrize("wrong", BROKEN)
+@cases("wrong", BROKEN)
 def test_what_is_broken_is_found_by_its_check(wrong):
     """By no other, and with words that say what was seen and what to do."""
     name, kind = BROKEN[wrong]

@@ -10,6 +10,7 @@ from scipy import stats
 from tumble.envs import Last, PoseCommand, Stages, VelocityCommand
 from tumble.envs.managers import frames
 
+from ...cases import cases
 from .robot import NUMPY, STRICT, TORCH, bound, in_numpy, noise_of, state_of
 
 N = 4000
@@ -208,8 +209,8 @@ def test_draws_that_follow_are_the_same_whether_any_was_due():
         np.testing.assert_array_equal(state.noise.normal(3), expected.normal(3))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@cases(
+    "make, message",
     [
         (lambda task: VelocityCommand(task, lin_vel_x=(1, -1)), r"lin_vel_x=\(1, -1\): it must be a pair"),
         (lambda task: VelocityCommand(task, heading=(1, -1)), "heading="),

@@ -21,6 +21,7 @@ from tumble.envs import (
 )
 from tumble.envs.managers.frames import quat_from_euler
 
+from ...cases import cases
 from .robot import NUMPY, STRICT, TORCH, Robot, bound, in_numpy, state_of
 from .test_randomization import ends
 
@@ -214,8 +215,8 @@ def test_no_body_leans_by_more_than_half_a_turn():
         assert tilted(quat, angle).tolist() == [False, False, False, True]
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@cases(
+    "make, message",
     [
         (lambda task: Stages({5: 1.0}), r"begin at the steps \[5\]: list them in order, the first at 0"),
         (lambda task: Stages({0: 1.0, 9: 2.0, 4: 3.0}), "list them in order"),

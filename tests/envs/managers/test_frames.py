@@ -9,6 +9,8 @@ import torch
 
 from tumble.envs.managers import frames
 
+from ...cases import cases
+
 RNG = np.random.default_rng(0)
 QUATS = RNG.normal(size=(300, 4))
 QUATS /= np.linalg.norm(QUATS, axis=1, keepdims=True)
@@ -87,8 +89,8 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@cases("name", FUNCTIONS)
+@cases("dtype", [np.float32, np.float64])
 def test_bits_are_the_same_in_every_batch_and_library(name, dtype):
     function, quats, vectors = FUNCTIONS[name], QUATS.astype(dtype), VECTORS.astype(dtype)
     found = function(quats, vectors)

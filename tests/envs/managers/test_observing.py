@@ -9,6 +9,7 @@ import tumble
 from tumble.envs import DelayedAction, EncoderBias, Observer, ResetResult, StepResult, Term
 from tumble.envs.managers.delays import Delay
 
+from ...cases import cases
 from .robot import NUMPY, STRICT, TORCH, Robot, bound, in_numpy, noise_of, state_of
 from .test_randomization import ends
 
@@ -269,8 +270,8 @@ def test_a_bias_of_the_start_is_kept_until_a_seed():
     assert (anew["encoder_bias"] != first["encoder_bias"]).all()
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@cases(
+    "make, message",
     [
         (lambda task: Observer(task), "there are no terms"),
         (lambda task: Observer(task, a=Term(noise=-1.0)), "Observer: a: noise=-1.0: it must be at least 0"),

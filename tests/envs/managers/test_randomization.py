@@ -14,6 +14,7 @@ from tumble.envs.managers import randomize as dr
 from tumble.envs.managers.randomize import draw
 from tumble.envs.managers.targets import Inertia, mapped
 
+from ...cases import cases
 from .robot import NUMPY, STRICT, TORCH, XML, Robot, bound, in_numpy, noise_of, state_of
 
 N = 3000
@@ -536,8 +537,8 @@ def test_a_saved_state_goes_on(envs):
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("term", "error", "message"),
+@cases(
+    "term, error, message",
     [
         (lambda: dr.mass(0.5, 1.5, "trnk"), ValueError, r"Randomize\('mass'\): bodies='trnk': the model has none"),
         (lambda: dr.mass(1.5, 0.5), ValueError, r"Randomize\('mass'\): low=.* is above high=.*: exchange them"),

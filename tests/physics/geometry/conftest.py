@@ -10,8 +10,8 @@ import pytest
 
 from tumble.physics import Model
 
-SECONDS = 20.0
-"""A file of a test takes milliseconds; the first import of trimesh takes one second, more on a busy machine."""
+SECONDS = 60.0
+"""Some 20 files of a test take a second, the first import of trimesh another one; more on a busy machine."""
 ROOM = 1 << 30
 """Bytes beyond what the process has: small for a file that declares a billion faces, ample for a real one."""
 

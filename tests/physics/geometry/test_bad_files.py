@@ -8,6 +8,7 @@ import pytest
 from tumble.physics import Model
 from tumble.physics.model.loading.sanity import ModelLoadError
 
+from ...cases import cases
 from . import mesh_bytes
 from .mesh_bytes import CORNERS, TRIANGLES, VOLUME, WRITERS
 
@@ -66,7 +67,7 @@ NEEDLESS = {
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-@pytest.mark.parametrize("case", CASES)
+@cases("case", CASES)
 def test_a_broken_file_is_an_error_or_the_right_mesh(case, ending, tmp_path, load, bounded):
     if (case, ending) in NEEDLESS:
         pytest.skip(NEEDLESS[case, ending])
@@ -80,7 +81,7 @@ def test_a_broken_file_is_an_error_or_the_right_mesh(case, ending, tmp_path, loa
         assert str(path) in str(error.value)
 
 
-@pytest.mark.parametrize("form", ("stl", "obj", "msh", "ply", "off", "glb", "gltf", "dae"))
+@cases("form", ("stl", "obj", "msh", "ply", "off", "glb", "gltf", "dae"))
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
@@ -109,7 +110,7 @@ def test_what_is_no_mesh_file_is_named(kind, reason, form, tmp_path, load, bound
     assert str(path) in str(error.value)
 
 
-@pytest.mark.parametrize("path", ("../../etc/passwd", "/etc/passwd", "/dev/zero", "a" * 5000 + ".ply", "a\tb.stl"))
+@cases("path", ("../../etc/passwd", "/etc/passwd", "/dev/zero", "a" * 5000 + ".ply", "a\tb.stl"))
 def test_a_path_that_leads_elsewhere_is_an_error(path, load, bounded):
     with pytest.raises(ModelLoadError):
         load(path)

@@ -14,6 +14,8 @@ from tumble.physics.model.number_rules import LEFT, LIMITED, RULES, page, row
 from tumble.physics.model.parameters import PARAMETERS, checked
 from tumble.physics.model.parts import NUMBERS
 
+from ...cases import cases
+
 FULL = """<mujoco>
 <compiler angle="radian"/>
 <option magnetic="0 1 0"/>
@@ -197,7 +199,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("change", MISTAKES)
+@cases("change", MISTAKES)
 def test_a_mistake_in_a_file_is_named_with_its_line(change, tmp_path):
     old, expected = MISTAKES[change]
     file = tmp_path / "odd.xml"
@@ -209,8 +211,8 @@ def test_a_mistake_in_a_file_is_named_with_its_line(change, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
+@cases(
+    "name, value, message",
     [
         ("timestep", -1, "option timestep: -1 is not above 0; it must be a finite number above 0"),
         ("timestep", float("nan"), "option timestep: nan is not a finite number"),

@@ -16,6 +16,7 @@ from tumble.physics.mechanics.collision.narrow_phase import ROUTINES
 from tumble.physics.mechanics.collision.pair_table import NO_ROW, PAIR_TABLE, rows_of
 from tumble.physics.model.rules import has_narrow_phase
 
+from ...cases import cases
 from ...models.random_models import random_model
 from ..parity.catalogue import load, names
 
@@ -24,7 +25,7 @@ NO_DOFS = 3
 ALL = [*names("purpose"), *names("packaged"), *(f"random {seed}" for seed in range(20))]
 
 
-@pytest.mark.parametrize("name", ALL)
+@cases("name", ALL)
 def test_pairs_are_those_that_mujoco_lets_through(name):
     mjm = load(name)
     data = mujoco.MjData(mjm)
@@ -43,8 +44,8 @@ def test_pairs_are_those_that_mujoco_lets_through(name):
     assert has_narrow_phase(mjm, pairs).all()
 
 
-@pytest.mark.parametrize("flags", [{}, {"filterparent": "disable"}, {"contact": "disable"}])
-@pytest.mark.parametrize("seed", range(20))
+@cases("flags", [{}, {"filterparent": "disable"}, {"contact": "disable"}])
+@cases("seed", range(20))
 def test_pairs_under_flags_and_masks(seed, flags):
     rng = np.random.default_rng(seed)
     mjm = mujoco.MjModel.from_xml_string(random_model(seed))
@@ -71,7 +72,7 @@ def _certain(mjm, pairs):
     return {tuple(p) for p in pairs[~both_boxes].tolist()}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@cases("seed", range(20))
 def test_pairs_by_hand_pass_all_filters_and_have_their_own_parameters(seed):
     """Of one body, welded, excluded or filtered by masks: what MuJoCo makes rows of, once, with the pair's numbers."""
     rng = np.random.default_rng(seed)
@@ -111,7 +112,7 @@ OVERLAPPING = """<mujoco><worldbody>
 </worldbody><contact><pair geom1="wanted" geom2="resting"/>{}</contact></mujoco>"""
 
 
-@pytest.mark.parametrize("option", [{}, {"ignore_reference_overlaps": True}])
+@cases("option", [{}, {"ignore_reference_overlaps": True}])
 def test_overlaps_at_the_reference_are_ignored_where_asked(option):
     """As if MuJoCo's model excluded their bodies; what rests at the reference, or is a pair by hand, stays."""
     model = Model.from_mjcf(OVERLAPPING.format(""), **option)

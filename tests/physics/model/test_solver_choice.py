@@ -6,6 +6,8 @@ import pytest
 from tumble.benchmarks.scenes import SCENES, SPHERE, pile, robots
 from tumble.physics import Model
 
+from ...cases import cases
+
 BALL = '<mujoco><option solver="{}"/><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>'
 
 
@@ -25,7 +27,7 @@ def test_the_user_says_it_last():
         Model.from_mjcf(BALL.format("CG"), solver="fast")
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@cases("scene", SCENES)
 def test_crowds_of_bodies_get_conjugate_gradients(scene):
     """Robots in one file stay with Newton, as do bodies that cannot touch each other; notes say what was chosen."""
     model = Model.from_mjspec(SCENES[scene].build())

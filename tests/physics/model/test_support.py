@@ -10,6 +10,7 @@ from tumble.physics.model.rules import RULES
 from tumble.physics.model.support import UnsupportedModelError, check_support
 from tumble.physics.model.tables.mujoco_fields import DISABLE_FLAGS, ENABLE_FLAGS, MODEL, OPTION, role
 
+from ...cases import cases
 from .unsupported_cases import CASES, PATCHED
 
 
@@ -17,7 +18,7 @@ def _id(case) -> str:
     return f"{case.kind}-{case.feature}".replace(" ", "_").replace("'", "")
 
 
-@pytest.mark.parametrize("case", CASES, ids=_id)
+@cases("case", CASES, label=_id)
 def test_each_unsupported_feature_is_refused_by_name_and_place(case, tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(case.mjcf)
@@ -30,7 +31,7 @@ def test_each_unsupported_feature_is_refused_by_name_and_place(case, tmp_path):
     assert all(part in message for part in (str(file), f"'{case.name}'", case.feature, f"line {case.line}"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=_id)
+@cases("case", CASES, label=_id)
 def test_strict_false_drops_what_is_refused_and_warns(case):
     with pytest.warns(UserWarning) as caught:
         loaded, support = check_supported(load_mjcf(case.mjcf), strict=False)
@@ -220,7 +221,7 @@ def test_options_do_not_change_what_the_caller_owns():
     assert load_mjmodel(mjm, timestep=0.5).mjm.opt.timestep == 0.5 and mjm.opt.timestep == 0.002
 
 
-@pytest.mark.parametrize(
+@cases(
     "options, message",
     [
         ({"timstep": 0.1}, "unknown option 'timstep'.*timestep"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ...cases import cases
 from ...models.purpose import MODELS
 from .catalogue import load, names, shows
 from .compare import stage_of
@@ -16,7 +17,7 @@ from .subjects import StandIn
 SPOILT = [*BATCHED, *INSPECTED, *STAGES["contacts"], *STAGES["rows"], "efc_force", "next_qpos", "next_qvel"]
 
 
-@pytest.mark.parametrize("precision", ["64", "32"])
+@cases("precision", ["64", "32"])
 def test_mujoco_equals_itself(precision):
     report = run_parity("everything", load("everything"), StandIn, precision, count=60)
     assert report.failures == {}, report.describe()
@@ -26,7 +27,7 @@ def test_mujoco_equals_itself(precision):
     assert set(SPOILT) - {"next_qpos", "next_qvel"} <= set(report.tally.errors) | elsewhere
 
 
-@pytest.mark.parametrize("field", SPOILT)
+@cases("field", SPOILT)
 @pytest.mark.parametrize("precision, wrong", [("64", 1e-5), pytest.param("32", 1e-2, marks=pytest.mark.slow)])
 def test_a_wrong_value_fails_at_its_stage(field, precision, wrong):
     name = "fixed_and_frames" if field.startswith(("site", "cam")) else "everything"
@@ -53,7 +54,7 @@ def test_a_wrong_value_fails_at_its_stage(field, precision, wrong):
         assert {stage_of(f) for f in failed} <= {stage_of(field), "step Euler", "step implicitfast", "step RK4"}
 
 
-@pytest.mark.parametrize("name", [*names("purpose"), *names("packaged")])
+@cases("name", [*names("purpose"), *names("packaged")])
 def test_states_are_constrained_and_show_what_the_model_is_for(name):
     mjm, count = load(name), 100
     report, states, _ = begin(name, mjm, "64", count)
@@ -64,7 +65,7 @@ def test_states_are_constrained_and_show_what_the_model_is_for(name):
     assert report.active >= count / 2 or not possible
 
 
-@pytest.mark.parametrize("purpose", [p for p in MODELS if p.changes], ids=lambda p: p.name)
+@cases("purpose", [p for p in MODELS if p.changes], label=lambda p: p.name)
 def test_each_option_matters(purpose):
     with_option, without = load(purpose.name), load(purpose.name)
     without.opt.disableflags = without.opt.noslip_iterations = 0
@@ -111,8 +112,8 @@ class Inventive(StandIn):
         return found
 
 
-@pytest.mark.parametrize("what, name", [("limit", "everything"), ("contact", "margin_and_gap")])
-@pytest.mark.parametrize("precision", ["64", "32"])
+@cases("what, name", [("limit", "everything"), ("contact", "margin_and_gap")])
+@cases("precision", ["64", "32"])
 def test_invented_rows_fail(what, name, precision):
     report = run_parity(name, load(name), lambda m, n: Inventive(m, n, what), precision, count=60)
     assert "contact_set" in report.failures

@@ -7,6 +7,7 @@ import torch
 
 from tumble.physics.rendering import BatchRenderer, Camera, Intrinsics, MountedCamera
 
+from ...cases import cases
 from .test_camera import CAMERAS, HEIGHT, WIDTH
 
 ENVS = 3
@@ -146,8 +147,8 @@ def test_environments_have_intrinsics_of_their_own(source):
 LENS = {"fx": 60.0, "fy": 60.0, "cx": 40.0, "cy": 30.0, "width": 80, "height": 60}
 
 
-@pytest.mark.parametrize(
-    ("camera", "message"),
+@cases(
+    "camera, message",
     [
         (lambda: MountedCamera(body="arms"), "no body 'arms'; nearest: arm"),
         (lambda: MountedCamera(body=9), "9 must be 0 to 2"),

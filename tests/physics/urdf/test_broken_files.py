@@ -13,6 +13,8 @@ from tumble.physics.files.urdf.xml_tree import LARGEST
 from tumble.physics.model.loading.sanity import ModelLoadError
 from tumble.physics.model.model import Model
 
+from ...cases import cases
+
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 LINK = f'<link name="b">{INERTIAL}</link>'
 JOINT = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>{}</joint>'
@@ -136,7 +138,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@cases("name", BROKEN)
 def test_a_broken_file_is_one_sentence(name, tmp_path):
     text, expected = BROKEN[name]
     path = tmp_path / "broken.urdf"
@@ -156,7 +158,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@cases("name", FILES)
 def test_a_file_of_odd_bytes(name, tmp_path):
     data, expected = FILES[name]
     (tmp_path / "odd.urdf").write_bytes(data)
@@ -191,7 +193,7 @@ def test_what_is_no_file(tmp_path):
     assert answer == ["refused"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+@cases("encoding", ["utf-8", "utf-16", "iso-8859-1"])
 def test_other_encodings_that_xml_has(encoding, tmp_path):
     text = robot(
         '<link name="b\u00e9"/>', '<joint name="f" type="fixed"><parent link="a"/><child link="b\u00e9"/></joint>'
@@ -250,7 +252,7 @@ LOOKS = {
 }
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@cases("name", LOOKS)
 def test_no_robot_is_refused_for_its_looks(name):
     """A warning with the line, and the robot moves and touches as the same file without its visual shape."""
     inside, rgba, expected, seen = LOOKS[name]
@@ -298,7 +300,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@cases("name", OPTIONS)
 def test_impossible_options(name):
     value, expected = OPTIONS[name]
     with pytest.raises(ValueError, match=expected):

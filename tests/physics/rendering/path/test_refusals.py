@@ -12,6 +12,7 @@ from tumble.physics.rendering.choose import make_renderer
 from tumble.physics.rendering.path.denoise import has_oidn
 from tumble.physics.rendering.path.kernel import make_trace_paths
 
+from ....cases import cases
 from .scenes import source_of, tracer
 
 BALL = '<geom size="0.3"/>'
@@ -30,7 +31,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@cases("name", WRONG)
 def test_impossible_arguments_are_refused(name):
     arguments, message = WRONG[name]
     with pytest.raises(ValueError, match=re.escape(message)):
