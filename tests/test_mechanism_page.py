@@ -9,15 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from .page_programs import ROOT, blocks, execute
 from .widths import WIDTH
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "how_it_works" / "your_own_mechanism.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    """The code of a language on the page, in order."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+PAGE = "your_own_mechanism"
 
 
 def package_with(part: str, folder: Path) -> None:
@@ -55,7 +50,7 @@ def run(program: list[str], folder: Path) -> str:
 
 @pytest.mark.long
 def test_the_motor_of_the_page_passes_the_test_of_the_page(tmp_path):
-    (model,), (part, test, _) = blocks("xml"), blocks("python")
+    (model,), (part, test, _) = blocks(PAGE, "xml"), blocks(PAGE)
     assert len(part.splitlines()) <= 75
     package_with(part, tmp_path)
     (tmp_path / "arm.xml").write_text(model)
@@ -68,4 +63,4 @@ def test_the_motor_of_the_page_passes_the_test_of_the_page(tmp_path):
 
 def test_the_other_program_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(compile(blocks("python")[-1], "your_own_mechanism.md", "exec"), {"__name__": "__main__"})
+    execute(blocks(PAGE)[-1])
