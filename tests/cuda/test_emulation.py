@@ -15,7 +15,7 @@ from . import ptxas
 from .emulation import Done, Emulation, why_not
 from .ptx_to_c import translated
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
 
 # How a program begins. Taichi imports torch by itself, which takes longer than most tests, unless it is told not to.
 START_WITH_TORCH = """
@@ -100,7 +100,6 @@ print(json.dumps({"x": x.tolist(), "out": out.tolist(), "bins": bins.tolist()}))
 )
 
 
-@pytest.mark.slow
 def test_integers_and_atomics_are_exact(tmp_path):
     found = results(Emulation(tmp_path).run(INTEGERS))
     x = np.array(found["x"], np.int32)
@@ -139,7 +138,6 @@ print(json.dumps({"a": a.tolist(), "out": out.tolist()}))
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["32", "64"])
 def test_cudas_library_is_close(tmp_path, precision):
     found = results(Emulation(tmp_path).run(LIBRARY_FUNCTIONS, precision))
@@ -174,7 +172,6 @@ print(json.dumps({"fused": y.tolist(), "small": small.tolist()}))
 )
 
 
-@pytest.mark.slow
 def test_single_precision_is_fused_and_flushed_as_on_a_device(tmp_path):
     found = results(Emulation(tmp_path).run(DENORMALS))
     assert found["small"] == [0, 0, np.float32(3e-38) * np.float32(0.5)]
@@ -211,7 +208,6 @@ def test_tensors_on_the_device_are_not_copied(tmp_path):
     assert launch["stream"] == 0
 
 
-@pytest.mark.slow
 def test_tensors_on_the_host_are_copied(tmp_path):
     done = Emulation(tmp_path, tensors_on_device=False).run(SAXPY)
     assert len(done.calls("copy", direction="HtoD", bytes=400)) == 2
@@ -238,7 +234,6 @@ assert out.tolist() == [3] * 5
 )
 
 
-@pytest.mark.slow
 def test_a_kernel_is_counted(tmp_path):
     done = Emulation(tmp_path, count=True).run(PRODUCTS)
     (count,) = [count for count in done.counts if count["flops"]]
@@ -249,14 +244,12 @@ def test_a_kernel_is_counted(tmp_path):
     assert count["special"] == 5
 
 
-@pytest.mark.slow
 def test_without_kernels_the_ptx_is_kept(tmp_path):
     done = Emulation(tmp_path, kernels=False, sm=75).run(PRODUCTS.replace("assert out", "out"))
     assert ".target sm_75" in done.modules[-1].read_text()
     assert not list(done.modules[-1].parent.glob("*.so"))
 
 
-@pytest.mark.slow
 def test_a_second_run_compiles_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_EMULATION_CACHE", str(tmp_path / "cache"))
     ages = []
@@ -282,7 +275,6 @@ meet(np.zeros(32, np.int32))
 )
 
 
-@pytest.mark.slow
 def test_what_is_not_emulated_is_refused_by_name(tmp_path):
     done = Emulation(tmp_path).run(BARRIER, check=False)
     assert done.returncode != 0
@@ -338,7 +330,6 @@ TWICE = """
 """
 
 
-@pytest.mark.slow
 def test_the_drivers_functions_can_be_called(tmp_path):
     ptx = tmp_path / "twice.ptx"
     ptx.write_text(TWICE)

@@ -5,12 +5,13 @@ import math
 
 import pytest
 
+from ..cases import cases
 from .emulation import cache_folder, why_not
 from .ptx_compile import compile_ptx
 from .ptx_reader import Refused
 from .ptx_to_c import translated
 
-pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
 
 C_TYPES = {
     "u32": ctypes.c_uint32,
@@ -117,7 +118,7 @@ def name(row: tuple) -> str:
     return f"{row[0]} {row[2]}"
 
 
-@pytest.mark.parametrize("row", INSTRUCTIONS, ids=name)
+@cases("row", INSTRUCTIONS, label=name)
 def test_an_instruction(row):
     instruction, kinds, values, result, wanted = row
     loads = [f"\tld.{kind} {register(kind, 10 + i)}, [%rd{i}];\n" for i, kind in enumerate(kinds.split())]
@@ -129,7 +130,7 @@ def test_an_instruction(row):
     assert (found, math.copysign(1, found)) == (wanted, math.copysign(1, wanted))
 
 
-@pytest.mark.parametrize("row", COMPARISONS, ids=name)
+@cases("row", COMPARISONS, label=name)
 def test_a_comparison(row):
     instruction, kind, values, wanted = row
     a, b = register(kind, 10), register(kind, 11)
@@ -156,7 +157,7 @@ def test_a_guard_decides():
     assert run(kernel(f"{body}\tst.u32 [%rd3], %r1;"), [], ctypes.c_uint32) == 11
 
 
-@pytest.mark.parametrize(
+@cases(
     "instruction",
     [
         "add.rz.f32 %f1, %f2, %f3",  # another rounding

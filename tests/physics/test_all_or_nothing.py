@@ -34,7 +34,7 @@ COUNT = 5
 EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["lanes", "columns"])
+@pytest.fixture(scope="module", params=[False, pytest.param(True, marks=pytest.mark.slow)], ids=["lanes", "columns"])
 def solver(request):
     """A solver in whose state nothing is zero by chance; nothing here makes it step."""
     if request.param:

@@ -15,8 +15,7 @@ from tumble.physics.run import gpu
 from ..widths import WIDTH
 from .parity.catalogue import everything, load
 from .starts import run_in_columns, run_with
-
-NUM_ENVS = 6
+from .test_driver_host import NUM_ENVS, XML
 
 
 @pytest.fixture(autouse=True)
@@ -77,11 +76,21 @@ def partial(solver):
     return [*found, solver.qpos, solver.contacts_needed]
 
 
+def test_a_small_model_has_the_same_bits():
+    """In single precision, by the kernels that `test_driver_host` has."""
+    found = []
+    for columns in (False, True):
+        start_with(columns, "32")
+        found.append(steps(RigidSolver(Model.from_mjcf(XML), NUM_ENVS, ("xpos",))))
+    assert all(map(torch.equal, *found))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "lanes"),
     [
         pytest.param(lambda: ["everything"], WIDTH, id="one kernel", marks=pytest.mark.long),
-        pytest.param(lambda: [name for _, name in everything(5)], 1, id="all", marks=pytest.mark.slow),
+        pytest.param(lambda: [name for _, name in everything(5)], 1, id="all"),
     ],
 )
 def test_every_model_has_the_same_bits(names, lanes, monkeypatch):

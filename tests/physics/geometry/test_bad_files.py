@@ -71,7 +71,7 @@ NEEDLESS = {
 def test_a_broken_file_is_an_error_or_the_right_mesh(case, ending, tmp_path, load, bounded):
     if (case, ending) in NEEDLESS:
         pytest.skip(NEEDLESS[case, ending])
-    path = tmp_path / f"file.{ending}"
+    path = tmp_path / f"{case}.{ending}"  # MuJoCo keeps what it has read of a path
     path.write_bytes(CASES[case](WRITERS[ending]))
     if ending in RIGHT.get(case, ()):
         assert load(path).body_mass[1] == pytest.approx(VOLUME * DENSITY, rel=ROUNDING)
@@ -163,13 +163,13 @@ DAE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("form", "data", "reason"),
-    [pytest.param("glb", {"change": change}, reason, id=f"glb {name}") for name, (change, reason) in GLB.items()]
-    + [pytest.param("dae", options, reason, id=f"dae {name}") for name, (options, reason) in DAE.items()],
+@cases(
+    "name, form, data, reason",
+    [(name, "glb", {"change": change}, reason) for name, (change, reason) in GLB.items()]
+    + [(name, "dae", options, reason) for name, (options, reason) in DAE.items()],
 )
-def test_a_document_that_would_grow_or_reach_out_is_refused(form, data, reason, tmp_path, load, bounded):
-    path = tmp_path / f"it.{form}"
+def test_a_document_that_would_grow_or_reach_out_is_refused(name, form, data, reason, tmp_path, load, bounded):
+    path = tmp_path / f"{name}.{form}"
     path.write_bytes(getattr(mesh_bytes, form)(CORNERS, TRIANGLES, **data))
     with pytest.raises(ModelLoadError, match=reason) as error:
         load(path)

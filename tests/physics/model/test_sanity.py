@@ -100,19 +100,18 @@ def crowd(count, geom="", outer=""):
 
 
 @pytest.mark.parametrize("moving", [pytest.param("world", marks=pytest.mark.slow), "body"])
-@pytest.mark.long
-def test_sixty_thousand_geoms_are_refused_within_seconds(moving, tmp_path):
-    """MuJoCo's own compiler takes six seconds for them; each of 3.6e9 entries of a table would be looked at here."""
-    geoms = '<geom size=".1"/>' * 60_000
+def test_too_many_geoms_are_refused_within_a_second(moving, tmp_path):
+    """A table of their pairs would have 5e8 entries."""
+    geoms = '<geom size=".1"/>' * 22_000
     many = geoms if moving == "world" else f"<body><freejoint/>{geoms}</body>"
     others = '<body><freejoint/><geom size="1"/></body>' * 10
     mjm = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{many}{others}</worldbody></mujoco>")
     start = time.monotonic()
     with pytest.raises(
-        ModelLoadError, match=r"too large a model: 60,010 of its geoms can collide, and 22,000 are the most"
+        ModelLoadError, match=r"too large a model: 22,010 of its geoms can collide, and 22,000 are the most"
     ):
         Model.from_mjmodel(mjm)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 5  # on a busy machine
 
 
 def test_more_pairs_than_a_step_can_look_at():

@@ -27,6 +27,12 @@ _ALIKE_IN_BOTH = (
 
 _OPTIONS_OF = ("everything", "equalities", "frictionloss", "delays", "dc_motor", "actuator_inertia", "lifted", "fluid")
 """Models whose other options are compared in the short proof: the first has most mechanisms, others the rest."""
+_REPEATED = (
+    *("plane_sphere", "plane_capsule", "plane_cylinder", "plane_box", "plane_mesh", "condim_3", "condim_4"),
+    *("ball_chain", "slides", "several_joints", "armature", "fluid_ellipsoids", "lifted, gravity off"),
+    *("actuator_inertia, damper off", "lifted, spring and damper off", "random 1"),
+)
+"""Models of joints, contacts and options that others have too: "plane_shapes", "everything", "springs_and_dampers"."""
 
 
 def names(group: str, random_count: int = 200) -> list[str]:
@@ -56,11 +62,14 @@ def is_among_few(name: str, precision: str) -> bool:
     """Tell if a model is compared where time is short (`report --few`); all others only repeat code of these.
 
     Of models with elliptic cones "everything" is, and so are its options of all models; the control suite's own models
-    are those of `tests/envs/test_suite_parity.py`. In single precision neither other options nor `_ALIKE_IN_BOTH` are.
+    are those of `tests/envs/test_suite_parity.py`, Gymnasium's, but for the ant, those of `tests/envs/test_parity.py`.
+    In single precision neither other options nor `_ALIKE_IN_BOTH` are.
     """
     if name.endswith("elliptic"):
         return name == "everything, elliptic"
-    if name.startswith("dm_control"):
+    if name.startswith(("dm_control", "gymnasium")):
+        return name == "gymnasium ant"
+    if name in _REPEATED:
         return False
     if ", " in name:
         return precision == "64" and name.partition(", ")[0] in _OPTIONS_OF
