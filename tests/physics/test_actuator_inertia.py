@@ -4,12 +4,13 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.files.mjmodel.actuators import disabled_actuators, from_actuators
 
 from .parity.catalogue import load
 from .parity.states import sample
+
+pytestmark = pytest.mark.usefixtures("double")
 
 LANES = 4
 ENVS = 4
@@ -19,13 +20,6 @@ ROUNDING = 1e-9
 SPRING = """<mujoco><worldbody><body>
 <joint name="j" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body></worldbody>
 <actuator><motor joint="j" gear="3" {}/></actuator></mujoco>"""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

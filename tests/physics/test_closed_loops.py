@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
+
+pytestmark = pytest.mark.usefixtures("double")
 
 STEPS, EVERY = 10_000, 50
 NUM_ENVS = 4
@@ -47,13 +48,6 @@ WELDED = """<mujoco><option timestep=".001" integrator="implicitfast"/>
 <equality><weld body1="hand" body2="load"/></equality>
 <actuator><position joint="a" kp="400" kv="20"/><position joint="b" kp="200" kv="10"/></actuator></mujoco>"""
 """An arm with a load welded to its hand."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 def gaps(mjm, data):

@@ -4,12 +4,13 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.loading.sanity import ModelLoadError
 
 from ..models.purpose import FOLDER
 from .own_forces import passive_force
+
+pytestmark = pytest.mark.usefixtures("double")
 
 LANES = ENVS = 4
 STEPS = 300
@@ -19,13 +20,6 @@ FILE = FOLDER / "deadband.xml"
 XML = FILE.read_text()
 NUMBERS = ("deadband_width", "deadband_stiffness", "deadband_creep")
 JOINTS = ("knee", "rail", "wheel")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from tumble.physics.solver.solver import NON_FINITE
 
 from .starts import run_in_columns
 
+pytestmark = pytest.mark.usefixtures("double")
+
 XML = """<mujoco><compiler angle="radian"/><option timestep="0.004" integrator="{integrator}">{flags}</option>
 <worldbody>
 <body pos="0 0 1">
@@ -31,13 +33,6 @@ SINGLE = range(3)
 NONE, FORCE, VELOCITY, POSITION = range(4)
 TOLERANCE = 1e-9
 """Relative to the largest number: rounding through a chain of bodies."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 def made(integrator="Euler", flags=""):

@@ -4,7 +4,6 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.files.mjmodel.allowed import POSITIVE
 from tumble.physics.model.loading.sanity import ModelLoadError
@@ -12,6 +11,8 @@ from tumble.physics.model.parts import NUMBERS as ALL_NUMBERS
 
 from ..models.purpose import FOLDER
 from .own_forces import passive_force
+
+pytestmark = pytest.mark.usefixtures("double")
 
 LANES = ENVS = 4
 STEPS = 200
@@ -21,13 +22,6 @@ FILE = FOLDER / "drag.xml"
 XML = FILE.read_text()
 NAMES = ("left", "right", "tail", "disc")
 NUMBERS = ("drag_coefficient", "drag_area", "drag_density")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 
 from ..models.purpose import FOLDER
 from .parity.catalogue import load
 from .parity.states import sample
+
+pytestmark = pytest.mark.usefixtures("double")
 
 LANES = 4
 FILE = FOLDER / "fluid.xml"
@@ -21,13 +22,6 @@ OWN = {
 }
 ROUNDING = 1e-9
 """Relative to the largest entry: as parity in double precision."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

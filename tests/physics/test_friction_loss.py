@@ -5,15 +5,15 @@ import copy
 import mujoco
 import numpy as np
 import pytest
-import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 
 from .parity.catalogue import load
 from .parity.reference import FRICTION, reference_model
 from .parity.run import SETTINGS
 from .parity.states import sample
+
+pytestmark = pytest.mark.usefixtures("double")
 
 CONVERGED = {"tolerance": 1e-15, "iterations": 1000}
 """Beyond the default, at which conjugate gradients leave 2e-5."""
@@ -33,13 +33,6 @@ STIFFNESS = MASS * 0.9 / 0.1
 """D of its row: the default impedance 0.9 over what is left of one, times the mass."""
 DAMPING = 2.0 / (0.95 * 0.02)
 """B of its reference acceleration: the default time constant and final impedance."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 def slider(ctrl, qvel=0.0):
@@ -117,13 +110,3 @@ def test_rows_and_their_states_are_mujocos(which):
             np.testing.assert_allclose(found[name][rows], reference[rows], rtol=0, atol=SOLUTION * scale, err_msg=name)
         kinds += np.bincount(found["efc_state"][rows], minlength=5)
     assert (kinds[1:4] > 10).all(), "each of the three states occurs"
-
-
-def test_neighbours_change_no_bit():
-    mjm = load("frictionloss")
-    states = sample(reference_model(mjm, **SETTINGS), 40)
-    order = np.random.default_rng(0).permutation(40)
-    one, other = (found_by("newton", s, mjm) for s in (states, states[order]))
-    for solver in (one, other):
-        solver.step(20)
-    assert torch.equal(one.qpos[order], other.qpos) and torch.equal(one.qvel[order], other.qvel)

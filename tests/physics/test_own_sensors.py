@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.parameters import PARAMETERS
 from tumble.physics.model.parts import NUMBERS
@@ -19,6 +18,8 @@ from tumble.physics.model.tables.mujoco_fields import READ, role
 from .parity.run import SETTINGS
 from .parity.states import sample
 from .test_sensors import LANES, errors
+
+pytestmark = pytest.mark.usefixtures("double")
 
 SENSORS = Path(__file__).parent.parent / "models" / "sensors.xml"
 COUNT = 4
@@ -46,13 +47,6 @@ contacts only a search finds, in which MuJoCo ends up to 1e-5 off."""
 UNORDERED = {"contact first"}
 """It takes the contact that is found first, where several match: Tumble finds those of spheres first."""
 _MOVED = ("qpos0", "qpos_spring", "body_ipos", "geom_pos", "eq_data")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 
 from ..cases import cases
@@ -16,14 +15,9 @@ from .parity.compare import Tally
 from .parity.reference import Reference, States, evaluate, reference_model
 from .parity.subjects import Tumble
 
+pytestmark = pytest.mark.usefixtures("double")
+
 COUNT = 64
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")

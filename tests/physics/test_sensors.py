@@ -20,6 +20,8 @@ from .parity.run import SETTINGS
 from .parity.states import sample
 from .starts import run_in_columns
 
+pytestmark = pytest.mark.usefixtures("double")
+
 SMOOTH, CONSTRAINED = 1e-9, 1e-6
 """Relative to a sensor's largest reading: of poses and velocities, and of what the constraint solvers decide."""
 DECIDED = (
@@ -34,13 +36,6 @@ DECIDED = (
     "TENDONLIMITFRC",
 )
 LANES, COUNT = 4, 120
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 def model_with(integrator, xml=None):

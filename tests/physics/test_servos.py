@@ -10,19 +10,13 @@ from tumble.physics.files.mjmodel.actuators import control_names
 
 from ..models.purpose import FOLDER
 from .parity.run import SETTINGS
-from .starts import run_with
+
+pytestmark = pytest.mark.usefixtures("double")
 
 COUNT = 12
 PASSIVE = """<mujoco><option><flag actuation="{}"/></option>
 <worldbody><body><joint name="h"/><geom size=".1" pos="1 0 0"/></body></worldbody>
 <actuator><dcmotor joint="h" motorconst="0.5" resistance="0.4" input="none"/></actuator></mujoco>"""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    run_with("64")
-    yield
-    run_with("32")
 
 
 @pytest.mark.parametrize("name", ["pid", "dc_motor", "orientation"])

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.parts.sleeping import least_of_cycles
+
+pytestmark = pytest.mark.usefixtures("double")
 
 LANES, EVERY = 4, 5
 FOLLOWS = 1e-6
@@ -35,13 +36,6 @@ SCENE = """<mujoco><option timestep="0.002" integrator="{}" tolerance="1e-15"><f
 LOW, HIGH, BALL, TIED, OTHER, RAM, HANGS, NEVER = range(8)
 """Trees."""
 RAM_QPOS, RAM_QVEL = 35, 30
-
-
-@pytest.fixture(autouse=True, scope="module")
-def double():
-    tumble.init(precision="64")
-    yield
-    tumble.init(precision="32")
 
 
 @pytest.fixture(scope="module")
