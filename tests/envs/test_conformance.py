@@ -1,6 +1,6 @@
 """The tasks that are not Gymnasium's: checkers, arrays, company, seeds and docstrings, with one solver of each kind.
 
-What Gymnasium's eleven tasks are held to by `test_check_env.py`, `test_array_standard.py`, `test_invariance.py` and
+What Gymnasium's eleven tasks are held to by `test_check_env.py`, `test_array_standard.py`, `test_seeding.py` and
 `test_registry.py` is asked of these here, in one test for each kind of environment, because a solver costs seconds.
 """
 

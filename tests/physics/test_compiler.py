@@ -1,6 +1,8 @@
 """What Tumble asks of LLVM: it is found where the operating system has put it, and it changes no bit."""
 
 import ctypes
+import gc
+import inspect
 import os
 import subprocess
 import sys
@@ -9,8 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import taichi as ti
+from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
 from tumble.physics.machine import compiler
+from tumble.physics.machine.runtime import init
+from tumble.physics.machine.taichi_thread import in_taichis_thread
+from tumble.physics.run.compile.taichi_code import quick_tracing
+
+# -- What Tumble asks of LLVM: it is found where the operating system has put it, and it changes no bit
+
 
 SETTINGS = (
     *(compiler.NO_STRENGTH_REDUCTION, compiler.NO_RUNTIME_UNROLLING),
@@ -88,3 +97,38 @@ def test_bits_are_the_same_with_the_settings_and_without(tmp_path):
         printed[way] = done.stdout.split()[-2:]
     assert [printed["asked"][0], printed["plain"][0]] == ["True", "False"]
     assert printed["asked"][1] == printed["plain"][1]
+
+
+# -- Kernels are traced quickly, and what fails while they are traced still says where
+
+
+def test_what_quick_tracing_changes_is_put_back_even_after_an_error():
+    before = ASTTransformerContext.get_pos_info, gc.isenabled()
+    with pytest.raises(ZeroDivisionError), quick_tracing():
+        assert ASTTransformerContext.get_pos_info is not before[0]
+        assert not gc.isenabled()
+        raise ZeroDivisionError
+    assert (ASTTransformerContext.get_pos_info, gc.isenabled()) == before
+
+
+def test_garbage_stays_uncollected_where_it_was():
+    gc.disable()
+    try:
+        with quick_tracing():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_an_error_in_a_kernel_names_file_line_and_function():
+    init()
+
+    @ti.kernel
+    def faulty() -> ti.i32:
+        return no_such_name  # noqa: F821
+
+    with pytest.raises(ti.TaichiCompilationError) as raised, quick_tracing():
+        in_taichis_thread(faulty)
+    line = inspect.getsourcelines(faulty)[1] + 2
+    assert f'File "{__file__}", line {line}, in faulty' in str(raised.value)

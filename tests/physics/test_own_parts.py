@@ -1,13 +1,19 @@
 """Parts that MuJoCo lacks, side by side in a model: on a GPU's driver and in single precision."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.base.hooks import Hook
 
 from .starts import run_in_columns, run_with
+
+# -- Parts that MuJoCo lacks, side by side in a model: on a GPU's driver and in single precision
+
 
 ENVS, STEPS = 4, 60
 XML = """<mujoco><option timestep="0.005" wind="3 1 0" integrator="implicitfast"/>
@@ -72,3 +78,19 @@ def test_a_gpus_driver_has_the_same_bits():
     exact = state_after_steps()
     run_in_columns(precision="64")
     assert all((numbers == wanted).all() for numbers, wanted in zip(state_after_steps(), exact, strict=True))
+
+
+# -- Hooks: several mechanisms may stand in one
+
+
+def test_mechanisms_that_change_the_same_number_do_it_one_after_the_other():
+    """Each gets what those before it have made of the usual number; those that a kernel has not are left out."""
+    hook = Hook("(x, usual): return a number instead of `usual`.")
+    hook.add("doubled", lambda x, usual: 2 * usual)
+    hook.add("missing", lambda x, usual: 1 / 0)
+    hook.add("shifted", lambda x, usual: usual + x)
+
+    def found(doubled, shifted):
+        return hook.around(SimpleNamespace(doubled=doubled, missing=False, shifted=shifted), lambda x: 10 + x)(3)
+
+    assert [found(False, False), found(True, False), found(False, True), found(True, True)] == [13, 26, 16, 29]

@@ -3,6 +3,7 @@
 A kernel as one takes 5 to 100 CPU seconds, so nearly all of these are slow tests.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,18 @@ import pytest
 
 import tumble
 from tumble.physics import Model, RigidSolver
+from tumble.physics.model.features import Features
 from tumble.physics.run import programs
+from tumble.physics.run.compile.units import features_asked, units_of
 from tumble.physics.run.programs import Program
 from tumble.physics.run.taichi_kernel import TaichiKernel
 
+from ..parity.catalogue import load, names
 from .kept import FALLING
+
+# -- Units against the kernel that Taichi compiles as one: the same bits, for models that differ in features
+# A kernel as one takes 5 to 100 CPU seconds, so nearly all of these are slow tests.
+
 
 _WORLD = "<mujoco><option{}/><worldbody><geom type='plane' size='1 1 1'{}/>{}</worldbody></mujoco>"
 _HINGE = "<body pos='0 0 1'><joint axis='0 1 0'/><geom size='.1'/></body>"
@@ -86,3 +94,38 @@ def expect_same_bits(monkeypatch, name, lanes, precision):
     together = memory_after_steps(model, lanes, precision, TaichiKernel)
     assert apart.keys() == together.keys()
     assert not [name for name in apart if apart[name].tobytes() != together[name].tobytes()]
+
+
+# -- The parity catalogue's models share their units: few are compiled for it, and a new model adds a few
+
+
+MOST_UNITS = 250
+"""Units of 138 models in one precision; 230 were seen. Without sharing it would be 4,590."""
+MOST_OF_A_MODEL = 10
+"""Units that a model adds; 7 were seen."""
+
+
+@pytest.fixture(scope="module")
+def units():
+    """By each model's name the units that it needs in one precision, as (stage, the features that it asks for)."""
+    found = {}
+    for name in (*names("packaged"), *names("purpose"), *names("random", 30)):
+        has = Features.of(Model.from_mjmodel(load(name)), single=True)
+        known = asdict(has)
+        found[name] = {(unit, tuple(known[feature] for feature in features_asked(unit))) for unit in units_of(has)}
+    return found
+
+
+def test_all_models_together_need_few_units(units):
+    together = len(set().union(*units.values()))
+    assert together <= MOST_UNITS, (
+        f"{len(units)} models need {together} units, {sum(map(len, units.values()))} unshared"
+    )
+
+
+def test_a_model_adds_few_units(units):
+    """The most that any model needs beyond those of all others: what it compiles if it comes last."""
+    alone = {
+        name: own - set().union(*(other for n, other in units.items() if n != name)) for name, own in units.items()
+    }
+    assert max(map(len, alone.values())) <= MOST_OF_A_MODEL

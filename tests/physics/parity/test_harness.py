@@ -2,17 +2,24 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 from ...cases import cases
 from ...models.purpose import MODELS
+from ..starts import run_with
 from .catalogue import load, names, shows
 from .compare import stage_of
-from .reference import AFTER_STEP, BATCHED, INSPECTED, STAGES, evaluate, reference_model, step
+from .far import SCENES, measure
+from .reference import AFTER_STEP, BATCHED, INSPECTED, STAGES, Contact, contacts_of, evaluate, reference_model, step
 from .run import SETTINGS, begin, run_parity
 from .states import sample
 from .subjects import StandIn
+from .wild import smaller_overlap
+
+# -- The comparison sees: MuJoCo equals itself to the last bit, and any quantity made wrong fails at its own stage
+
 
 SPOILT = [*BATCHED, *INSPECTED, *STAGES["contacts"], *STAGES["rows"], "efc_force", "next_qpos", "next_qvel"]
 
@@ -121,3 +128,57 @@ def test_invented_rows_fail(what, name, precision):
 
 def test_fields_after_a_step_are_compared():
     assert set(AFTER_STEP) <= set(BATCHED)
+
+
+# -- The smallest claims of docs/reference/far.md
+
+
+STEPS, ENVS = 100, 4
+CLAIMED = {
+    ("box, level floor", 1000.0): (1e-6, 1e-7),
+    ("box, slope of 20 degrees", 10.0): (1e-6, 2e-6),
+    ("box on a fixed box", 10.0): (1e-6, 2e-6),
+}
+"""Scene and distance from the origin, m: largest errors of angles (rad) and of depths (m), three times the page's."""
+
+
+@pytest.mark.parametrize("scene, distance", CLAIMED)
+def test_single_precision_holds_as_far_as_the_page_says(scene, distance):
+    run_with("32")
+    angle, depth = CLAIMED[scene, distance]
+    far = measure(SCENES[scene], distance, STEPS, ENVS)
+    assert far.other == 0
+    assert far.angle < angle and far.depth < depth
+
+
+def test_what_is_too_far_is_seen():
+    """The measure would tell if single precision were worse: on a slope 5 km away it is, by hundreds of times."""
+    run_with("32")
+    assert measure(SCENES["box, slope of 20 degrees"], 5000.0, STEPS, ENVS).angle > 1e-4
+
+
+# -- What decides who is right about a contact
+
+
+TWO_BOXES = """<mujoco><worldbody><geom type="box" size=".5 .5 .1"/>
+<body pos="0 0 .19"><freejoint/><geom type="ellipsoid" size=".2 .15 .1"/></body></worldbody></mujoco>"""
+
+
+def turned(contact: Contact, angle: float) -> Contact:
+    """The contact with its normal turned about the y axis."""
+    normal = np.array([np.sin(angle), 0, np.cos(angle)]) * np.sign(contact.frame[2])
+    frame = np.concatenate([normal, contact.frame[3:]])
+    return Contact(contact.geom, contact.pos, frame, contact.dist, contact.friction, contact.margin, contact.rows)
+
+
+def test_the_normal_with_the_smaller_overlap_is_right():
+    mjm = mujoco.MjModel.from_xml_string(TWO_BOXES)
+    data = mujoco.MjData(mjm)
+    mujoco.mj_forward(mjm, data)
+    (exact,) = contacts_of(data, elliptic=False)
+    off, farther = turned(exact, 0.01), turned(exact, 0.02)
+    assert smaller_overlap(mjm, data, [exact], [off])
+    assert smaller_overlap(mjm, data, [off], [farther])
+    assert not smaller_overlap(mjm, data, [off], [exact])
+    assert not smaller_overlap(mjm, data, [off], [off])  # nothing tells
+    assert not smaller_overlap(mjm, data, [exact], [])  # a contact that only one has

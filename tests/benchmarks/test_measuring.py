@@ -1,12 +1,55 @@
-"""Both sides of the physics comparison do the same work, and it is counted as the engine counts it."""
+"""Timing, and the work of both sides of a comparison."""
 
 import numpy as np
 import pytest
 
 from tumble.benchmarks.models import load, random_controls, scatter
 from tumble.benchmarks.physics import MujocoSide, mujoco_states, step_by_step, tumble_side
+from tumble.benchmarks.timing import Sample, clock, take_turns
 from tumble.benchmarks.workload import Work, counted_steps, mujoco_work, tumble_rows, tumble_work
 from tumble.physics import RigidSolver
+
+# -- Sides take turns, and figures are medians over rounds
+
+
+def test_sides_take_turns_and_the_warm_up_does_not_count():
+    calls, clocks = [], iter(range(100))
+
+    def side(name):
+        def work():
+            calls.append(name)
+            return float(next(clocks))
+
+        return work
+
+    samples = take_turns({"a": side("a"), "b": side("b")}, rounds=2)
+    assert calls == ["b", "a", "a", "b", "b", "a"]
+    assert samples["a"].seconds == (2.0, 5.0)
+    assert samples["b"].seconds == (3.0, 4.0)
+
+
+def test_ratio_is_of_the_same_round():
+    """A machine that slows down by half in one round does not change the ratio."""
+    ours, theirs = Sample((1.0, 2.0, 1.0)), Sample((4.0, 8.0, 5.0))
+    ratio = ours.times_faster_than(theirs)
+    assert (ratio.median, ratio.low, ratio.high) == (4.0, 4.0, 5.0)
+    assert ours.median == 1.0
+    assert ours.spread == 1.0
+
+
+def test_clock_repeats_the_work():
+    done = []
+    assert clock(lambda: done.append(1), 3) > 0
+    assert len(done) == 3
+
+
+def test_a_ratio_needs_equal_rounds():
+    with pytest.raises(ValueError):
+        Sample((1.0,)).times_faster_than(Sample((1.0, 2.0)))
+
+
+# -- Both sides of the physics comparison do the same work, and it is counted as the engine counts it
+
 
 ENVS, STEPS = 16, 4
 
