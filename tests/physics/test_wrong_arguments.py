@@ -18,6 +18,7 @@ XML = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><camer
 <keyframe><key name="home"/></keyframe></mujoco>"""
 DATES = np.zeros((3, 1), "datetime64[s]")
 META = torch.zeros(3, 1, device="meta")
+META_INDICES = torch.zeros(1, dtype=torch.int64, device="meta")
 NO_NUMBERS = {
     "complex": np.full((3, 1), 1 + 1j),
     "a complex tensor": torch.full((3, 1), 1 + 1j),
@@ -76,134 +77,81 @@ def test_what_is_no_array_of_real_numbers(solver, what):
         assert "\n" not in said and len(said) < 250, said
 
 
-WRONG = {
-    "num_envs": (lambda m, s: RigidSolver(m, True), lambda m, s: RigidSolver(m, 2.0), lambda m, s: RigidSolver(m, "2")),
-    "model": (lambda m, s: RigidSolver("ant.xml", 1), lambda m, s: BatchRenderer("ant.xml")),
-    "outputs": (lambda m, s: RigidSolver(m, 1, "xpos"), lambda m, s: RigidSolver(m, 1, [1])),
-    "lanes": (
-        lambda m, s: RigidSolver(m, 2, lanes=True),
-        lambda m, s: RigidSolver(m, 2, lanes=4.0),
-        lambda m, s: RigidSolver(m, 2, lanes=np.array([4, 4])),
-        lambda m, s: tumble.init(lanes=True),
-    ),
-    "threads": (lambda m, s: tumble.init(threads=True), lambda m, s: tumble.init(threads=1.5)),
-    "device": (lambda m, s: tumble.init("meta"), lambda m, s: tumble.init(["cpu"])),
-    "precision": (lambda m, s: tumble.init(precision="16"), lambda m, s: tumble.init(precision=None)),
-    "n=": (lambda m, s: s.step(True), lambda m, s: s.step(1.0), lambda m, s: s.step("1"), lambda m, s: s.step(2**40)),
-    "envs_idx": (
-        lambda m, s: s.forward("0"),
-        lambda m, s: s.forward([0.5]),
-        lambda m, s: s.forward([None]),
-        lambda m, s: s.forward([[0], [1, 2]]),
-        lambda m, s: s.forward(1j),
-        lambda m, s: s.forward(torch.zeros(1, dtype=torch.int64, device="meta")),
-        lambda m, s: s.forward([True, False]),
-        lambda m, s: s.reset({"a": 1}),
-        lambda m, s: s.get("xpos", [3]),
-        lambda m, s: s.mj_state(envs_idx=[-1]),
-        lambda m, s: BatchRenderer(m, 8, 8).render(s, "0"),
-        lambda m, s: BatchRenderer(m, 8, 8).render(s, [0.5]),
-        lambda m, s: BatchRenderer(m, 8, 8).render(s, 1j),
-    ),
-    "env=": (lambda m, s: s.inspect(1.5), lambda m, s: s.inspect("0"), lambda m, s: s.inspect(True)),
-    "geom": (
-        lambda m, s: s.distance(1.5, 0),
-        lambda m, s: s.distance(True, 0),
-        lambda m, s: s.distance(None, 0),
-        lambda m, s: s.distance([0, 1.5], 1),
-        lambda m, s: s.overlap(1j, 0),
-        lambda m, s: s.geom_aabb(1.5),
-        lambda m, s: s.geom_aabb([0, None]),
-        lambda m, s: s.geom_verts(1.5),
-        lambda m, s: s.geom_verts([1, 2]),
-        lambda m, s: s.distance("bal", 0),
-        lambda m, s: s.distance(9, 0),
-    ),
-    "visual": (lambda m, s: s.geom_verts("box", visual="no"),),
-    "name": (
-        lambda m, s: s.get(1),
-        lambda m, s: s.get(["xpos"]),
-        lambda m, s: s.get_many("xpos"),
-        lambda m, s: s.get_many([1]),
-        lambda m, s: s.sensor(0.5),
-        lambda m, s: s.sensor(None),
-        lambda m, s: s.get_parameters(1),
-        lambda m, s: s.set_parameters(["body_mass"], 1.0),
-    ),
-    "parameters": (lambda m, s: s.update_parameters([("body_mass", 1.0)]), lambda m, s: s.reset(parameters="mass")),
-    "spec": (lambda m, s: s.mj_state("1"), lambda m, s: s.mj_state(1.0), lambda m, s: s.mj_state(True)),
-    "key": (
-        lambda m, s: s.reset_to_keyframe(0.0),
-        lambda m, s: s.reset_to_keyframe(None),
-        lambda m, s: s.reset_to_keyframe(False),
-        lambda m, s: s.reset_to_keyframe(7),
-    ),
-    "dofs_idx": (
-        lambda m, s: s.set_dofs_kp(1.0, [0.5]),
-        lambda m, s: s.set_dofs_kp(1.0, "0"),
-        lambda m, s: s.set_dofs_kp(1.0, [True, False]),
-        lambda m, s: s.set_dofs_kp(1.0, [2]),
-    ),
-    "geomgroup": (
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], geomgroup="111111"),
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], geomgroup=1),
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], geomgroup=[1, 0, 1]),
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], geomgroup=[1, 0, 1, 0, 1, "0"]),
-    ),
-    "bodyexclude": (
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], bodyexclude=1.5),
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], bodyexclude="1"),
-        lambda m, s: s.ray([0, 0, 1], [0, 0, 1], bodyexclude=9),
-    ),
-    "flg_static": (lambda m, s: s.ray([0, 0, 1], [0, 0, 1], flg_static="no"),),
-    "normals": (lambda m, s: s.ray([0, 0, 1], [0, 0, 1], normals=None),),
-    "state": (lambda m, s: s.load_state_dict([1, 2]), lambda m, s: s.load_state_dict(None)),
-    "width": (
-        lambda m, s: BatchRenderer(m, 0, 8),
-        lambda m, s: BatchRenderer(m, 8.5, 8),
-        lambda m, s: BatchRenderer(m, "8", 8),
-        lambda m, s: BatchRenderer(m, 10**6, 10**6),
-    ),
-    "samples": (lambda m, s: BatchRenderer(m, 8, 8, samples=1.5), lambda m, s: BatchRenderer(m, 8, 8, samples=10**6)),
-    "camera": (
-        lambda m, s: BatchRenderer(m, 8, 8, camera="ear"),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=7),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=0.5),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=True),
-        lambda m, s: BatchRenderer(m, 8, 8, camera={"distanc": 1.0}),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(distance=-1.0)),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(distance="far")),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(azimuth=np.nan)),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(fovy=0)),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(lookat=[0, np.inf, 0])),
-        lambda m, s: BatchRenderer(m, 8, 8, camera=Camera(lookat="here")),
-    ),
-    "trackbodyid": (
-        lambda m, s: BatchRenderer(m, 8, 8, camera={"trackbodyid": 1.5}),
-        lambda m, s: BatchRenderer(m, 8, 8, camera={"trackbodyid": "leg"}),
-    ),
-    "look": (lambda m, s: BatchRenderer(m, 8, 8, look="bright"),),
-    "solver": (lambda m, s: BatchRenderer(m, 8, 8).render("ant"),),
-    "max_contacts": (lambda m, s: Model.from_mjcf(XML, max_contacts=1.5),),
-    "maxhullvert": (
-        lambda m, s: Model.from_mjcf(XML, maxhullvert="8"),
-        lambda m, s: Model.from_mjcf(XML, maxhullvert=8.5),
-    ),
-    "decompose": (lambda m, s: Model.from_mjcf(XML, decompose=5), lambda m, s: Model.from_mjcf(XML, decompose=[1])),
-    "strict": (lambda m, s: Model.from_mjcf(XML, strict="no"),),
-    "path": (lambda m, s: Model.from_mjcf(5), lambda m, s: Model.from_mjcf(None)),
-    "MjSpec": (lambda m, s: Model.from_mjspec(XML),),
-    "MjModel": (lambda m, s: Model.from_mjmodel(XML),),
-}
+def ray(s, **options):
+    s.ray([0, 0, 1], [0, 0, 1], **options)
 
 
-@cases("name", WRONG)
-def test_wrong_arguments_are_named(model, solver, name):
-    for number, call in enumerate(WRONG[name]):
+def picture(m, *shape, **options):
+    return BatchRenderer(m, *(shape or (8, 8)), **options)
+
+
+WRONG = [
+    ("num_envs", lambda m, s, x: RigidSolver(m, x), True, 2.0, "2"),
+    ("model", lambda m, s, x: RigidSolver(x, 1), "ant.xml"),
+    ("model", lambda m, s, x: BatchRenderer(x), "ant.xml"),
+    ("outputs", lambda m, s, x: RigidSolver(m, 1, x), "xpos", [1]),
+    ("lanes", lambda m, s, x: RigidSolver(m, 2, lanes=x), True, 4.0, np.array([4, 4])),
+    ("lanes", lambda m, s, x: tumble.init(lanes=x), True),
+    ("threads", lambda m, s, x: tumble.init(threads=x), True, 1.5),
+    ("device", lambda m, s, x: tumble.init(x), "meta", ["cpu"]),
+    ("precision", lambda m, s, x: tumble.init(precision=x), "16", None),
+    ("n=", lambda m, s, x: s.step(x), True, 1.0, "1", 2**40),
+    ("envs_idx", lambda m, s, x: s.forward(x), "0", [0.5], [None], [[0], [1, 2]], 1j, META_INDICES, [True, False]),
+    ("envs_idx", lambda m, s, x: s.reset(x), {"a": 1}),
+    ("envs_idx", lambda m, s, x: s.get("xpos", x), [3]),
+    ("envs_idx", lambda m, s, x: s.mj_state(envs_idx=x), [-1]),
+    ("envs_idx", lambda m, s, x: picture(m).render(s, x), "0", [0.5], 1j),
+    ("env=", lambda m, s, x: s.inspect(x), 1.5, "0", True),
+    ("geom", lambda m, s, x: s.distance(x, 0), 1.5, True, None, "bal", 9),
+    ("geom", lambda m, s, x: s.distance(x, 1), [0, 1.5]),
+    ("geom", lambda m, s, x: s.overlap(x, 0), 1j),
+    ("geom", lambda m, s, x: s.geom_aabb(x), 1.5, [0, None]),
+    ("geom", lambda m, s, x: s.geom_verts(x), 1.5, [1, 2]),
+    ("visual", lambda m, s, x: s.geom_verts("box", visual=x), "no"),
+    ("name", lambda m, s, x: s.get(x), 1, ["xpos"]),
+    ("name", lambda m, s, x: s.get_many(x), "xpos", [1]),
+    ("name", lambda m, s, x: s.sensor(x), 0.5, None),
+    ("name", lambda m, s, x: s.get_parameters(x), 1),
+    ("name", lambda m, s, x: s.set_parameters(x, 1.0), ["body_mass"]),
+    ("parameters", lambda m, s, x: s.update_parameters(x), [("body_mass", 1.0)]),
+    ("parameters", lambda m, s, x: s.reset(parameters=x), "mass"),
+    ("spec", lambda m, s, x: s.mj_state(x), "1", 1.0, True),
+    ("key", lambda m, s, x: s.reset_to_keyframe(x), 0.0, None, False, 7),
+    ("dofs_idx", lambda m, s, x: s.set_dofs_kp(1.0, x), [0.5], "0", [True, False], [2]),
+    ("geomgroup", lambda m, s, x: ray(s, geomgroup=x), "111111", 1, [1, 0, 1], [1, 0, 1, 0, 1, "0"]),
+    ("bodyexclude", lambda m, s, x: ray(s, bodyexclude=x), 1.5, "1", 9),
+    ("flg_static", lambda m, s, x: ray(s, flg_static=x), "no"),
+    ("normals", lambda m, s, x: ray(s, normals=x), None),
+    ("state", lambda m, s, x: s.load_state_dict(x), [1, 2], None),
+    ("width", lambda m, s, x: picture(m, x, 8), 0, 8.5, "8"),
+    ("width", lambda m, s, x: picture(m, x, x), 10**6),
+    ("samples", lambda m, s, x: picture(m, samples=x), 1.5, 10**6),
+    ("camera", lambda m, s, x: picture(m, camera=x), "ear", 7, 0.5, True, {"distanc": 1.0}),
+    ("camera", lambda m, s, x: picture(m, camera=Camera(distance=x)), -1.0, "far"),
+    ("camera", lambda m, s, x: picture(m, camera=Camera(azimuth=x)), np.nan),
+    ("camera", lambda m, s, x: picture(m, camera=Camera(fovy=x)), 0),
+    ("camera", lambda m, s, x: picture(m, camera=Camera(lookat=x)), [0, np.inf, 0], "here"),
+    ("trackbodyid", lambda m, s, x: picture(m, camera={"trackbodyid": x}), 1.5, "leg"),
+    ("look", lambda m, s, x: picture(m, look=x), "bright"),
+    ("solver", lambda m, s, x: picture(m).render(x), "ant"),
+    ("max_contacts", lambda m, s, x: Model.from_mjcf(XML, max_contacts=x), 1.5),
+    ("maxhullvert", lambda m, s, x: Model.from_mjcf(XML, maxhullvert=x), "8", 8.5),
+    ("decompose", lambda m, s, x: Model.from_mjcf(XML, decompose=x), 5, [1]),
+    ("strict", lambda m, s, x: Model.from_mjcf(XML, strict=x), "no"),
+    ("path", lambda m, s, x: Model.from_mjcf(x), 5, None),
+    ("MjSpec", lambda m, s, x: Model.from_mjspec(x), XML),
+    ("MjModel", lambda m, s, x: Model.from_mjmodel(x), XML),
+]
+
+
+@cases("row", WRONG, label=lambda row: f"{row[0]} {row[2]}")
+def test_wrong_arguments_are_named(model, solver, row):
+    name, call, *values = row
+    for value in values:
         with pytest.raises((ValueError, TypeError, KeyError, IndexError)) as caught:
-            call(model, solver)
+            call(model, solver, value)
         said = str(caught.value)
-        assert name in said, (number, said)
+        assert name in said, (value, said)
         assert "\n" not in said and len(said) < 400, said
 
 
