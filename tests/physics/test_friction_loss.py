@@ -1,7 +1,5 @@
 """Friction loss of dofs: closed forms, MuJoCo by both solvers, and environments of one batch."""
 
-import copy
-
 import mujoco
 import numpy as np
 import pytest
@@ -12,10 +10,10 @@ from .parity.catalogue import load
 from .parity.reference import FRICTION, reference_model
 from .parity.run import SETTINGS
 from .parity.states import sample
+from .test_equality import solver_of
 
 pytestmark = pytest.mark.usefixtures("double")
 
-CONVERGED = {"tolerance": 1e-15, "iterations": 1000}
 """Beyond the default, at which conjugate gradients leave 2e-5."""
 SOLUTION = 1e-6
 """Of accelerations and forces relative to the largest entry: both sides stop at their own tolerance."""
@@ -70,20 +68,6 @@ def test_a_sliding_joint_stops_after_the_way_that_the_loss_leaves_it():
     assert np.abs(solver.qvel.numpy()).max() < 1e-9
 
 
-def found_by(which, states, mjm):
-    """Accelerations, forces and rows in all states."""
-    mjm = copy.copy(mjm)
-    mjm.opt.solver = {"newton": mujoco.mjtSolver.mjSOL_NEWTON, "cg": mujoco.mjtSolver.mjSOL_CG}[which]
-    for name, value in CONVERGED.items():
-        setattr(mjm.opt, name, value)
-    solver = RigidSolver(Model.from_mjmodel(mjm), len(states), lanes=LANES)
-    assert solver.model.solver == which
-    solver.set_state(states.qpos, states.qvel)
-    solver.ctrl = states.ctrl
-    solver.forward()
-    return solver
-
-
 @pytest.mark.parametrize("which", ["newton", "cg"])
 def test_rows_and_their_states_are_mujocos(which):
     """Without constraint islands, with which MuJoCo 4.0 leaves efc_state in the order of the islands' rows."""
@@ -91,7 +75,8 @@ def test_rows_and_their_states_are_mujocos(which):
     theirs = reference_model(mjm, **SETTINGS)
     theirs.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
     states = sample(theirs, 40)
-    solver = found_by(which, states, mjm)
+    solver = solver_of(mjm, states, which)
+    solver.forward()
     data, kinds = mujoco.MjData(theirs), np.zeros(5, int)
     for env in range(len(states)):
         data.qpos[:], data.qvel[:], data.ctrl[:] = states.qpos[env], states.qvel[env], states.ctrl[env]

@@ -11,6 +11,7 @@ from tumble.physics import Model, RigidSolver
 from ..widths import WIDTH
 from .starts import run_in_columns, run_with
 from .test_delays import in_order
+from .test_sensors import _place
 
 ENVS, STEPS = 3, 40
 STEP = 1 / 512
@@ -106,10 +107,6 @@ def mujocos(mjm: mujoco.MjModel, qvel: np.ndarray) -> mujoco.MjData:
     return data
 
 
-def columns_of(mjm: mujoco.MjModel, sensor: int) -> slice:
-    return slice(mjm.sensor_adr[sensor], mjm.sensor_adr[sensor] + mjm.sensor_dim[sensor])
-
-
 def ordered(mjm: mujoco.MjModel, history: np.ndarray) -> np.ndarray:
     """Buffers of controls and readings with the oldest sample first, as `mj_state` gives them."""
     found = in_order(mjm, history)
@@ -185,7 +182,7 @@ def test_steps_together_a_rollout_and_partial_reads_are_steps_one_by_one():
     assert torch.equal(many.mj_state(WHOLE), one.mj_state(WHOLE))
     whole = one.sensordata
     assert torch.equal(many.get("sensordata", [2, 0]), whole[[2, 0]])
-    assert torch.equal(many.sensor("gyro", [1]), whole[[1], columns_of(mjm, mjm.sensor("gyro").id)])
+    assert torch.equal(many.sensor("gyro", [1]), whole[[1], _place(mjm, mjm.sensor("gyro").id)])
     assert np.array_equal(many.inspect(1)["sensordata"], whole[1])
 
 

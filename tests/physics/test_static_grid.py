@@ -159,6 +159,18 @@ def by_geoms(geoms: np.ndarray, dist: np.ndarray) -> tuple[list, np.ndarray]:
     return [row[:2] for row in rows], np.array([row[2] for row in rows])
 
 
+def compared(solver: RigidSolver):
+    """Yield what each environment has, MuJoCo's data there, and distances of contacts, which are MuJoCo's."""
+    for env in range(solver.num_envs):
+        found = solver.inspect(env)
+        data = mujoco_at(solver.model, found)
+        geoms, dist = by_geoms(found["contact_geom"], found["contact_dist"])
+        theirs, their_dist = by_geoms(data.contact.geom, data.contact.dist)
+        assert geoms == theirs
+        np.testing.assert_allclose(dist, their_dist, rtol=0, atol=SEARCHED)
+        yield found, data, dist
+
+
 def stairs() -> mujoco.MjSpec:
     """A flight of 30 stairs between walls, each of its own friction, and legs of spheres, capsules and a box on it."""
     spec = mujoco.MjSpec()
@@ -196,13 +208,7 @@ def test_contacts_on_stairs_are_mujocos():
     for _ in range(4):
         solver.step(60)
         solver.forward()
-        for env in range(NUM_ENVS):
-            found = solver.inspect(env)
-            data = mujoco_at(solver.model, found)
-            geoms, dist = by_geoms(found["contact_geom"], found["contact_dist"])
-            theirs, their_dist = by_geoms(data.contact.geom, data.contact.dist)
-            assert geoms == theirs
-            np.testing.assert_allclose(dist, their_dist, rtol=0, atol=SEARCHED)
+        for found, data, dist in compared(solver):
             np.testing.assert_allclose(found["qacc"], data.qacc, rtol=0, atol=1e-6 * np.abs(data.qacc).max())
             total += len(dist)
     assert total > 10 * NUM_ENVS

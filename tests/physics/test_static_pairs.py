@@ -9,10 +9,9 @@ import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.tables import pack
 
-from .test_clutter import mujoco_at
+from .test_static_grid import compared
 
 NUM_ENVS, STEPS = 10, 25
-SEARCHED = 1e-6  # m: MuJoCo's `ccd_tolerance`, to which it seeks distances of curved shapes
 
 
 def terrain() -> mujoco.MjSpec:
@@ -85,21 +84,6 @@ def test_bits_are_those_without_runs(starts, monkeypatch, precision):
         assert torch.equal(numbers, theirs[name]), name
 
 
-def by_geoms(geoms: np.ndarray, dist: np.ndarray) -> tuple[list, np.ndarray]:
-    """Contacts in the order of their geoms and distances."""
-    rows = sorted((*sorted(pair), d) for pair, d in zip(geoms.tolist(), dist.tolist(), strict=True))
-    return [row[:2] for row in rows], np.array([row[2] for row in rows])
-
-
 def test_contacts_are_mujocos(starts):
     solver = moved(starts)
-    total = 0
-    for env in range(NUM_ENVS):
-        found = solver.inspect(env)
-        data = mujoco_at(solver.model, found)
-        geoms, dist = by_geoms(found["contact_geom"], found["contact_dist"])
-        theirs, their_dist = by_geoms(data.contact.geom, data.contact.dist)
-        assert geoms == theirs
-        np.testing.assert_allclose(dist, their_dist, rtol=0, atol=SEARCHED)
-        total += len(dist)
-    assert total > NUM_ENVS
+    assert sum(len(dist) for *_, dist in compared(solver)) > NUM_ENVS

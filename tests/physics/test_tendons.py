@@ -1,7 +1,5 @@
 """Tendons: MuJoCo by both solvers, inertia and geoms touched from within, environments of one batch, rollouts."""
 
-import copy
-
 import mujoco
 import numpy as np
 import pytest
@@ -17,10 +15,10 @@ from .parity.rollout import rollout
 from .parity.run import SETTINGS
 from .parity.states import sample
 from .parity.subjects import Tumble
+from .test_equality import close, solver_of
 
 pytestmark = pytest.mark.usefixtures("double")
 
-CONVERGED = {"tolerance": 1e-15, "iterations": 2000}
 """Beyond the default, at which conjugate gradients leave 2e-5."""
 ROUNDING = 1e-9
 """Of what no constraint decides, relative to the largest entry."""
@@ -38,22 +36,6 @@ def model_with(*changes):
         assert text.count(old) == 1
         text = text.replace(old, new)
     return reference_model(mujoco.MjModel.from_xml_string(text), **SETTINGS)
-
-
-def solver_of(mjm, states, which="newton"):
-    mjm = copy.copy(mjm)
-    mjm.opt.solver = {"newton": mujoco.mjtSolver.mjSOL_NEWTON, "cg": mujoco.mjtSolver.mjSOL_CG}[which]
-    for name, value in CONVERGED.items():
-        setattr(mjm.opt, name, value)
-    solver = RigidSolver(Model.from_mjmodel(mjm), len(states), lanes=LANES)
-    solver.set_state(states.qpos, states.qvel)
-    solver.ctrl = states.ctrl
-    return solver
-
-
-def close(found, wanted, tolerance):
-    scale = np.abs(wanted).max(initial=0.0) + 1e-300
-    return np.abs(np.reshape(found, wanted.shape) - wanted).max(initial=0.0) <= tolerance * scale
 
 
 def compare(solver, mjm, states, smooth=ROUNDING):

@@ -8,9 +8,8 @@ import torch
 from tumble.physics.rendering import BatchRenderer, Camera, Look
 from tumble.physics.rendering.shown.appearance import openness
 
-from .test_against_mj_ray import DEPTH_TOLERANCE, EDGE_BUDGET, beside, mj_ray
+from .test_meshes import look_at_every_pixel
 
-SIZE = {"width": 120, "height": 90}
 ABOVE = Camera(distance=4, azimuth=90, elevation=-89.99, lookat=(0, 0, 0), fovy=2.0, orthographic=True)
 
 
@@ -62,22 +61,7 @@ def test_every_pixel_sees_what_mj_ray_does(dtype, poses):
     model = scene()
     source = poses(model, 2, dtype).scatter(seed=2, amount=0.2)
     camera = Camera(distance=3.0, azimuth=100, elevation=-25, lookat=(0, 0, 0.3))
-    renderer = BatchRenderer(source.model, **SIZE, camera=camera)
-    images = renderer.images(source)
-    position, rotation = (x.double().numpy() for x in renderer.camera_poses(source))
-    wrong, seen = 0, set()
-    for env, data in enumerate(source.data):
-        rays = renderer.rays().double().numpy() @ rotation[env].T
-        for y, x in np.ndindex(SIZE["height"], SIZE["width"]):
-            expected, geom = mj_ray(model, data, position[env], rays[y, x])
-            found, depth = int(images.segmentation[env, y, x]), float(images.depth[env, y, x])
-            seen.add(found)
-            if found != geom or (geom >= 0 and abs(depth / expected - 1) > DEPTH_TOLERANCE):
-                near = [mj_ray(model, data, position[env], turned) for turned in beside(rays[y, x])]
-                assert any(g == found and (g < 0 or abs(depth / t - 1) < DEPTH_TOLERANCE) for t, g in near), (env, y, x)
-                wrong += 1
-    assert wrong <= EDGE_BUDGET
-    assert seen == {-1, *range(model.ngeom)} - {3}, "a field of a hidden group is seen, or another one never"
+    look_at_every_pixel(source, camera)
 
 
 @pytest.mark.parametrize("elevation", [-35, -4])
