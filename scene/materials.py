@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .checks import number, numbers
-from .records import put, record
+from .checks import numbers
+from .records import put, put_numbers, record
 
 
 @record
@@ -39,12 +39,8 @@ class Rigid:
         Raises:
             ValueError: with the argument.
         """
-        if self.rho is not None:
-            put(self, rho=number("Rigid", "rho", self.rho, above=0.0))
-        for name in ("friction", "friction_torsional", "friction_rolling"):
-            if getattr(self, name) is not None:
-                put(self, **{name: number("Rigid", name, getattr(self, name), least=0.0)})
-        put(self, sdf_cell_size=number("Rigid", "sdf_cell_size", self.sdf_cell_size, least=0.0))
-        put(self, gravity_compensation=number("Rigid", "gravity_compensation", self.gravity_compensation))
+        put_numbers(self, "rho", above=0.0)
+        put_numbers(self, "friction", "friction_torsional", "friction_rolling", "sdf_cell_size", least=0.0)
+        put_numbers(self, "gravity_compensation")
         if self.sol_params is not None:
             put(self, sol_params=numbers("Rigid", "sol_params", self.sol_params, 7))

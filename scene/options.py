@@ -3,8 +3,8 @@
 from typing import Any
 
 from ..physics.machine.scalars import as_count, as_flag
-from .checks import number, numbers
-from .records import nearest, put, record
+from .checks import numbers
+from .records import nearest, put, put_numbers, record
 
 INTEGRATORS = {
     "Euler": "euler",
@@ -40,7 +40,7 @@ class SimOptions:
         Raises:
             ValueError: with the argument.
         """
-        put(self, dt=number("SimOptions", "dt", self.dt, above=0.0))
+        put_numbers(self, "dt", above=0.0)
         put(self, substeps=as_count("SimOptions: substeps", self.substeps))
         along_z = isinstance(self.gravity, int | float)
         put(self, gravity=numbers("SimOptions", "gravity", (0.0, 0.0, self.gravity) if along_z else self.gravity, 3))
@@ -130,9 +130,8 @@ class RigidOptions:
         put(self, iterations=as_count("RigidOptions: iterations", self.iterations))
         put(self, ls_iterations=as_count("RigidOptions: ls_iterations", self.ls_iterations))
         put(self, noslip_iterations=as_count("RigidOptions: noslip_iterations", self.noslip_iterations, least=0))
-        for name in ("tolerance", "impratio", "ls_tolerance", "noslip_tolerance", "constraint_timeconst"):
-            if getattr(self, name) is not None:
-                put(self, **{name: number("RigidOptions", name, getattr(self, name), above=0.0)})
+        positive = ("tolerance", "impratio", "ls_tolerance", "noslip_tolerance", "constraint_timeconst")
+        put_numbers(self, *positive, above=0.0)
         if self.max_contacts is not None:
             put(self, max_contacts=as_count("RigidOptions: max_contacts", self.max_contacts))
         if self.enable_neutral_collision is not None and not self.enable_neutral_collision:
@@ -199,8 +198,7 @@ class VisOptions:
             put(self, plane_reflection=as_flag("VisOptions: plane_reflection", self.plane_reflection))
         if len(self.lights):
             raise ValueError("VisOptions: lights: lights are added by scene.add_light, a call for each")
-        for name in ("world_frame_size", "link_frame_size", "contact_force_scale"):
-            put(self, **{name: number("VisOptions", name, getattr(self, name), above=0.0)})
+        put_numbers(self, "world_frame_size", "link_frame_size", "contact_force_scale", above=0.0)
 
 
 @record
@@ -229,7 +227,7 @@ class ViewerOptions:
         """
         for name in ("camera_pos", "camera_lookat", "camera_up"):
             put(self, **{name: numbers("ViewerOptions", name, getattr(self, name), 3)})
-        put(self, camera_fov=number("ViewerOptions", "camera_fov", self.camera_fov, above=0.0, most=179.0))
+        put_numbers(self, "camera_fov", above=0.0, most=179.0)
 
 
 @record

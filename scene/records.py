@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, dataclass_transform
 
 import numpy as np
 
+from .checks import number
 from .compat.ignored import names_of, without_ignored
 
 Record = TypeVar("Record")
@@ -91,6 +92,13 @@ def put(self: Any, **values: Any) -> None:
     """Set fields of a frozen record, in its `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(self, name, value)
+
+
+def put_numbers(self: Any, *names: str, **limits: Any) -> None:
+    """Turn fields of a frozen record into numbers within limits, but None where that is the default; see `number`."""
+    for name in names:
+        if getattr(self, name) is not None or getattr(type(self), name) is not None:
+            put(self, **{name: number(type(self).__name__, name, getattr(self, name), **limits)})
 
 
 def same_with(told: Record, **changed: Any) -> Record:

@@ -6,8 +6,8 @@ that it sends out, and an image. Numbers that a surface leaves open are those of
 
 from typing import Any, ClassVar
 
-from .checks import Numbers, number, numbers
-from .records import nearest, put, record
+from .checks import Numbers, numbers
+from .records import nearest, put, put_numbers, record
 from .textures import ColorTexture, ImageTexture
 
 METALS = {
@@ -65,11 +65,8 @@ class Surface:
             )
         if self.emissive is not None:
             put(self, emissive=numbers(owner, "emissive", self.emissive, 3))
-        for name in ("opacity", "roughness", "metallic"):
-            if getattr(self, name) is not None:
-                put(self, **{name: number(owner, name, getattr(self, name), least=0.0, most=1.0)})
-        if self.ior is not None:
-            put(self, ior=number(owner, "ior", self.ior, least=1.0))
+        put_numbers(self, "opacity", "roughness", "metallic", least=0.0, most=1.0)
+        put_numbers(self, "ior", least=1.0)
         if self.vis_mode not in (None, "visual", "collision"):
             raise ValueError(f"{owner}: vis_mode={self.vis_mode!r}: it is 'visual' or 'collision'")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ...physics.machine.scalars import as_names
-from ..checks import lengths, mask, number, numbers
+from ..checks import lengths, mask, numbers
 from ..model.finding import find
-from ..records import put, record
+from ..records import put, put_numbers, record
 from .morph import ALL_BITS, Morph
 
 DRONES = ("CF2X", "CF2P", "RACE")
@@ -43,9 +43,9 @@ class FileMorph(Morph):
         if not isinstance(self.file, str | os.PathLike) or not os.fspath(self.file):
             raise ValueError(f"{owner}: file={self.file!r}: expected the path of a file")
         put(self, file=os.fspath(self.file))
-        for name in ("decompose_object_error_threshold", "decompose_robot_error_threshold"):
-            put(self, **{name: number(owner, name, getattr(self, name), least=0.0, infinite=True)})
-        self._check_scale(owner)
+        thresholds = ("decompose_object_error_threshold", "decompose_robot_error_threshold")
+        put_numbers(self, *thresholds, least=0.0, infinite=True)
+        self._check_scale()
 
     @property
     def path(self) -> Path:
@@ -56,8 +56,8 @@ class FileMorph(Morph):
         """
         return find(self.file, is_robot=not isinstance(self, Mesh))
 
-    def _check_scale(self, owner: str) -> None:
-        put(self, scale=number(owner, "scale", self.scale, above=0.0))
+    def _check_scale(self) -> None:
+        put_numbers(self, "scale", above=0.0)
 
 
 @record
@@ -83,9 +83,9 @@ class Mesh(FileMorph):
         put(self, contype=mask("Mesh", "contype", self.contype))
         put(self, conaffinity=mask("Mesh", "conaffinity", self.conaffinity))
 
-    def _check_scale(self, owner: str) -> None:
+    def _check_scale(self) -> None:
         each = [self.scale] * 3 if isinstance(self.scale, int | float) else self.scale
-        put(self, scale=lengths(owner, "scale", each, 3))
+        put(self, scale=lengths("Mesh", "scale", each, 3))
 
 
 @record
@@ -107,8 +107,7 @@ class MJCF(FileMorph):
     def __post_init__(self) -> None:
         """Refuse an armature that is none; errors are those of `FileMorph`."""
         super().__post_init__()
-        if self.default_armature is not None:
-            put(self, default_armature=number("MJCF", "default_armature", self.default_armature, least=0.0))
+        put_numbers(self, "default_armature", least=0.0)
 
 
 @record
@@ -137,10 +136,8 @@ class URDF(FileMorph):
     def __post_init__(self) -> None:
         """Refuse an armature that is none, and names that are none; errors are those of `FileMorph`."""
         super().__post_init__()
-        owner = type(self).__name__
-        if self.default_armature is not None:
-            put(self, default_armature=number(owner, "default_armature", self.default_armature, least=0.0))
-        put(self, links_to_keep=as_names(f"{owner}: links_to_keep", self.links_to_keep))
+        put_numbers(self, "default_armature", least=0.0)
+        put(self, links_to_keep=as_names(f"{type(self).__name__}: links_to_keep", self.links_to_keep))
 
 
 @record

@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar
 
-from ..checks import lengths, mask, number, numbers
-from ..records import put, record
+from ..checks import lengths, mask, numbers
+from ..records import put, put_numbers, record
 from .morph import ALL_BITS, Morph
 
 
@@ -21,9 +21,10 @@ class Primitive(Morph):
     conaffinity: int = ALL_BITS
 
     def __post_init__(self) -> None:
-        """Refuse masks that are none; errors are those of `Morph`."""
+        """Refuse masks and sizes that are invalid; errors are those of `Morph`."""
         super().__post_init__()
         owner = type(self).__name__
+        put_numbers(self, *(name for name in ("radius", "height") if hasattr(self, name)), above=0.0)
         put(self, contype=mask(owner, "contype", self.contype))
         put(self, conaffinity=mask(owner, "conaffinity", self.conaffinity))
 
@@ -69,11 +70,6 @@ class Sphere(Primitive):
     radius: float = 0.5
     NAME: ClassVar[str] = "sphere"
 
-    def __post_init__(self) -> None:
-        """Refuse a radius that is none; errors are those of `Morph`."""
-        super().__post_init__()
-        put(self, radius=number("Sphere", "radius", self.radius, above=0.0))
-
 
 @record
 class Cylinder(Primitive):
@@ -88,12 +84,6 @@ class Cylinder(Primitive):
     height: float = 1.0
     NAME: ClassVar[str] = "cylinder"
 
-    def __post_init__(self) -> None:
-        """Refuse sizes that are none; errors are those of `Morph`."""
-        super().__post_init__()
-        put(self, radius=number("Cylinder", "radius", self.radius, above=0.0))
-        put(self, height=number("Cylinder", "height", self.height, above=0.0))
-
 
 @record
 class Capsule(Primitive):
@@ -107,12 +97,6 @@ class Capsule(Primitive):
     radius: float = 0.5
     height: float = 1.0
     NAME: ClassVar[str] = "capsule"
-
-    def __post_init__(self) -> None:
-        """Refuse sizes that are none; errors are those of `Morph`."""
-        super().__post_init__()
-        put(self, radius=number("Capsule", "radius", self.radius, above=0.0))
-        put(self, height=number("Capsule", "height", self.height, above=0.0))
 
 
 @record

@@ -8,8 +8,8 @@ import numpy as np
 from ...physics.machine.scalars import as_count
 from ...terrain import SubTerrain
 from ...terrain import Terrain as Ground
-from ..checks import lengths, number
-from ..records import put, record
+from ..checks import lengths
+from ..records import put, put_numbers, record
 from .morph import Morph
 
 DEFAULT_TYPES = (
@@ -48,8 +48,7 @@ class Terrain(Morph):
     def __post_init__(self) -> None:
         """Refuse ground that cannot be made; errors are those of `Morph`."""
         super().__post_init__()
-        put(self, horizontal_scale=number("Terrain", "horizontal_scale", self.horizontal_scale, above=0.0))
-        put(self, vertical_scale=number("Terrain", "vertical_scale", self.vertical_scale, above=0.0))
+        put_numbers(self, "horizontal_scale", "vertical_scale", above=0.0)
         put(self, subterrain_size=lengths("Terrain", "subterrain_size", self.subterrain_size, 2))
         if not isinstance(self.n_subterrains, Sequence) or len(self.n_subterrains) != 2:
             raise ValueError(f"Terrain: n_subterrains={self.n_subterrains!r}: expected two numbers, along x and y")

@@ -4,8 +4,7 @@ import os
 from typing import Any, ClassVar
 
 from ...physics.machine.scalars import as_flag
-from ..checks import number
-from ..records import put, record
+from ..records import put, put_numbers, record
 
 
 @record
@@ -24,8 +23,7 @@ class RecorderOptions:
         Raises:
             ValueError: with the argument.
         """
-        if self.hz is not None:
-            put(self, hz=number(type(self).__name__, "hz", self.hz, above=0.0))
+        put_numbers(self, "hz", above=0.0)
 
 
 @record
@@ -88,8 +86,7 @@ class VideoFile(FileOptions):
     def __post_init__(self) -> None:
         """Refuse a rate that is none; errors are those of `FileOptions`."""
         super().__post_init__()
-        if self.fps is not None:
-            put(self, fps=number("VideoFile", "fps", self.fps, above=0.0))
+        put_numbers(self, "fps", above=0.0)
 
 
 @record

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...physics.base.arguments import real_array
 from ...physics.machine.scalars import as_count, as_flag, as_whole
-from ..checks import Numbers, number, numbers
-from ..records import put, record
+from ..checks import Numbers, numbers
+from ..records import put, put_numbers, record
 from .flaws import NAMES
 from .patterns import DepthCameraPattern, RayPattern
 
@@ -49,8 +49,7 @@ class SensorOptions:
             raise ValueError(f"{owner}: entity_idx={self.entity_idx}: give entity.idx, or -1 for none")
         put(self, entity_idx=entity)
         put(self, history_length=as_count(f"{owner}: history_length", self.history_length, least=0))
-        put(self, delay=number(owner, "delay", self.delay, least=0.0))
-        put(self, jitter=number(owner, "jitter", self.jitter, least=0.0))
+        put_numbers(self, "delay", "jitter", least=0.0)
         put(self, interpolate=as_flag(f"{owner}: interpolate", self.interpolate))
         if self.jitter > self.delay:
             raise ValueError(f"{owner}: jitter={self.jitter:g} must not be above delay={self.delay:g}")
@@ -194,7 +193,7 @@ class Contact(ContactFilter):
     def __post_init__(self) -> None:
         """Refuse a threshold that is none; errors are those of `SensorOptions`."""
         super().__post_init__()
-        put(self, threshold=number("Contact", "threshold", self.threshold, least=0.0))
+        put_numbers(self, "threshold", least=0.0)
 
 
 @record
@@ -256,8 +255,8 @@ class Raycaster(NoisyOptions):
         if not isinstance(self.pattern, self.PATTERN):
             known = "DepthCameraPattern" if self.PATTERN is DepthCameraPattern else "GridPattern or SphericalPattern"
             raise TypeError(f"{owner}: pattern={self.pattern!r}: give one of gs.sensors, such as {known}")
-        put(self, min_range=number(owner, "min_range", self.min_range, least=0.0))
-        put(self, max_range=number(owner, "max_range", self.max_range, above=self.min_range))
+        put_numbers(self, "min_range", least=0.0)
+        put_numbers(self, "max_range", above=self.min_range)
         if self.no_hit_value is not None:
             put(self, no_hit_value=float(self.no_hit_value))
 
