@@ -19,8 +19,9 @@ from . import materials, morphs, surfaces
 from .checks import Numbers, numbers
 from .compat.ignored import ignore
 from .entity.all_entities import AllEntities
+from .entity.drone_entity import DroneEntity
 from .entity.entity import RigidEntity
-from .entity.entity_kinds import entity_class
+from .entity.terrain_entity import TerrainEntity
 from .files import description, saving
 from .files.trajectory import Trajectory
 from .model.attaching import in_order
@@ -49,6 +50,8 @@ from .sensors.options import SensorOptions
 from .sensors.sensor import Sensor
 from .world import World
 
+_ENTITIES: dict[type[morphs.Morph], type[RigidEntity]] = {morphs.Terrain: TerrainEntity, morphs.Drone: DroneEntity}
+"""The class of entities by that of the morph; others are `RigidEntity`."""
 _alive: WeakSet["Scene"] = WeakSet()
 _Kind = TypeVar("_Kind")
 
@@ -135,11 +138,6 @@ class Scene(SceneNames):
         """The solvers of the built scene: that of rigid bodies."""
         return [self.rigid_solver]
 
-    @property
-    def requires_grad(self) -> bool:
-        """False: steps have no gradients yet."""
-        return False
-
     # composition
 
     def add_entity(
@@ -184,7 +182,7 @@ class Scene(SceneNames):
         idx = len(contents.entities)
         name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
-        entity = entity_class(morph)(self, idx, name, made_of, Outline.of(piece.spec))
+        entity = _ENTITIES.get(type(morph), RigidEntity)(self, idx, name, made_of, Outline.of(piece.spec))
         entity.vis_mode = vis_mode
         entity.visualize_contact = as_flag("visualize_contact", visualize_contact)
         if len(several) > 1:

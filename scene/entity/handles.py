@@ -61,21 +61,6 @@ class RigidLink(LinkIndex, WithFriction):
         return self.geom_start + self.n_geoms
 
     @property
-    def n_verts(self) -> int:
-        """Number of vertices of its geoms' meshes."""
-        return sum(geom.n_verts for geom in self.geoms)
-
-    @property
-    def n_faces(self) -> int:
-        """Number of faces of its geoms' meshes."""
-        return sum(geom.n_faces for geom in self.geoms)
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges of its geoms' meshes."""
-        return sum(geom.n_edges for geom in self.geoms)
-
-    @property
     def is_free(self) -> bool:
         """True if it is free to move."""
         return any(joint.type == "free" for joint in self.joints)

@@ -3,18 +3,38 @@
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
+
 from ..materials import Rigid
 from ..morphs import MJCF, PRIMITIVES, URDF, Drone, FileMorph, Mesh, Morph, Terrain
+from ..morphs.morph import ALL_BITS
 from ..options import RigidOptions
-from ..surfaces import Surface
+from ..surfaces import Surface, says_nothing
 from .compose import Piece
-from .dress import show
+from .dress import put_look, show
 from .drone_file import drone_spec, is_mjcf
-from .ground import terrain_spec
 from .mesh_file import choose_shapes, mesh_spec
-from .mjcf import mjcf_spec
-from .primitives import primitive_spec
+from .mjcf import mjcf_spec, settle
+from .primitives import primitive_spec, put_own_touch
 from .urdf import urdf_entity_spec
+
+LINK, GEOM = "baselink", "terrain"
+
+
+def terrain_spec(morph: Terrain, material: Rigid, surface: Surface, options: RigidOptions) -> mujoco.MjSpec:
+    """Return the spec of an entity that is a terrain; its lowest corner in x and y is at the origin."""
+    spec = mujoco.MjSpec()
+    ground = morph.ground()
+    geom = ground.add_to(spec, GEOM)
+    geom.pos = [ground.size[0] / 2, ground.size[1] / 2, geom.pos[2]]
+    settle(spec, LINK)
+    (geom,) = spec.geoms
+    put_own_touch(geom, material, options)
+    geom.contype = geom.conaffinity = ALL_BITS if morph.collision else 0
+    if not (says_nothing(surface) and morph.visualization):
+        put_look(spec, [geom], surface, visible=morph.visualization)
+    return spec
+
 
 MAKERS: dict[type, Callable[..., Any]] = {
     **{kind: primitive_spec for kind in PRIMITIVES},

@@ -26,7 +26,6 @@ import tumble.scene.options
 import tumble.scene.pictures.camera
 import tumble.scene.pictures.debug
 import tumble.scene.pictures.segmentation
-import tumble.scene.pictures.window
 import tumble.scene.recorders.manager
 import tumble.scene.recorders.options
 import tumble.scene.renderers
@@ -88,7 +87,7 @@ class SceneNames:
     def stop_recording(self) -> None: """Write all files of recorders, and end them."""
     def add_light(self, pos: tumble.scene.checks.Numbers, dir: tumble.scene.checks.Numbers, color: tumble.scene.checks.Numbers = ..., intensity: float = ..., directional: bool = False, castshadow: bool = True, cutoff: float = ..., attenuation: float = ...) -> None: """Add a light, which becomes one of the model's; pictures then have no sun, and no light of the sky."""
     def add_mesh_light(self, morph: tumble.scene.morphs.morph.Morph | None = None, color: collections.abc.Sequence[float] = ..., intensity: float = ..., revert_dir: bool = False, double_sided: bool = False, cutoff: float = ...) -> tumble.scene.entity.entity.RigidEntity: """Add a shape that shines: an entity that stands still and touches nothing. Path tracing lets it light others."""
-    viewer: tumble.scene.pictures.window.Page | None
+    viewer: tumble.scene.objects.viewing.Page | None
     def page_objects(self) -> list[tumble.scene.pictures.debug.DebugObject]: """Return what its page shows beside the bodies: what `draw_debug_*` drew, and by `VisOptions` cameras and axes."""
     def view(self, act: collections.abc.Callable[[typing.Any], typing.Any] | None = None, **options: typing.Any) -> tumble.viewer.live.Viewer: """Show the scene in a browser, and move it from its present state: `tumble.viewer.view`, with its arguments."""
     @property

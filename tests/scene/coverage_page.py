@@ -47,6 +47,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "backward": "steps have no gradients yet",
         "active_solvers": "`solvers`: there is one",
         "show_FPS": "a step prints nothing; `tumble bench` measures",
+        "requires_grad": "steps have no gradients yet",
         "timings": "`tumble bench` measures; a step keeps no times",
         "desc": "`describe` returns the scene as text",
         **dict.fromkeys(
@@ -73,7 +74,10 @@ ABSENT: dict[str, dict[str, str]] = {
         "joints_by_links": "`link.joints` has them, of each of `links`",
         "is_local_collision_mask": "masks are MuJoCo's contype and conaffinity, of the whole scene",
     },
-    "RigidLink": {"get_invweight": "`get_links_invweight` of its entity"},
+    "RigidLink": {
+        "get_invweight": "`get_links_invweight` of its entity",
+        **dict.fromkeys(("n_verts", "n_faces", "n_edges"), "each of `link.geoms` has them"),
+    },
     "RigidJoint": {
         "dofs_length": "kinematics need none; `n_dofs` is the number of dofs",
     },
