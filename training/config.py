@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 
@@ -136,11 +136,13 @@ class RecurrentPPOConfig(_PPOValues):
 
 
 @dataclass(frozen=True)
-class SACConfig:
-    """Soft actor-critic (Haarnoja et al., 2018), with the entropy coefficient learned.
+class _OffPolicyConfig:
+    """The options of algorithms that learn from a buffer of steps.
 
     After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken).
     """
+
+    name: ClassVar[str]
 
     buffer_size: int = 1_000_000
     learning_starts: int = 10_000
@@ -152,41 +154,38 @@ class SACConfig:
     gradient_steps: int = 1
 
     def __post_init__(self) -> None:
-        require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, "sac: sizes must be positive")
-        _require_room("sac.buffer_size", self.buffer_size)
-        require(self.learning_rate > 0, "sac.learning_rate must be positive")
-        require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "sac: gamma and tau lie between 0 and 1")
+        require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, f"{self.name}: sizes must be positive")
+        _require_room(f"{self.name}.buffer_size", self.buffer_size)
+        require(self.learning_rate > 0, f"{self.name}.learning_rate must be positive")
+        require(0 < self.gamma <= 1 and 0 < self.tau <= 1, f"{self.name}: gamma and tau lie between 0 and 1")
 
 
 @dataclass(frozen=True)
-class TD3Config:
+class SACConfig(_OffPolicyConfig):
+    """Soft actor-critic (Haarnoja et al., 2018), with the entropy coefficient learned."""
+
+    name: ClassVar[str] = "sac"
+
+
+@dataclass(frozen=True)
+class TD3Config(_OffPolicyConfig):
     """Twin delayed deep deterministic policy gradient (Fujimoto et al., 2018).
 
     `action_noise` is the standard deviation of the Gaussian noise that exploration adds to actions, and
     `target_policy_noise` that of the noise on the target's actions, which is clipped at `target_noise_clip`; actions
-    range from -1 to 1 here. The actor learns at each `policy_delay`-th update. `train_freq` and `gradient_steps` are as
-    in `SACConfig`.
+    range from -1 to 1 here. The actor learns at each `policy_delay`-th update.
     """
 
-    buffer_size: int = 1_000_000
-    learning_starts: int = 10_000
-    batch_size: int = 256
-    learning_rate: float = 3e-4
-    gamma: float = 0.99
-    tau: float = 0.005
-    train_freq: int = 1
-    gradient_steps: int = 1
+    name: ClassVar[str] = "td3"
+
     policy_delay: int = 2
     action_noise: float = 0.1
     target_policy_noise: float = 0.2
     target_noise_clip: float = 0.5
 
     def __post_init__(self) -> None:
-        sizes = (self.buffer_size, self.batch_size, self.train_freq, self.policy_delay)
-        require(min(sizes) > 0, "td3: sizes and policy_delay must be positive")
-        _require_room("td3.buffer_size", self.buffer_size)
-        require(self.learning_rate > 0, "td3.learning_rate must be positive")
-        require(0 < self.gamma <= 1 and 0 < self.tau <= 1, "td3: gamma and tau lie between 0 and 1")
+        super().__post_init__()
+        require(self.policy_delay > 0, "td3: policy_delay must be positive")
         noises = (self.action_noise, self.target_policy_noise, self.target_noise_clip)
         require(all(noise >= 0 for noise in noises), "td3: noises must not be negative")
 

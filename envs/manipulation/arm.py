@@ -1,5 +1,6 @@
 """The arm that tasks share: how actions move it, where its grip is, what is seen of it, and its starts."""
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
@@ -9,6 +10,7 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from ..arrays import Array, clip, namespace, row_norm, tanh
+from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Task, TaskState
 
@@ -18,6 +20,8 @@ GRIP = 0.1034  # m, the site "grip" lies so far down the hand
 SERVO_LAG = 0.1  # s, kv / kp of the servos: a joint closes the way to its target at the rate 1 / SERVO_LAG
 OPEN, CLOSED = 0.04, -0.01  # m, targets of a finger; below 0 it presses
 LOW, HIGH = (0.3, -0.35, 0.012), (0.7, 0.35, 0.5)  # m, the box that the grip stays in
+HALF = 0.02  # m, half an edge of a cube
+CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where a single cube starts
 
 
 class ArmTask(Task):
@@ -113,6 +117,37 @@ class ArmTask(Task):
         spread = noise.uniform(-self.reset_noise_scale, self.reset_noise_scale, JOINTS)
         fingers = 0 * spread[:, :FINGERS] + gap / 2
         return self.xp.concat((self.home[:JOINTS] + spread, fingers), axis=1)
+
+
+class ArmCubeTask(ArmTask):
+    """The base class of tasks with one cube on the table."""
+
+    def bind(self) -> None:
+        """Find the cube."""
+        super().bind()
+        self.cube = self.model.body("cube").id
+
+    def cube_start(self, noise: Noise, gap: float = 0.08) -> tuple[Array, Array, Array]:
+        """Draw first positions of arm, fingers and cube, (n, 16), and return the cube's x and y, (n, 1) m each."""
+        arm = self.arm_start(noise, gap)
+        x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
+        turn = quat_from_yaw(noise.uniform(-math.pi, math.pi, 1)[:, 0])
+        return self.xp.concat((arm, x, y, 0 * x + HALF, turn), axis=1), x, y
+
+    def cube_pos(self, state: TaskState) -> Array:
+        """Return where the cube is, (n, 3) m."""
+        return state.fields["xpos"][:, self.cube, :]
+
+    def cube_seen(self, state: TaskState) -> list[Array]:
+        """Return the parts of an observation with the cube: its place, its quaternion, the offset from the grip."""
+        cube = self.cube_pos(state)
+        return [*self.arm_seen(state), cube, state.qpos[:, 12:16], cube - self.grip(state)]
+
+
+def draw_in_box(noise: Noise, low: Sequence[float], high: Sequence[float]) -> Array:
+    """Draw points evenly in a box, (n, sides) m."""
+    sides = [noise.uniform(*ends, 1) for ends in zip(low, high, strict=True)]
+    return namespace(sides[0]).concat(sides, axis=1)
 
 
 def z_axis(quat: Array) -> tuple[Array, Array, Array]:

@@ -7,7 +7,8 @@ from typing import Any
 from ..arrays import Array, namespace, row_norm
 from ..task.noise import Noise
 from ..task.task import StepResult, TaskState
-from .arm_pick_cube import HALF, ArmPickCube
+from .arm import HALF
+from .arm_pick_cube import ArmPickCube
 from .arm_push import ArmPush
 from .arm_reach import ArmReach
 
@@ -147,8 +148,7 @@ class ArmPushGoal(GoalRules, ArmPush):
 
     def features(self, state: TaskState) -> list[Array]:
         """Return arm and cube, (n, 32) in all."""
-        cube = self.cube_pos(state)
-        return [*self.arm_seen(state), cube, state.qpos[:, 12:16], cube - self.grip(state), state.qvel[:, 9:12]]
+        return [*self.cube_seen(state), state.qvel[:, 9:12]]
 
     def achieved(self, state: TaskState) -> Array:
         """Return the cube's place."""
@@ -203,9 +203,7 @@ class ArmPickGoal(GoalRules, ArmPickCube):
 
     def features(self, state: TaskState) -> list[Array]:
         """Return arm, cube and grasp, (n, 30) in all."""
-        cube = self.cube_pos(state)
-        held = self.holding(state)[:, None]
-        return [*self.arm_seen(state), cube, state.qpos[:, 12:16], cube - self.grip(state), held]
+        return [*self.cube_seen(state), self.holding(state)[:, None]]
 
     def achieved(self, state: TaskState) -> Array:
         """Return the cube's place."""

@@ -1,21 +1,16 @@
 """ArmPickCube: an arm lifts a cube from the table and holds it at a goal in the air."""
 
-import math
-
 from ..arrays import Array, row_norm
-from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness
+from .arm import ArmCubeTask, draw_in_box, nearness
 
-HALF = 0.02  # m, half an edge of the cube
-CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where cubes start
 GOAL_LOW, GOAL_HIGH = (0.42, -0.2, 0.08), (0.58, 0.2, 0.3)  # m, the box of goals
 STILL = 0.2  # rad/s, the speed of the joints below which the arm counts as still
 
 
-class ArmPickCube(ArmTask):
+class ArmPickCube(ArmCubeTask):
     """An arm of seven hinges grasps a cube of 40 mm, lifts it and holds it at a goal.
 
     Action: the velocity of the grip, turned into targets of the joints' servos (`ArmTask.control`), and the fingers.
@@ -58,28 +53,15 @@ class ArmPickCube(ArmTask):
     threshold: float = 0.025  # m
     effort_weight: float = 0.01
 
-    def bind(self) -> None:
-        """Find the cube."""
-        super().bind()
-        self.cube = self.model.body("cube").id
-
     def reset(self, noise: Noise) -> Start:
         """Draw posture, cube and goal."""
-        xp, arm = self.xp, self.arm_start(noise)
-        x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
-        turn = quat_from_yaw(noise.uniform(-math.pi, math.pi, 1)[:, 0])
+        qpos, _, _ = self.cube_start(noise)
         goal = self.draw_goal(noise)
-        qpos = xp.concat((arm, x, y, 0 * x + HALF, turn), axis=1)
         return Start(qpos, 0 * qpos[:, 1:], {"goal": goal}, inputs={"mocap_pos": goal[:, None, :]})
 
     def draw_goal(self, noise: Noise) -> Array:
         """Draw goals in their box, (n, 3) m."""
-        sides = [noise.uniform(low, high, 1) for low, high in zip(GOAL_LOW, GOAL_HIGH, strict=True)]
-        return self.xp.concat(sides, axis=1)
-
-    def cube_pos(self, state: TaskState) -> Array:
-        """Return where the cube is, (n, 3) m."""
-        return state.fields["xpos"][:, self.cube, :]
+        return draw_in_box(noise, GOAL_LOW, GOAL_HIGH)
 
     def holding(self, state: TaskState) -> Array:
         """Return 1 where the pads hold the cube, else 0, (n,)."""
@@ -87,9 +69,8 @@ class ArmPickCube(ArmTask):
 
     def observation(self, state: TaskState) -> Array:
         """Return arm, cube, goal and grasp, (n, 33)."""
-        cube = self.cube_pos(state)
-        parts = (cube, state.qpos[:, 12:16], cube - self.grip(state), state.memory["goal"] - cube)
-        return self.xp.concat((*self.arm_seen(state), *parts, self.holding(state)[:, None]), axis=1)
+        offset = state.memory["goal"] - self.cube_pos(state)
+        return self.xp.concat((*self.cube_seen(state), offset, self.holding(state)[:, None]), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for reaching, grasping, bringing and holding still."""

@@ -4,20 +4,17 @@ import math
 from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm, sin_cos
-from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness, places
+from .arm import HALF, ArmCubeTask, nearness, places
 
-HALF = 0.02  # m, half an edge of the cube
-CUBE_LOW, CUBE_HIGH = (0.42, -0.15), (0.58, 0.15)  # m, where cubes start
 FAR, NEAR = 0.25, 0.1  # m, how far goals are from cubes, before they are brought into their box
 GOAL_LOW, GOAL_HIGH = (0.36, -0.25), (0.64, 0.25)  # m, the box that goals stay in
 BEHIND = 0.035  # m from the cube's middle, on the far side of the goal: there the grip pushes from
 
 
-class ArmPush(ArmTask):
+class ArmPush(ArmCubeTask):
     """An arm of seven hinges with closed fingers pushes a cube of 40 mm to a goal on the table.
 
     Action: the velocity of the grip, turned into targets of the joints' servos (`ArmTask.control`).
@@ -60,37 +57,24 @@ class ArmPush(ArmTask):
     threshold: float = 0.05  # m
     effort_weight: float = 0.01
 
-    def bind(self) -> None:
-        """Find the cube."""
-        super().bind()
-        self.cube = self.model.body("cube").id
-
     def reset(self, noise: Noise) -> Start:
         """Draw posture, cube and goal."""
-        xp, arm = self.xp, self.arm_start(noise, gap=0.0)
-        x, y = (noise.uniform(low, high, 1) for low, high in zip(CUBE_LOW, CUBE_HIGH, strict=True))
-        turn = quat_from_yaw(noise.uniform(-math.pi, math.pi, 1)[:, 0])
+        qpos, x, y = self.cube_start(noise, gap=0.0)
         sine, cosine = sin_cos(noise.uniform(-math.pi, math.pi, 1))
         far = noise.uniform(NEAR, FAR, 1)
-        goal = xp.concat(
+        goal = self.xp.concat(
             [
                 clip(cube + far * part, low, high)
                 for cube, part, low, high in zip((x, y), (cosine, sine), GOAL_LOW, GOAL_HIGH, strict=True)
             ],
             axis=1,
         )
-        qpos = xp.concat((arm, x, y, 0 * x + HALF, turn), axis=1)
         return Start(qpos, 0 * qpos[:, 1:], {"goal": goal}, inputs={"mocap_pos": places(goal, 0 * x + 0.001)})
-
-    def cube_pos(self, state: TaskState) -> Array:
-        """Return where the cube is, (n, 3) m."""
-        return state.fields["xpos"][:, self.cube, :]
 
     def observation(self, state: TaskState) -> Array:
         """Return arm, cube and goal, (n, 34)."""
-        cube = self.cube_pos(state)
-        parts = (cube, state.qpos[:, 12:16], cube - self.grip(state), state.memory["goal"] - cube[:, :2])
-        return self.xp.concat((*self.arm_seen(state), *parts, state.qvel[:, 9:12]), axis=1)
+        offset = state.memory["goal"] - self.cube_pos(state)[:, :2]
+        return self.xp.concat((*self.cube_seen(state), offset, state.qvel[:, 9:12]), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for being behind the cube, and for the cube being at the goal."""

@@ -6,7 +6,7 @@ from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness
+from .arm import ArmTask, draw_in_box, nearness
 
 GOAL_LOW, GOAL_HIGH = (0.35, -0.3, 0.05), (0.65, 0.3, 0.4)  # m, the box of goals
 
@@ -52,13 +52,8 @@ class ArmReach(ArmTask):
     def reset(self, noise: Noise) -> Start:
         """Draw a posture and a goal."""
         xp, qpos = self.xp, self.arm_start(noise, gap=0.0)
-        goal = self.draw_goal(noise)
+        goal = draw_in_box(noise, GOAL_LOW, GOAL_HIGH)
         return Start(qpos, xp.zeros_like(qpos), {"goal": goal}, inputs={"mocap_pos": goal[:, None, :]})
-
-    def draw_goal(self, noise: Noise) -> Array:
-        """Draw goals in their box, (n, 3) m."""
-        sides = [noise.uniform(low, high, 1) for low, high in zip(GOAL_LOW, GOAL_HIGH, strict=True)]
-        return self.xp.concat(sides, axis=1)
 
     def observation(self, state: TaskState) -> Array:
         """Return arm, goal and the way there, (n, 25)."""

@@ -9,9 +9,8 @@ from ..managers.frames import quat_from_yaw
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
-from .arm import ArmTask, nearness
+from .arm import HALF, ArmTask, nearness
 
-HALF = 0.02  # m, half an edge of a cube
 AHEAD = (0.44, 0.56)  # m, where cubes start along x
 SPACING = {2: 0.2, 3: 0.14}  # m, between the middles of their strips along y
 JITTER = {2: 0.04, 3: 0.02}  # m, how far they start from those middles
