@@ -35,7 +35,7 @@ def one_by_one(solver, controls):
     return [torch.stack(part, 1) for part in zip(*states, strict=True)]
 
 
-@pytest.mark.parametrize("precision", ["32", "64"])
+@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "num_envs"), [("hopper", 37), ("ant", 9), ("half_cheetah", 1)])
 def test_the_bits_of_single_steps(precision, name, num_envs):
     """States on the way and everything afterwards: outputs, controls, time, iterations, what is kept for later."""

@@ -116,7 +116,7 @@ def test_a_bad_number_stays_in_its_environment(model, bad, where):
     assert torch.equal(hurt.qpos[17], fresh.qpos[0])
 
 
-@pytest.mark.parametrize("precision", ["32", "64"])
+@pytest.mark.parametrize("precision", ["32", pytest.param("64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
 def test_what_diverges_by_itself_stops_where_it_was_last_finite(precision, integrator):
     """A spring far too stiff for its step; the middle stages of RK4 throw it much farther than the step does."""

@@ -73,7 +73,7 @@ def test_the_pairs_of_a_static_geom_are_a_run_unless_by_hand():
     assert set(values["run_geom"].ravel()) == set(range(83, 91))
 
 
-@pytest.mark.parametrize("precision", ["64", "32"])
+@pytest.mark.parametrize("precision", ["64", pytest.param("32", marks=pytest.mark.slow)])
 def test_bits_are_those_without_runs(starts, monkeypatch, precision):
     mine = numbers_of(moved(starts, precision))
     with monkeypatch.context() as patch:
