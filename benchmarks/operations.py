@@ -14,7 +14,7 @@ from ..physics.base.fields import Field, FieldView, flat_array
 from ..physics.base.math import func
 from ..physics.base.math.trigonometry import sincos
 from ..physics.mechanics.dynamics.tree_matrix import factor
-from ..physics.model.state.pattern import Pattern
+from ..physics.model.state.views import Pattern
 from .inside import Fields
 
 WIDTHS_OF_OPERANDS = {

@@ -1,5 +1,7 @@
 """Files in folders of unknown origin: no pipe or device is read, and writing follows no link out of a folder.
 
+Files whose contents this process executes must be its user's, and writable by no other user.
+
 Headers of archives say how large their contents are. That is compared with the file before memory is allocated.
 """
 
@@ -17,7 +19,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .memory import available_memory
-from .trust import other_owner
 
 if TYPE_CHECKING:
     import numpy as np
@@ -214,3 +215,15 @@ def _require_regular(path: str | os.PathLike, descriptor: int) -> os.stat_result
 
 def _link(path: str | os.PathLike) -> OSError:
     return OSError(errno.ELOOP, "this is a link, and nothing is written to other places; remove it", str(path))
+
+
+def other_owner(status: os.stat_result) -> str:
+    """Return the owner of a file, if that is not the effective user; "" also where systems have no such users."""
+    if not hasattr(os, "geteuid") or status.st_uid == os.geteuid():
+        return ""
+    return f"another user (number {status.st_uid})"
+
+
+def others_may_write(status: os.stat_result) -> bool:
+    """True if the group or all may write to a file, as far as modes mean anything on this system."""
+    return hasattr(os, "geteuid") and bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from .trust import other_owner, others_may_write
+from .disk import other_owner, others_may_write
 
 VARIABLE = "TI_OFFLINE_CACHE_FILE_PATH"
 _LOCK, _STALE_AFTER = "ticache.lock", 30.0

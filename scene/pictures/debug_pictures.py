@@ -9,8 +9,7 @@ import numpy as np
 import torch
 
 from ...physics.base.shapes import BOX, CAPSULE
-from ...physics.rendering.shown.overlay_part import OverlayPart, Placed, along
-from ...physics.rendering.shown.overlays import Overlays, Show
+from ...physics.rendering.shown.overlays import OverlayPart, Overlays, Placed, Show, along
 from .debug import DebugObject
 
 _SLICES = 8

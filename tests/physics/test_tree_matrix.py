@@ -8,7 +8,7 @@ import tumble
 from tumble.physics.base.fields import Field, FieldView, flat_array
 from tumble.physics.machine.taichi_thread import in_taichis_thread
 from tumble.physics.mechanics.dynamics.tree_matrix import factor, lay_out, multiply, solve
-from tumble.physics.model.state.pattern import Pattern
+from tumble.physics.model.state.views import Pattern
 
 from ..cases import cases
 

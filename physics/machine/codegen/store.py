@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..trust import other_owner, others_may_write
+from ..disk import other_owner, others_may_write
 
 VARIABLE = "TUMBLE_CACHE"
 """Environment variable that names the folder; 0 switches the cache off."""

@@ -13,7 +13,6 @@ import taichi as ti
 from ...base.hooks import CONTACTS_AGAIN, PAIR_MASK
 from ...base.math import func
 from ...base.stage import stage
-from .broad.listed_pairs import end_of_pairs, first_pair, geoms_of
 from .broad.static_contacts import HITS, STAGED, take_static
 from .broad.static_grid import find_static
 from .broad.static_grid_model import GROUPS as BY_GRID
@@ -28,7 +27,7 @@ from .convex.convex import convex_convex
 from .distance_fields.sdf_contacts import field_solid, hfield_field, plane_field
 from .ground.terrain import hfield_solid, list_near_ground
 from .pair_table import PAIR_TABLE
-from .work_list import LISTED_PAIRS, append_points, clear_list, list_near
+from .work_list import LISTED_PAIRS, append_points, clear_list, end_of_pairs, first_pair, geoms_of, list_near
 
 SEARCH = "ccd_frame ccd_point ccd_on1 ccd_normal ccd_height ccd_mark* ccd_corners ccd_seen ccd_edge"
 """The fields of GJK and EPA alone (`convex.seek`)."""

@@ -4,7 +4,7 @@ A mid phase lists every pair that is near in some lane, with a mask of the lanes
 in all lanes, or, if it has branches, in one lane after the other (`lane_by_lane`). It stores its contacts in points,
 which each lane may have or not. After each pair its points are appended to the contact list: the first point of each
 lane to one slot, then the second points. So the contacts of an environment are in the order of (pair, point), and do
-not depend on its neighbours.
+not depend on its neighbours. A row of the table has the pairs of the model's list, or those that a sweep found.
 
 A terrain of hundreds of boxes has thousands of pairs with the geoms of a robot. They stand side by side in the list of
 pairs, those of one static geom after those of another, `model.pair_run` says how many they are, and all of them are
@@ -15,7 +15,7 @@ import taichi as ti
 
 from ...base.math import Vec3, func
 from ...base.math.lanes import in_lanes_of
-from .broad.listed_pairs import geoms_of
+from .broad.broad_phase import WITH_GROUND
 from .contact_point import ContactPoint
 from .contacts import append, looked_at
 from .poses import bounds_meet, boxes_meet, seen_from_root, sphere_around
@@ -145,3 +145,35 @@ def pairs_apart(model, work, p: ti.i32, low, high):
             if not work.lanes.any(work.lanes.mask(near)):
                 count = model.pair_run[p]
     return count
+
+
+@func
+def first_pair(model, work, row):
+    """Return the number of the first pair of a table row; pairs found by a sweep are numbered after listed ones."""
+    first = model.pair_start[row]
+    if ti.static(model.has.sweep and not WITH_GROUND[row]):
+        first = model.npair + work.listed_start[row]
+    return first
+
+
+@func
+def end_of_pairs(model, work, row):
+    """Return the number after the last pair of a table row."""
+    end = model.pair_start[row + 1]
+    if ti.static(model.has.sweep and not WITH_GROUND[row]):
+        end = model.npair + work.listed_start[row + 1]
+    return end
+
+
+@func
+def geoms_of(model, work, p: ti.i32):
+    """Return both geoms of pair p."""
+    g1, g2 = 0, 0
+    if ti.static(model.has.sweep):
+        if p < model.npair:
+            g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+        else:
+            g1, g2 = work.listed_geom1[p - model.npair], work.listed_geom2[p - model.npair]
+    else:
+        g1, g2 = model.pair_geom1[p], model.pair_geom2[p]
+    return g1, g2

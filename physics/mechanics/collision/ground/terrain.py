@@ -18,7 +18,6 @@ from ....base.math import Vec3, func
 from ....base.math.lanes import in_each_lane
 from ....base.shapes import CURVED, HALF_CORES, ROUNDED
 from ....base.shapes.by_kind import by_kind, is_one_of
-from ..broad.listed_pairs import geoms_of
 from ..candidates import CLOSE, clear_candidates, reduce_candidates
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
@@ -30,7 +29,7 @@ from ..convex.support import core_radius
 from ..explicit_pairs import detection_distance
 from ..pair_table import PRISMS
 from ..poses import geom_axes, root_of, seen_from_root
-from ..work_list import lane_by_lane, list_pair, put_point
+from ..work_list import geoms_of, lane_by_lane, list_pair, put_point
 from .ground_cells import ground_under, highest_below, vertex
 from .round_on_ground import axis_on_ridges, ball
 from .solid_on_ground import corners_on_ground, curve_on_ground, piece_limits, solid_on_ridges
