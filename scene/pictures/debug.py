@@ -1,7 +1,7 @@
 """Lines, arrows, frames, spheres and boxes that are drawn into the pictures of a scene's cameras, and touch nothing.
 
-All are capsules (a sphere is one without a length) but for solid boxes. A camera's rays meet them where nothing of the
-scene is nearer; they are laid over the picture with their opacity.
+All are capsules (a sphere is one without a length) but for solid boxes. Pictures have them as overlays, in colours
+alone: depth, segmentation and normals are those of the scene.
 """
 
 from dataclasses import dataclass

@@ -108,7 +108,7 @@ def test_a_point_is_drawn_where_the_camera_matrices_have_it(scene, camera):
 
 
 def test_what_is_drawn_is_hidden_by_what_is_nearer_and_can_be_taken_away(scene, camera):
-    plain = camera.render()[0]
+    plain, depth, *_ = camera.render(depth=True)
     hidden = scene.draw_debug_sphere(PLACE, RADIUS / 2, GREEN)
     assert torch.equal(camera.render()[0], plain)
     scene.clear_debug_object(hidden)
@@ -125,6 +125,7 @@ def test_what_is_drawn_is_hidden_by_what_is_nearer_and_can_be_taken_away(scene, 
         scene.contents.drawn[:] = [drawn]
         red, green, _ = camera.render()[0][0, 24, 32].tolist()
         assert green > 120 and red < 80, drawn
+    assert torch.equal(camera.render(depth=True)[1], depth)  # in colours alone
     with pytest.raises(ValueError, match="is not drawn, or was taken away"):
         scene.clear_debug_object(hidden)
 
@@ -183,6 +184,11 @@ def test_environments_stand_side_by_side_with_frames_and_contacts():
     assert np.ptp(columns) == pytest.approx((2.0 + 2 * RADIUS) * per_metre, abs=2.0)  # from the first to the last
     middle = np.abs(np.arange(65) + 0.5 - 32.5) < 0.5 * per_metre
     assert np.flatnonzero(balls.any(axis=0) & middle).mean() == pytest.approx(32.0, abs=0.6)
+    scene.draw_debug_sphere(beside(0, 0, 0.6), 0.1, GREEN)
+    drawn = np.flatnonzero((camera.render()[0] != rgb).any(axis=(0, 2)))
+    assert np.ptp(drawn) == pytest.approx(0.2 * per_metre, abs=2.0)  # once, and not in each environment's place
+    assert drawn.mean() == pytest.approx(32.0, abs=0.6)
+    scene.clear_debug_objects()
     blue = rgb[..., 2].astype(int) - rgb[..., :2].max(axis=-1)
     assert (blue > 60).any() and not balls[blue > 60].any()  # the axes z, which stand out of the balls
     ball.set_pos(torch.tensor([0.5, -0.25, RADIUS - 0.001]).repeat(3, 1))
