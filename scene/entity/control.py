@@ -121,10 +121,6 @@ class EntityControl:
         )
         return world.out(lower), world.out(upper)
 
-    def get_dofs_act_gain(self, dofs_idx_local: Indices = None, envs_idx: Indices = None) -> torch.Tensor:
-        """Return the gain of a servo for positions, which is kp, (n, k) N/m or N m/rad."""
-        return self.get_dofs_kp(dofs_idx_local, envs_idx)
-
     def get_dofs_act_bias(
         self, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

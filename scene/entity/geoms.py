@@ -180,10 +180,7 @@ class RigidGeom(EntityPart, WithFriction):
         """Its surface in its own frame: `get_trimesh`."""
         return self.get_trimesh()
 
-    @property
-    def mesh(self) -> Trimesh:
-        """Its surface in its own frame: `get_trimesh`."""
-        return self.get_trimesh()
+    mesh = trimesh
 
     def get_trimesh(self) -> Trimesh:
         """Return its surface in its own frame, m: that which touches; round shapes as fine triangles.

@@ -276,10 +276,6 @@ class RigidJoint(EntityPart):
     def _mj(self) -> mujoco.MjModel:
         return self.index.world.model.mj
 
-    def get_pos(self, envs_idx: Indices = None) -> torch.Tensor:
-        """Return where it is in the world, (n, 3) m: its anchor."""
-        return self.get_anchor_pos(envs_idx)
-
     def get_quat(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the orientation of its link, (n, 4), w first."""
         return self.link.get_quat(envs_idx)
@@ -291,6 +287,8 @@ class RigidJoint(EntityPart):
             *(world.model.mj, self.idx), lambda name: world.get(name, envs), lambda name: world.parameter(name, envs)
         )
         return world.out(found)
+
+    get_pos = get_anchor_pos
 
     def get_anchor_axis(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""
