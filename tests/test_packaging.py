@@ -139,9 +139,9 @@ def test_no_file_of_the_package_or_of_what_is_installed_is_a_users(tmp_path):
     root = Path(tumble.__file__).parent
     paths = [Path(module.__file__) for module in (pytest, tomllib, typer)]
     paths += [root / name for name in FILES if name.endswith(".py")]
-    paths += [path for room in root.glob("*/__init__.py") for path in room.parent.glob("*.py")]
+    paths += [path for room in root.glob("*/__init__.py") for path in room.parent.rglob("*.py")]
     users = {path for path in paths if task_errors.is_users(str(path))}
-    assert {path.parent.name for path in users} <= {"tests"} and len(paths) > 200
+    assert {path.relative_to(root).parts[0] for path in users} <= {"tests"} and len(paths) > 200
     assert task_errors.is_users(str(tmp_path / "task.py"))
 
 
