@@ -1,4 +1,4 @@
-"""Say what pyproject.toml cannot: the top-level folders are the rooms of one package, tumble.
+"""Settings that pyproject.toml cannot hold: the top-level folders are the rooms of one package, tumble.
 
 An editable install, `pip install -e .`, is a path to `.editable`, where the link `tumble` leads back here. Editors and
 type checkers follow that; setuptools' own way for such a layout is code, which they do not run.

@@ -19,7 +19,7 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
         beside: folders in which a name is looked for, before the packaged ones.
 
     Raises:
-        FileNotFoundError: no such file; the message says where it was looked for, and lists the packaged ones.
+        FileNotFoundError: no such file; the message has the searched folders, and lists the packaged ones.
     """
     text = str(file)
     elsewhere = text.startswith((".", "/", "~")) or Path(text).is_absolute()
@@ -29,7 +29,7 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
         folders = dict.fromkeys(str(path.parent) for path in paths)
         where = paths[0] if elsewhere else f"{text} in {' or '.join(folders)}"
         raise FileNotFoundError(
-            f"no model file {where}. Packaged models: {', '.join(names())}; for a file of your own give a path that "
+            f"no model file {where}. Packaged models: {', '.join(names())}; for another file give a path that "
             "starts with '/', './' or '~', or put it beside the module of your task."
         )
     return found

@@ -13,7 +13,7 @@
 | `start_cpu`, `start_models` | CPU seconds up to the first step of a solver, against another version of Tumble |
 | `lanes`, `operations`, `smooth` | the vocabulary of lanes against one lane and numpy; kinematics to solve |
 | `stages` | a physics step stage by stage (`tumble bench profile`) |
-| `inside` | what the benchmarks need of the engine's inside, in one place |
+| `inside` | the internals of the engine that benchmarks use, in one place |
 
 Every comparison runs both sides in the same process, taking turns; a figure is the median over rounds. Nothing else
 may run on the machine meanwhile.

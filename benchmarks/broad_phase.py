@@ -1,7 +1,7 @@
 """The time to find near geoms as a function of their number: by the list of all pairs, by the sweep, and in MuJoCo.
 
-Spheres drift slowly side by side and do not touch, so what a step takes beyond one with contacts switched off is what
-it takes to find that out. Every environment has positions and velocities of its own.
+Spheres drift slowly side by side and do not touch, so the extra time of a step over one with contacts switched off is
+the time of collision detection. Every environment has different positions and velocities.
 """
 
 import time
@@ -40,7 +40,7 @@ def run(geoms: Sequence[int], num_envs: int, steps: int, rounds: int) -> Benchma
     init(precision="32", threads=1)
     title = (
         f"Collision detection: us a step and environment, {num_envs} environments, one thread, float32 against "
-        "MuJoCo's float64; medians of steps less medians of those with contacts switched off"
+        "MuJoCo's float64; medians of steps less medians with contacts switched off"
     )
     result = BenchmarkResult([Table(title, COLUMNS)])
     for count in geoms:
@@ -69,7 +69,7 @@ def compare(count: int, num_envs: int, steps: int, rounds: int) -> dict[str, Any
     own = {name: _beyond(samples[name], samples["without"]) * per_step for name in names}
     theirs = _beyond(samples[f"MuJoCo {SWEEP}"], samples["MuJoCo without"]) * per_step
     if solvers[SWEEP].contacts.mask.any():
-        raise RuntimeError(f"{count} spheres touch each other: what they take is not collision detection alone")
+        raise RuntimeError(f"{count} spheres touch each other: their time is not only collision detection")
     return {
         "geoms": count,
         "list us": own.get(LIST),
@@ -83,7 +83,7 @@ def compare(count: int, num_envs: int, steps: int, rounds: int) -> dict[str, Any
 
 
 def _beyond(sample: Sample, rest: Sample) -> float:
-    """Seconds less those of the rest of a step, and more than nothing."""
+    """Seconds less the seconds of the rest of a step, and more than nothing."""
     return max(sample.median - rest.median, 1e-9)
 
 

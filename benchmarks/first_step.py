@@ -22,7 +22,7 @@ def main(task: str, num_envs: int, since: float, driver: str) -> dict[str, float
 
     import gymnasium
 
-    from ..envs.gym import vector_env  # noqa: F401  # torch, Taichi, MuJoCo: what making an environment imports
+    from ..envs.gym import vector_env  # noqa: F401  # torch, Taichi, MuJoCo: the imports of making an environment
 
     mark("imports")
     if driver != "cpu":

@@ -42,17 +42,17 @@ NUMBERS = (
     *("0", "-0", "1", "-1", "2", "3", "0.5", "-0.5", "90", "-1e-3", "1e-3", "1e-9", "1e-40", "1e-300"),
     *("1e3", "1e6", "1e9", "1e10", "-1e10", "1e20", "1e38", "1e39", "-1e39", "1e300", "1e400", "nan", "inf", "-inf"),
 )
-"""Numbers that take the place of one in XML."""
+"""Numbers that replace one in XML."""
 VALUES = (
     *("", "999999999999", "0x10", "1 2", "1 2 3", "0 0 0", "1 0 0 0", "true", "auto", "none", "mesh", "free", "box"),
     *("a/b", "../..", "/dev/zero", "\u00e9", "&lt;b&gt;", *NUMBERS),
 )
-"""Words that take the place of an attribute or a number."""
+"""Words that replace an attribute or a number."""
 REPLACEMENTS: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 10**30, 1e300, -1e300, 0.5, -0.5, 1e-300, float("nan"), float("inf")),
     *("x", "", "/dev/zero", "box", "../..", [], [[]], [1e300] * 3, [0.5, 0.5, 0.5], {}, {"a": 1}),
 )
-"""Values that take the place of one in JSON."""
+"""Values that replace one in JSON."""
 
 
 class FuzzedReader(NamedTuple):
@@ -131,7 +131,7 @@ def _outcomes(kind: str, seed: int, first: int, end: int) -> Iterator[str]:
 
 
 def _answers(process: "subprocess.Popen[bytes]") -> Iterator[str]:
-    """Yield what a process answers, until it ends or is silent for too long."""
+    """Yield the answers of a process, until it ends or is silent for too long."""
     assert process.stdout is not None
     patience = BEGINNING
     while select.select([process.stdout], [], [], patience)[0]:
@@ -151,7 +151,7 @@ def main() -> None:
     module, kind, *numbers = sys.argv[1:]
     seed, first, end = map(int, numbers)
     with os.fdopen(os.dup(1), "w") as answers:
-        os.dup2(2, 1)  # what libraries print is no answer
+        os.dup2(2, 1)  # output of libraries is no answer
         warnings.simplefilter("ignore")
         reader = importlib.import_module(module).READERS[kind]()
         for item in reader.inputs:
@@ -225,7 +225,7 @@ def damaged_json(value: Any, chance: random.Random) -> Any:
 
 
 def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each container in what JSON holds, with each of its keys."""
+    """Yield each container in a JSON value, with each of its keys."""
     for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield value, key
         yield from _entries(value[key])
@@ -274,7 +274,7 @@ def _urdf() -> FuzzedReader:
 
 
 def _mesh() -> FuzzedReader:
-    """Return what reads a mesh that a model names."""
+    """Return the reader of a mesh that a model names."""
     import trimesh
 
     from ..physics import Model
@@ -299,7 +299,7 @@ def _mesh() -> FuzzedReader:
 
 
 def _scene() -> FuzzedReader:
-    """Return what reads the description of a scene."""
+    """Return the reader of the description of a scene."""
     from .. import scene as gs
 
     gs.init(precision="32")

@@ -1,4 +1,4 @@
-"""The reader of damaged run folders for `tumble bench fuzz`: what the commands of runs do."""
+"""The reader of damaged run folders for `tumble bench fuzz`: the commands of runs."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""A GPU: physics and environment steps a second over batch sizes, starts, memory, learning, and MuJoCo Warp beside it.
+"""A GPU: physics and environment steps a second over batch sizes, starts, memory, learning, and MuJoCo Warp.
 
 Time on a GPU is precious, so nothing that fails stops the rest: every part is a child process with a time limit, an
 error becomes a row that has its text, and the result is handed out after every part. With `--device cpu` the same
@@ -19,7 +19,7 @@ from .results import BenchmarkResult, Table, Unavailable
 from .start import start
 
 DRIVERS_CACHE = "CUDA_CACHE_PATH"
-"""Environment variable by which CUDA's driver is told where its own cache of kernels lies."""
+"""Environment variable with the folder of the CUDA driver's cache of kernels."""
 START_BATCH = 4096
 LONGEST, LONGEST_LEARNING = 150.0, 90.0
 """Seconds that a process may take: one that hangs leaves time to the others."""
@@ -42,7 +42,7 @@ TABLES = {
     ),
     "physics": Table(
         "Physics steps, implicitfast + Newton, float32, from states after random controls; `us` is a step of the whole "
-        "batch, `host us` what the host takes to launch it",
+        "batch, `host us` the host's time to launch it",
         {
             "task": "",
             "environments": ",d",
@@ -83,7 +83,7 @@ def run(
         rounds: of which medians are taken.
         device: "cuda", or "cpu" for the same programs in columns on the processor.
         parts: names of `TABLES`, taken in its order.
-        limit: seconds after which nothing more begins; what was left out has a row that says so.
+        limit: seconds after which nothing more begins; a row lists the parts that were left out.
 
     Raises:
         Unavailable: torch finds no GPU.
@@ -119,10 +119,10 @@ def _caches(folder: Path) -> dict[str, str]:
 
 
 class _Measure:
-    """The parts, each in processes of its own; a part's rows come in portions, after each of which may be saved.
+    """The parts, each in separate processes; a part's rows come in portions, after each of which may be saved.
 
     Args:
-        steps, rounds, device: those of `run`.
+        steps, rounds, device: as in `run`.
         until: when nothing more shall begin, in seconds of `time.monotonic`.
         cache: variables that name the caches of kernels that all parts but the starts share.
         folder: for files.
@@ -147,7 +147,7 @@ class _Measure:
             yield from (self._over_batches(part, task, batches) for task in models)
 
     def _over_batches(self, part: str, task: str, batches: Sequence[int]) -> list[dict[str, Any]]:
-        """A child process for all batches; where it ends early, a row with its error, and another for those left."""
+        """A child process for all batches; if it ends early, a row with its error, and one for the remaining ones."""
         rows: list[dict[str, Any]] = []
         left, in_vain = list(batches), 0
         while left and in_vain < HOPELESS:

@@ -41,7 +41,7 @@ Row = dict[str, Any]
 
 
 def row_of(job: Job, num_envs: int, measure: Any) -> Row:
-    """Return the row of a batch, with its memory; or one that says that there is not enough of it."""
+    """Return the row of a batch, with its memory; or a row that says that memory is too small."""
     forget_peak(job.device)
     head = {"task": job.task, "environments": num_envs}
     try:
@@ -51,7 +51,7 @@ def row_of(job: Job, num_envs: int, measure: Any) -> Row:
 
 
 def rates(name: str, found: list[TimedSteps], num_envs: int, steps: int) -> Row:
-    """Return steps a second in sum over the batch, microseconds of a batch's step, and those of the host in it."""
+    """Return steps a second in sum over the batch, microseconds of a batch's step, and the host's share of them."""
     seconds, count = [one.seconds for one in found], num_envs * steps
     middle = median(seconds)
     rates = {"steps/s": count / middle, "low": count / max(seconds), "high": count / min(seconds)}

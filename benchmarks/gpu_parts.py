@@ -3,7 +3,7 @@
     python -m tumble.benchmarks.gpu_parts '{"part": "physics", "task": "Ant", "batches": [1, 64], ...}'
 
 A batch without memory is a row that says so; every other error ends the process, and `gpu` begins another for the
-batches that are left: after an error a GPU's context is of no use.
+remaining batches: after an error a GPU's context is of no use.
 """
 
 import json
@@ -21,7 +21,7 @@ from .gpu_peer import peer
 from .models import load
 
 SCATTERED = 1024
-"""So many environments go their own ways, for SCATTER_STEPS; larger batches have their states several times."""
+"""So many environments take different actions, for SCATTER_STEPS; larger batches have their states several times."""
 WARM_UP_STEPS, WARM_UP_SECONDS = 100, 3.0
 """Environment steps before the timed ones, that episodes spread out; fewer where they take longer than so."""
 

@@ -1,4 +1,4 @@
-"""MuJoCo Warp on the same GPU and model as Tumble, where it is installed; else its published rate, called that."""
+"""MuJoCo Warp on the same GPU and model as Tumble, if it is installed; else its published rate, called that."""
 
 import importlib.util
 from collections.abc import Callable, Iterator

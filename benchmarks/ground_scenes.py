@@ -1,6 +1,6 @@
 """Scenes on uneven ground: a quadruped of primitives and a humanoid on a rough field, each environment elsewhere.
 
-Masses, lengths and ranges of the quadruped are those that Unitree publishes of the Go2 (its URDF).
+Masses, lengths and ranges of the quadruped are Unitree's published values for the Go2 (its URDF).
 """
 
 import mujoco
@@ -87,7 +87,7 @@ def humanoid_on_ground(cells: int) -> mujoco.MjSpec:
 
 
 def scatter_over_ground(solver: RigidSolver, steps: int) -> None:
-    """Start every environment at another place of the field, and bring it to where its own random actions lead."""
+    """Start every environment at another place of the field, and let random actions scatter them."""
     mj, rng = solver.model.mj, np.random.default_rng(0)
     wide = mj.hfield_size[0, 0] - MARGIN
     qpos = np.tile(mj.qpos0, (solver.num_envs, 1))

@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 
 def add(folder: Path, record: Mapping[str, Any]) -> list[str]:
-    """Append a record's rows to the history of a folder, if it has one; return warnings of what became slower."""
+    """Append a record's rows to the history of a folder, if it has one; return warnings of slower results."""
     path = folder / FILE
     if not path.exists():
         return []
@@ -59,7 +59,7 @@ def add(folder: Path, record: Mapping[str, Any]) -> list[str]:
 
 
 def rows(record: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the rows of a record, which is what `tumble bench --json` writes."""
+    """Return the rows of a record, as `tumble bench --json` writes it."""
     machine, (_, _, benchmark, *options) = record["machine"], record["command"].split()
     head = {
         "date": record["date"],
@@ -114,7 +114,7 @@ def changes(entries: Iterable[Mapping[str, str]]) -> list[Change]:
 
 
 def series(row: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what two rows have in common that may be compared."""
+    """Return the fields that two comparable rows have in common."""
     names = ("benchmark", "quantity", "case", "machine")
     return *(row[name] for name in names), CHOICES.sub("", f"{row['options']} ")
 

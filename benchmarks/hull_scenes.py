@@ -8,7 +8,7 @@ HINGE = mujoco.mjtJoint.mjJNT_HINGE
 CORNERS = (20, 30, 45, 60)
 """Numbers of corners of the hulls in the bin, which are points of an ellipsoid."""
 ARM = ((0.333, 2), (0.316, 1), (0.2, 2), (0.384, 1), (0.2, 2), (0.2, 1), (0.15, 2))
-"""Lengths of the arm's links in metres, and the axes that their hinges turn about; those of a common research arm."""
+"""Lengths of the arm's links in metres, and the axes that their hinges turn about, as of a common research arm."""
 READY = (0.0, 0.5, 0.0, 1.6, 0.0, 0.9, 0.0)
 """rad: the hand stands behind the cube."""
 LEG = ((0, 0.0, 0.0), (1, 0.08, 0.7), (1, -0.2, -1.4))

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def use_workers(solver: RigidSolver, workers: int) -> None:
-    """Let a solver work with as many threads, at most those of `tumble.init`.
+    """Set the number of threads that a solver uses, at most that of `tumble.init`.
 
     A kernel with one worker keeps one core busy, as it does under `init(threads=1)`; so one thread and two can take
     turns in one process.
@@ -61,11 +61,11 @@ class Parts(NamedTuple):
     lanes: Lanes
     features: Features
     scratch: Scratch
-    room: GrowingCapacity  # what the solver has of it
+    room: GrowingCapacity  # the solver's
     ints: torch.Tensor  # the model's integers, header first
     reals: torch.Tensor  # its real numbers
-    precise: torch.Tensor  # those in double precision
-    memory: torch.Tensor  # (tiles, rows, lanes), what the solver keeps between steps
+    precise: torch.Tensor  # the same in double precision
+    memory: torch.Tensor  # (tiles, rows, lanes), the solver's memory between steps
     counters: torch.Tensor  # (tiles, integers, lanes) int32
     call: torch.Tensor  # the arguments of a call, see `settings.Setting`
 
@@ -90,7 +90,7 @@ class Fields(NamedTuple):
 
 
 def make_scratch(lanes: Lanes, rows: int, index_rows: int) -> Fields:
-    """Fields of so many rows; Taichi frees them when it is started anew."""
+    """Fields of so many rows; Taichi frees them when it is restarted."""
     kinds = (lanes.width, f"float{64 if lanes.double else 32}", rows), (1, "int32", index_rows)
     return Fields(*(in_taichis_thread(place, *kind)[0] for kind in kinds))
 
@@ -105,7 +105,7 @@ def kernel_of(parts: Parts, make: Callable[[Parts], Any]) -> TaichiKernel:
 
 
 def launcher(kernel: TaichiKernel, parts: Parts, *arguments: torch.Tensor) -> BoundKernel:
-    """The kernel bound to its arguments, as the solver binds its own."""
+    """The kernel bound to its arguments, as the solver binds its kernel."""
     return BoundTiles(kernel, arguments, parts.room, parts.call, torch.zeros(1, dtype=torch.int32))
 
 

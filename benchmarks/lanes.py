@@ -131,7 +131,7 @@ class Words:
         return lambda: clock(lambda: self._kernel(number, passes))
 
     def check(self, number: int, expected: np.ndarray) -> None:
-        """Compare what the operation leaves with numpy's result (components, environments).
+        """Compare the results of the operation with numpy's (components, environments).
 
         Raises:
             AssertionError: they differ by more than rounding.

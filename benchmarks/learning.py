@@ -1,7 +1,7 @@
 """Environment steps a second inside a training loop: Tumble's beside Stable-Baselines3's own vector environments.
 
-Every side is the packaged PPO with the same network, rows of an iteration and minibatches, in processes of its own that
-take turns. Only the environments differ, and the learner where a row says so.
+Every side is the packaged PPO with the same network, rows of an iteration and minibatches, in separate processes that
+take turns. Only the environments differ, and the learner if a row says so.
 """
 
 import json
@@ -42,7 +42,7 @@ SIDES = (
     Side("Gymnasium in DummyVecEnv", "dummy", "sb3", 64),
     Side("Gymnasium in SubprocVecEnv", "subproc", "sb3", 8),
 )
-"""The first is what `tumble train` does. More than a few processes on two cores are slower, so the last has 8."""
+"""The first equals `tumble train`. More than a few processes on two cores are slower, so the last has 8."""
 
 
 def run(models: Sequence[str], rounds: int, threads: int) -> BenchmarkResult:

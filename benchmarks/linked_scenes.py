@@ -1,6 +1,6 @@
 """Scenes whose parts are linked by more than joints: a hand of tendons, a biped of closed legs, a welded gripper.
 
-In the reference pose all body frames of the biped and of the arm stand upright, so that points are told in the world's
+In the reference pose all body frames of the biped and of the arm stand upright, so that points are given in the world's
 frame; hinges are at 0 there.
 """
 
@@ -100,7 +100,7 @@ def _finger(
 ) -> None:
     """Three bones, whose hinges are at `angles` about -y in the reference pose, and their tendons.
 
-    `inside` is 1 where the bones' z axes look to what the finger holds, else -1.
+    `inside` is 1 if the bones' z axes point to the object that the finger holds, else -1.
     """
     flexor, extensor, coupling = (spec.add_tendon(name=f"{name}_{kind}") for kind in ("flexor", "extensor", "coupling"))
     loop = LOOP * inside * UP
@@ -113,7 +113,7 @@ def _finger(
         part = f"{name}{k}"
         body = _bone(body, part, pos, length, angle, inside)
         body.geoms[0].condim = 4 if k == 2 else 3  # finger tips
-        body.add_geom(  # what the extensor runs over
+        body.add_geom(  # the extensor runs over it
             name=f"{part}_pulley",
             type=SPHERE if k == 1 else CYLINDER,
             size=[0.009, 0.004, 0],
@@ -163,7 +163,7 @@ def biped(timestep: float) -> mujoco.MjSpec:
     _capsule(trunk, 0.09, -0.08 * SIDE + 0.1 * UP + 0.04 * AHEAD, 0.08 * SIDE + 0.1 * UP + 0.04 * AHEAD, 10)
     for name, side in (("left", 1), ("right", -1)):
         _leg(spec, trunk, name, side)
-    for geom in spec.geoms:  # all of them touch the floor alone
+    for geom in spec.geoms:  # all of them touch only the floor
         floor = geom.type == PLANE
         geom.contype, geom.conaffinity = int(floor), int(not floor)
     return spec
@@ -240,7 +240,7 @@ def gripper_arm(timestep: float) -> mujoco.MjSpec:
 
 
 def _gripper(spec: mujoco.MjSpec, pos: np.ndarray) -> None:
-    """A body of its own with two sliding fingers, one of which is driven, and a box of 4 cm between them."""
+    """Add a body with two sliding fingers, one of which is driven, and a box of 4 cm between them."""
     gripper = spec.worldbody.add_body(name="gripper", pos=pos)
     gripper.add_freejoint()
     gripper.add_geom(type=BOX, size=[0.02, 0.06, 0.02], pos=-0.02 * UP, mass=0.4)

@@ -24,7 +24,7 @@ GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 UNTOLD = 10.0
-"""Seconds after which a benchmark is told to be at work."""
+"""Seconds after which a benchmark is reported to be at work."""
 COMPARED = ("Ant", "HalfCheetah", "Humanoid", "Hopper")
 SCENES = (
     *(
@@ -146,7 +146,7 @@ BENCHMARKS = {
         {"num_envs": 64, "steps": 50, "rounds": 5},
     ),
     "profile": Benchmark(
-        "where the time of a physics step goes",
+        "a physics step, stage by stage",
         "stages",
         {"models": COMPARED, "num_envs": 1024, "rounds": 5},
     ),
@@ -177,12 +177,12 @@ BENCHMARKS = {
         {"models": OF_SOLVERS, "num_envs": 64, "steps": 20, "rounds": 5},
     ),
     "soak": Benchmark(
-        "a long run under controls that jump from end to end: what breaks or grows (Linux)",
+        "a long run under controls that jump from end to end: whether something breaks or grows (Linux)",
         "soak",
         {"models": SOAKED, "num_envs": 256, "env_steps": 2_000_000, "threads": 1},
     ),
     "fuzz": Benchmark(
-        "damaged models, meshes, scenes and run folders: what crashes, hangs, or fails in a way that is not documented",
+        "damaged models, meshes, scenes and run folders: crashes, hangs, and undocumented failures",
         "fuzz",
         {"kinds": ("mjcf", "urdf", "mesh", "scene", "run"), "cases": 300, "runs": 100, "first": 0, "seed": 0},
     ),
@@ -206,7 +206,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
     "num_envs": {"type": int, "help": "environments in a batch"},
     "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
-    "kinds": {"nargs": "+", "help": "what is damaged"},
+    "kinds": {"nargs": "+", "help": "the kinds of files to damage"},
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},
@@ -221,7 +221,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "widths": {"type": int, "nargs": "+", "help": "lanes"},
     "precisions": {"nargs": "+", "choices": ("32", "64"), "help": "bits of a number"},
     "device": {"choices": ("cuda", "cpu"), "help": "cpu: the GPU driver on the processor, to try the benchmark out"},
-    "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "what to measure"},
+    "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "the parts to measure"},
     "mitsuba": {"help": "a Python that has mitsuba, if this one has not"},
     "before": {"help": "folder of a checkout of another version of Tumble, to take turns with"},
     "limit": {"type": float, "help": "seconds after which nothing more begins"},
@@ -229,7 +229,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def main(args: list[str]) -> int:
-    """Run what the arguments say; prints tables, and help where there is nothing to run. Returns the exit code."""
+    """Run the command of the arguments; prints tables, and help if there is nothing to run. Returns the exit code."""
     parser = make_parser()
     if not args:
         parser.print_help()
@@ -240,7 +240,7 @@ def main(args: list[str]) -> int:
         return run_all(path, options["only"], options["rounds"])
     if name == "history":
         return show_history(**options)
-    with importing(f"what {name} measures"):
+    with importing(f"the benchmark {name}"):
         module = importlib.import_module(f".{BENCHMARKS[name].module}", __package__)
     before = conditions(args_without_path(args))
     busy = before["machine"]["busy before"]
@@ -263,7 +263,7 @@ def main(args: list[str]) -> int:
 
 
 def _results(found: BenchmarkResult | Iterator[BenchmarkResult]) -> Iterator[BenchmarkResult]:
-    """A benchmark's result; from one that takes long, what it has so far, again and again."""
+    """A benchmark's result; from one that takes long, its result so far, again and again."""
     if isinstance(found, BenchmarkResult):
         yield found
     else:
@@ -283,7 +283,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these but soak, fuzz and gpu, each in a process of its own")
+    every = commands.add_parser("all", help="all of these but soak, fuzz and gpu, each in a separate process")
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)

@@ -1,4 +1,4 @@
-"""A task with an observer, randomization, a difficulty, rays and sensors: what Python adds to a vector step."""
+"""A task with an observer, randomization, a difficulty, rays and sensors: Python's time in a vector step."""
 
 import time
 from collections.abc import Callable
@@ -103,7 +103,7 @@ class Hop(Task):
         return start._replace(memory={**start.memory, **difficulty})
 
     def measured(self, state: TaskState) -> dict[str, Array]:
-        """Return what is observed, by name."""
+        """Return the observed quantities, by name."""
         return {
             "sensors": state.fields["sensordata"],
             "angles": state.qpos[:, 2:],

@@ -1,4 +1,4 @@
-"""The Cornell box of `path_box.py` in mitsuba 3, by itself: reference pictures and speed. It needs mitsuba alone.
+"""The Cornell box of `path_box.py` in mitsuba 3: reference pictures and speed. It needs only mitsuba.
 
 python benchmarks/mitsuba_box.py speed
 python benchmarks/mitsuba_box.py reference tests/physics/rendering/path/mitsuba_box.json

@@ -32,7 +32,7 @@ def random_controls(model: Model, num_envs: int, steps: int, seed: int) -> torch
 
 
 def scatter(solver: RigidSolver, steps: int = RANDOM_STEPS) -> None:
-    """Bring every environment from the reference state to where its own random actions lead."""
+    """Move every environment from the reference state by random actions."""
     solver.reset()
     for control in random_controls(solver.model, solver.num_envs, steps, seed=0):
         solver.ctrl = control

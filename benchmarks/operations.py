@@ -1,4 +1,4 @@
-"""The vocabulary of lanes, a few words of it: the same operation in lanes and in numpy, each with its own formulas.
+"""The vocabulary of lanes, a few words of it: the same operation in lanes and in numpy, each with separate formulas.
 
 In lanes an operand is an item of a field and tile t holds environments t W ... t W + W - 1; in numpy it is an array
 (components, environments).

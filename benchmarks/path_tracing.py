@@ -111,14 +111,14 @@ def _tracer(name: str, model: Any) -> Any:
 
 
 def _mitsuba_command(python: str | None) -> list[str] | None:
-    """Return the command of the program for mitsuba, in a named Python or this one; None if there is none."""
+    """Return the command of the program for mitsuba, in a named Python or this one; None if it cannot be run."""
     if python is not None:
         return [python, str(Path(__file__).with_name("mitsuba_box.py")), "speed"]
     return module_command(f"{__package__}.mitsuba_box", "speed") if importlib.util.find_spec("mitsuba") else None
 
 
 def _of_mitsuba(command: list[str] | None) -> float | None:
-    """Return million paths for a second of one core in mitsuba's box, in a process of its own; None without it."""
+    """Return million paths for a second of one core in mitsuba's box, in a separate process; None without it."""
     if command is None:
         return None
     done = subprocess.run(command, capture_output=True, text=True, check=True)

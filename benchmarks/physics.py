@@ -56,7 +56,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
 
 
 def new_result(num_envs: int, threads: int, history: str) -> BenchmarkResult:
-    """Tables of speeds and of work, without rows yet; `history` says what lies before the states that are compared."""
+    """Tables of speeds and of work, without rows yet; `history` describes how the compared states came about."""
     speed = Table(
         f"Physics steps, {num_envs} environments, implicitfast + Newton, tolerance 1e-6, Tumble in float32 and MuJoCo "
         f"in float64, from the states after {history}; one thread each, then {threads}",
@@ -166,7 +166,7 @@ def step_by_step(solver: RigidSolver, controls: torch.Tensor) -> None:
 class MujocoSide:
     """One `rollout` from full physics states (num_envs, nstate) under controls (num_envs, steps, nu).
 
-    Everything is allocated and checked beforehand, so that C code alone is timed.
+    Everything is allocated and checked beforehand, so that only C code is timed.
 
     Attributes:
         state: where it went, (num_envs, steps, nstate).

@@ -1,7 +1,7 @@
 """Pictures a second: colour and depth beside `mujoco.Renderer`, depth and geoms beside `mj_multiRay`.
 
 All sides draw the same poses, which are there before the clock starts. Each model and number of threads has a process
-of its own, whose cores are as many as its threads, in which the sides take turns.
+process, with as many cores as threads, in which the sides take turns.
 """
 
 import json

@@ -75,7 +75,7 @@ def load(name: str) -> mujoco.MjModel:
 
 
 def main() -> None:
-    """Measure what the argument, a job in JSON, says."""
+    """Measure the job in the argument, in JSON."""
     job = json.loads(sys.argv[1])
     threads = job["threads"]
     if hasattr(os, "sched_setaffinity"):

@@ -24,7 +24,7 @@ class Table:
     """Rows of named values.
 
     Attributes:
-        title: what the rows measure, with the conditions that all share.
+        title: the quantity that the rows measure, with the conditions that all share.
         columns: heading -> format specification, such as ".2f"; keys of the rows that are not named stay in the JSON.
         rows: one dictionary each.
     """
@@ -44,12 +44,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target and what came out.
+    """A target and the measured value.
 
     Attributes:
         what: the quantity.
-        value: what came out.
-        target: what it had to reach.
+        value: the measured value.
+        target: the value that it had to reach.
         at_least: whether larger is better; otherwise the target is an upper bound.
     """
 

@@ -1,7 +1,7 @@
 """Physics steps of crowded scenes against MuJoCo's own C loop: piles, several robots in one file, a long chain.
 
-The tasks' robots touch a floor with a few points. Here bodies touch each other, and every environment has a history of
-its own, so that no two environments of a tile have the same contacts.
+The tasks' robots touch a floor with a few points. Here bodies touch each other, and every environment has a different
+history, so that no two environments of a tile have the same contacts.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from .results import BenchmarkResult, Table
 TIMESTEP = 0.004  # seconds, of the scenes that are built here
 SETTLING = 150  # physics steps from the shaken start to the states that are compared
 SHAKEN, SPIN, SWING = 0.01, 3.0, 0.1
-"""Standard deviations of what environments begin with: metres (or rad of a hinge), and rad/s of bodies and of hinges;
+"""Standard deviations of the first states: metres (or rad of a hinge), and rad/s of bodies and of hinges;
 bodies move at 1 m/s."""
 PITCH = 0.22  # metres between neighbours in a pile
 
@@ -42,13 +42,13 @@ class BenchmarkScene(NamedTuple):
 
 
 def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
-    """Compare every scene; the arguments are those of `physics.run`, the names those of `SCENES`."""
+    """Compare every scene; the arguments as in `physics.run`, the names as in `SCENES`."""
     init(precision="32", threads=threads)
     result = new_result(num_envs, threads, f"{SETTLING} steps with random actions, or from shaken starts")
     result.tables.append(scratch := Table("Scratch of a thread after all that", {"model": "", "MB": ".2f"}))
     for name in models:
         spec = SCENES[name].build()
-        spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON  # MuJoCo's; Tumble takes its own choice
+        spec.option.solver = mujoco.mjtSolver.mjSOL_NEWTON  # MuJoCo's; Tumble chooses its solver
         solver = RigidSolver(Model.from_mjspec(spec, **SETTINGS | {"solver": "auto"}), num_envs)
         begin = SCENES[name].begin
         if begin:
@@ -64,7 +64,7 @@ def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: 
 
 
 def shake(solver: RigidSolver) -> None:
-    """Give every environment a start of its own: positions beside the reference ones, and random velocities."""
+    """Give every environment another start: positions near the reference ones, and random velocities."""
     mj, rng = solver.model.mj, np.random.default_rng(0)
     qpos = np.tile(mj.qpos0, (solver.num_envs, 1))
     qvel = rng.standard_normal((solver.num_envs, mj.nv))

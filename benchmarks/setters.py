@@ -1,6 +1,6 @@
-"""Setters and getters of entities: what a call costs that names a few columns of a few environments.
+"""Setters and getters of entities: the cost of a call that names a few columns of a few environments.
 
-The same call for all environments, and a write of whole rows of the same few environments, stand beside it.
+For comparison: the same call for all environments, and a write of whole rows of the same few environments.
 """
 
 from collections.abc import Callable

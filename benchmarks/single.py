@@ -37,7 +37,7 @@ def run(models: Sequence[str], steps: int, rounds: int) -> BenchmarkResult:
         rounds: of which medians are taken.
     """
     init(precision="32", threads=1)
-    table = Table("One environment through gym.make, random actions; steps alone, resets alone, both together", COLUMNS)
+    table = Table("One environment through gym.make, random actions; only steps, only resets, both together", COLUMNS)
     result = BenchmarkResult([table])
     for task in models:
         result.tables[0].rows.append(row := _compare(task, steps, rounds))

@@ -1,8 +1,8 @@
-"""Kinematics to solve: the part of a step without contacts, alone, at every width of the lanes.
+"""Kinematics to solve: only the part of a step without contacts, at every width of the lanes.
 
 Coordinates, velocities and the warm start in; then forward kinematics, centre of mass, composite inertia, mass matrix
 and its tree-sparse factor, inverse dynamics, and the acceleration M^-1 (-bias) out: the chunk that the lanes were
-designed by, and what the solver does where nothing touches. The warm start is nine tenths of the solution, for in a
+by, and the solver's work where nothing touches. The warm start is nine tenths of the solution, for in a
 simulation there is always one; from none, many Humanoids would be solved twice (`newton`, restarts).
 """
 

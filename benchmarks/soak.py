@@ -33,9 +33,9 @@ WARM = 0.25
 FLIPS = 0.125
 """Chance that a control jumps to the other end of its range before an environment step."""
 FRAME_SKIP = 5
-"""Physics steps of an environment step of a scene; tasks have their own."""
+"""Physics steps of an environment step of a scene; tasks have other numbers."""
 RESET = 0.002
-"""Chance that an environment of a scene begins anew after a step, with masses and friction of its own."""
+"""Chance that an environment of a scene is reset after a step, with other masses and friction."""
 MOST_GROWTH = 16.0
 """MiB by which the memory of the process may grow behind WARM: the allocator's own."""
 COLUMNS = {
@@ -61,7 +61,7 @@ class Batch(NamedTuple):
     Attributes:
         solver: theirs.
         low, high: ends of the range of each control, (n,).
-        step: takes a step under controls (num_envs, n), the number of which is given; returns what it hands out, each
+        step: takes a step under controls (num_envs, n), the number of which is given; returns its results, each
             (num_envs, ...), and how many environments it has reset.
     """
 
@@ -72,10 +72,10 @@ class Batch(NamedTuple):
 
 
 def run(models: Sequence[str], num_envs: int, env_steps: int, threads: int) -> Iterator[BenchmarkResult]:
-    """Run every model for so many environment steps; what there is so far after each.
+    """Run every model for so many environment steps; yield the result so far after each.
 
     Args:
-        models: names of tasks, or of scenes, whose environments have masses and friction of their own.
+        models: names of tasks, or of scenes, whose environments have per-environment masses and friction.
         num_envs: environments of a batch.
         env_steps: of all environments together, for each model.
         threads: worker threads.
@@ -109,7 +109,7 @@ def task_batch(name: str, num_envs: int) -> Batch:
 
 
 def scene_batch(name: str, num_envs: int) -> Batch:
-    """A scene whose environments begin anew now and then, each at its own time and with numbers of its own."""
+    """A scene whose environments are reset now and then, each at another time and with other numbers."""
     model = Model.from_mjspec(SCENES[name].build(), **SETTINGS | {"solver": "auto"})
     solver, mj = RigidSolver(model, num_envs), model.mj
     _vary(solver, np.arange(num_envs), 0)
@@ -118,18 +118,18 @@ def scene_batch(name: str, num_envs: int) -> Batch:
         solver.ctrl = controls
         solver.step(FRAME_SKIP)
         chosen = np.flatnonzero(_rows(number, num_envs, 1, "reset")[:, 0].numpy() < RESET)
-        anew = np.union1d(chosen, np.flatnonzero(solver.faults.numpy() & 1) if solver.any_fault else [])
-        if len(anew):
-            solver.reset(anew.astype(np.int64))
-            _vary(solver, anew.astype(np.int64), number)
-        return [solver.coordinates()], len(anew)
+        restarted = np.union1d(chosen, np.flatnonzero(solver.faults.numpy() & 1) if solver.any_fault else [])
+        if len(restarted):
+            solver.reset(restarted.astype(np.int64))
+            _vary(solver, restarted.astype(np.int64), number)
+        return [solver.coordinates()], len(restarted)
 
     low, high = torch.as_tensor(mj.actuator_ctrlrange, dtype=torch.float32).T
     return Batch(solver, low, high, step)
 
 
 def _vary(solver: RigidSolver, envs: np.ndarray, number: int) -> None:
-    """Give environments masses and friction of their own: half to twice the model's."""
+    """Set masses and friction per environment: half to twice the model's."""
     scale = 2.0 ** _rows(number, solver.num_envs, 2, "numbers")[envs].mul(2.0).sub(1.0).double().numpy()
     mj = solver.model.mj
     mass, friction = scale[:, :1] * mj.body_mass, scale[:, 1:, None] * mj.geom_friction
@@ -181,7 +181,7 @@ def soak(name: str, batch: Batch, few: Batch, steps: int) -> dict[str, Any]:
 
 
 def _reading() -> dict[str, float]:
-    """Memory of this process in MiB, what the allocator keeps for itself given back before; descriptors; threads."""
+    """Memory of this process in MiB, after the allocator gave back its free memory; descriptors; threads."""
     ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     return {

@@ -1,8 +1,8 @@
-"""Conjugate gradients against Newton's method, from 14 to 400 dofs: what the choice of a solver rests on.
+"""Conjugate gradients against Newton's method, from 14 to 400 dofs: the basis of the choice of a solver.
 
-Chains hang and touch nothing, robots stand beside each other in one file, piles are crowds of bodies that touch. Both
-solvers step the same model from the same states, each environment with a history of its own; the third column of times
-is which one `solver="auto"` takes (`physics.model.solver_choice`), and `lost` what that costs against the better one.
+Chains hang and touch nothing, robots stand next to each other in one file, piles are crowds of bodies that touch. Both
+solvers step the same model from the same states, each environment with a different history; the third column of times
+is which one `solver="auto"` takes (`physics.model.solver_choice`), and `lost` its cost relative to the better one.
 """
 
 import time
@@ -52,11 +52,11 @@ def build(name: str) -> mujoco.MjSpec:
     """The model of a name.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no model.
     """
     kind, _, count = name.rpartition("-")
     if kind not in KINDS or not count.isdigit() or int(count) < 1:
-        raise ValueError(f"no model {name!r}: write {' or '.join(f'{k}-8' for k in KINDS)}, with a number of your own")
+        raise ValueError(f"no model {name!r}: write {' or '.join(f'{k}-8' for k in KINDS)}, with any number")
     return KINDS[kind](int(count))
 
 
@@ -95,7 +95,7 @@ def compare(name: str, num_envs: int, steps: int, rounds: int) -> dict[str, Any]
 
 
 def _stretch(solver: RigidSolver, steps: int) -> Callable[[], float]:
-    solver.step(1)  # with a warm start of its own
+    solver.step(1)  # with its warm start
     start = solver.state_dict()
 
     def stretch() -> float:

@@ -1,8 +1,8 @@
 """The time of a physics step, stage by stage, on one core.
 
 The step is run up to its first stage, up to its second, and so on, always from the same states; a stage costs the
-difference. It works on what the stages before it have just computed, as it does in a whole step: repeating one stage
-alone would find its numbers in the cache and its branches foretold. What is compiled is one kernel for all prefixes.
+difference. It works on the fresh results of the stages before it, as it does in a whole step: repeating only one stage
+would find its numbers in the cache and its branches foretold. One kernel is compiled for all prefixes.
 """
 
 import statistics

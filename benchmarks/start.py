@@ -1,6 +1,6 @@
 """From the shell to the first step: with an empty cache of compiled kernels, and with a filled one; peak memory.
 
-Every start is a fresh process whose kernel cache lies in a folder of its own. Nothing heavy is imported here.
+Every start is a fresh process whose kernel cache lies in a new folder. Nothing heavy is imported here.
 """
 
 import json
@@ -87,7 +87,7 @@ def start(
         limit: seconds that it may take.
 
     Raises:
-        RuntimeError: the process failed; the message is its own.
+        RuntimeError: the process failed; the message has its output.
         subprocess.TimeoutExpired: it took longer than `limit`.
     """
     command = module_command(f"{__package__}.first_step", task, str(num_envs), repr(time.time()), driver)

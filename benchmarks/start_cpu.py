@@ -1,7 +1,7 @@
 """CPU seconds from the shell to the first step of a solver: with an empty cache, and with a filled one.
 
-Every start is a fresh process with one thread, which steps 64 environments once; what it starts to compile counts too.
-Another version of Tumble, in a checkout beside this one, can take turns with it.
+Every start is a fresh process with one thread, which steps 64 environments once; its child processes count too.
+Another version of Tumble, in another checkout, can take turns with it.
 """
 
 import json
@@ -55,7 +55,7 @@ def table(precisions: Sequence[str], rounds: int, before: str | None) -> tuple[T
     Args:
         precisions: "32", "64" or both.
         rounds: of which medians are taken.
-        before: folder of a checkout of another version; None: this one alone.
+        before: folder of a checkout of another version; None: only this one.
     """
     columns = COLUMNS | (_BEFORE if before else {})
     found = Table("CPU seconds of a whole process up to the first step of 64 environments, one thread", columns)

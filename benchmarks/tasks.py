@@ -24,7 +24,7 @@ COLUMNS = {"task": "", "one thread": ",.0f", "us/step": ".1f", "all threads": ",
 
 
 def run(models: Sequence[str], num_envs: int, steps: int, rounds: int, threads: int) -> BenchmarkResult:
-    """Measure tasks, and then the physics of those that are in `ROBOTS`.
+    """Measure tasks, and then the physics of the tasks in `ROBOTS`.
 
     Args:
         models: names of tasks, such as "QuadrupedFlat".
@@ -68,7 +68,7 @@ def _seconds(peer: Peer, steps: int) -> float:
 
 
 def _physics(result: BenchmarkResult, task: str, num_envs: int, steps: int, rounds: int, threads: int) -> None:
-    """Add the rows of a robot: its solver alone and MuJoCo, from states of the task, under the task's controls."""
+    """Add the rows of a robot: its solver without the task, and MuJoCo, from states of the task, under its controls."""
     envs = make_vec(task, num_envs, max_episode_steps=10**9, model_options=SETTINGS)
     envs.reset(seed=0)
     space: Any = envs.single_action_space

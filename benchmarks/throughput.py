@@ -2,7 +2,7 @@
 
     python -m tumble.benchmarks.throughput '{"task": "Ant", "num_envs": 4096, "learner_device": "cuda", ...}'
 
-A program of its own, for `tumble bench gpu` and `tumble bench learn`: prints a line of JSON.
+A separate program, for `tumble bench gpu` and `tumble bench learn`: prints a line of JSON.
 """
 
 import json
@@ -32,7 +32,7 @@ class ThroughputJob:
         rounds: iterations that count; one before them does not.
         learner: "lean", as packaged, or "sb3", Stable-Baselines3's own PPO.
         vector_env: "tumble", or one of Stable-Baselines3's own over Gymnasium's v5 task: "dummy", all environments in
-            this process, or "subproc", each in a process of its own.
+            this process, or "subproc", each in a separate process.
         threads: of the solver and of torch on the processor.
     """
 

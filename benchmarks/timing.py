@@ -54,7 +54,7 @@ class Ratio:
 
 
 def take_turns(sides: Mapping[str, Callable[[], float]], rounds: int, warm_up: int = 1) -> dict[str, Sample]:
-    """Let every side do its work once a round; the order turns around from round to round.
+    """Run every side once a round; the order turns around from round to round.
 
     Args:
         sides: name -> function that does the side's work and returns the seconds that count.

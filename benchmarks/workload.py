@@ -75,7 +75,7 @@ def tumble_rows(solver: RigidSolver) -> tuple[torch.Tensor, torch.Tensor]:
 def mujoco_work(model: Model, states: np.ndarray, warm: np.ndarray, controls: np.ndarray) -> Work:
     """Step MuJoCo from full physics states (n, nstate) and warm starts (n, nv) under controls (n, steps, nu).
 
-    MuJoCo solves islands of bodies one by one: the iterations are those of the island that needs most.
+    MuJoCo solves islands of bodies one by one: the iterations are the most of any island.
     """
     mj, data = model.mj, mujoco.MjData(model.mj)
     counted = counted_steps(controls.shape[1])

@@ -1,18 +1,18 @@
 """Environments: tasks as batched functions, a vector environment and a single one over the same solver.
 
-What a task of one's own needs is imported from here; `docs/your_own_task.md` shows how it is used.
+Everything that a user's task needs is imported from here; `docs/your_own_task.md` shows how it is used.
 
 | place | what |
 |---|---|
 | `registry`, `making`, `arguments` | the table of tasks; Gymnasium's registry; `make_vec` |
-| `task` | the base class of tasks, and what their methods use: noise, memory, terms, heights, rays, inputs |
+| `task` | the base class of tasks, and helpers of their methods: noise, memory, terms, heights, rays, inputs |
 | `v5`, `suite`, `walking`, `manipulation`, `flight` | one file a task: options, start, observation, reward, end |
 | `managers` | parts of tasks: commands, randomization, observation terms, curricula, terminations |
 | `arrays` | the arrays that tasks are written in |
-| `batch` | one task on one solver: views of the solver, checks of what the task returns |
+| `batch` | one task on one solver: views of the solver, checks of the task's results |
 | `gym` | Gymnasium's two faces, the vector environment and the single one; their episodes, pictures, snapshots |
 | `simulators`, `in_mujoco` | the solver that moves the environments: Tumble's, or MuJoCo's C |
-| `checking` | `tumble.check_vector_env`, which knows none of the others |
+| `checking` | `tumble.check_vector_env`, which imports no other folder |
 | `wrappers` | `tumble.wrappers` |
 
 Importing this package imports neither torch nor Taichi; a name below, or Gymnasium when an environment is made, loads

@@ -54,14 +54,14 @@ def parse_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
 
 
 def require_vector(envs: Any, taker: str) -> None:
-    """Refuse what is no vector environment, such as a single one.
+    """Raise unless `envs` is a vector environment; a single environment is refused.
 
     Args:
-        envs: what a user gave.
+        envs: the value that a user passed.
         taker: who wants a vector environment, for the message.
 
     Raises:
-        TypeError: it is none; the message says how to make one.
+        TypeError: it is no vector environment; the message says how to make one.
     """
     if isinstance(envs, VectorEnv):
         return

@@ -202,7 +202,7 @@ def exp(x: Array) -> Array:
 
 @cache
 def _powers_of_two(xp: Any, dtype: Any, device: Any) -> Array:
-    """Return 2^k for all k from `_SMALLEST` on that a float64 can hold; what the type cannot is 0 or infinite."""
+    """Return 2^k for all k from `_SMALLEST` on that a float64 can hold; out of the type's range 0 or infinite."""
     with np.errstate(all="ignore"):
         return xp.asarray([2.0**k for k in range(_SMALLEST, 1024)], dtype=dtype, device=device)
 
@@ -238,7 +238,7 @@ def copy(x: Array) -> Array:
 
 
 def owns_data(x: Array) -> bool:
-    """Return True if an array has memory of its own, not a part of another's."""
+    """Return True if an array owns its memory, instead of being a part of another's."""
     return x.flags.owndata if isinstance(x, np.ndarray) else not x._is_view()
 
 

@@ -17,13 +17,13 @@ def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any
     """Make a single environment in numpy: `gymnasium.make`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
 
     Args:
-        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
-        max_episode_steps: an episode is truncated after so many steps; -1: never; None: after those that the task is
-            registered with, a class or an instance never.
-        options: those of `SingleEnv` and of the task.
+        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a registered task, a task class, or an instance.
+        max_episode_steps: an episode is truncated after so many steps; -1: never; None: after the number that the task
+            is registered with, a class or an instance never.
+        options: of `SingleEnv` and of the task.
 
     Raises:
-        ValueError, TypeError: as `make_task`, and those of `SingleEnv`; or the id is of no task of Tumble.
+        ValueError, TypeError: as in `make_task` and `SingleEnv`; or the id is of no task of Tumble.
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
     with importing(LIBRARIES):
@@ -41,13 +41,13 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
     """Make a vector environment: `gymnasium.make_vec`, where "Ant" may stand for "tumble/Ant-v0", or for a task.
 
     Args:
-        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a task of your own, its class, or an instance.
+        task: "tumble/Ant-v0", "Ant-v0", "Ant", the id of a registered task, a task class, or an instance.
         num_envs: how many environments.
-        options: those of `SimVectorEnv` and of the task. A class or an instance has no time limit of its own: give
+        options: of `SimVectorEnv` and of the task. A class or an instance has no time limit: give
             `max_episode_steps`.
 
     Raises:
-        ValueError, TypeError: as `make_task`, and those of `SimVectorEnv`; or the id is of no task of Tumble.
+        ValueError, TypeError: as in `make_task` and `SimVectorEnv`; or the id is of no task of Tumble.
         gymnasium.error.NameNotFound: no task is registered by an id with a namespace.
     """
     with importing(LIBRARIES):

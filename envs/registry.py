@@ -12,7 +12,7 @@ import gymnasium
 
 
 class Row(NamedTuple):
-    """One task: the module in `envs` that has its class, and what Gymnasium's registry says of it."""
+    """One task: the module in `envs` that has its class, and its entry in Gymnasium's registry."""
 
     module: str
     max_episode_steps: int
@@ -110,7 +110,7 @@ def register(
     reward_threshold: float | None = None,
     **options: Any,
 ) -> None:
-    """Register a task of your own with Gymnasium, for `gymnasium.make`, `make_vec` and the `tumble` command.
+    """Register a user's task with Gymnasium, for `gymnasium.make`, `make_vec` and the `tumble` command.
 
     Args:
         identity: such as "me/Reacher-v0".
@@ -148,10 +148,10 @@ def task_ids() -> list[str]:
 def identity_of(name: str) -> str:
     """Return the id in Gymnasium's registry of a task: of "Ant" and "Ant-v0" it is "tumble/Ant-v0".
 
-    Names with a namespace or a module, and those of tasks that were registered without one, stay as they are.
+    Names with a namespace or a module, and names of tasks that were registered without one, stay as they are.
 
     Raises:
-        ValueError: it is of no task, but of Gymnasium's own, for example; the message has what may be meant.
+        ValueError: it is of no task, but of Gymnasium's own, for example; the message suggests names.
     """
     if "/" in name or ":" in name or name in task_ids():
         return name

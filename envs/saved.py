@@ -1,4 +1,4 @@
-"""Checks of what `state_dict` saved: all of them come before anything of a saved state is taken."""
+"""Checks of the results of `state_dict`, before anything of a saved state is written."""
 
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -27,10 +27,10 @@ def require_parts(where: str, state: Any, names: Sequence[str], optional: Sequen
 
 
 def require_tensor(where: str, value: Any, shape: tuple[int, ...], kind: str = "") -> None:
-    """Refuse what is no tensor of this shape, and, if `kind` says so, of whole numbers or of bools.
+    """Raise unless the value is a tensor of this shape, and, if `kind` says so, of whole numbers or of bools.
 
     Raises:
-        ValueError: with its shape and type, and those it should have.
+        ValueError: the message has its shape and type, and the expected ones.
     """
     if not isinstance(value, torch.Tensor) or value.is_meta:
         raise ValueError(f"{where} is no tensor of numbers but {type(value).__name__}")
@@ -42,10 +42,10 @@ def require_tensor(where: str, value: Any, shape: tuple[int, ...], kind: str = "
 
 
 def require_counts(where: str, values: Any, count: int, none: bool = False) -> None:
-    """Refuse what is no list of so many whole numbers, or, with `none`, of whole numbers and None.
+    """Raise unless `values` is a list of `count` ints (or None, if `none` is True).
 
     Raises:
-        ValueError: with the first that is none.
+        ValueError: the message has the first other value.
     """
     if not isinstance(values, list | tuple) or len(values) != count:
         raise ValueError(f"{where}: expected a list of {count} whole numbers, one for each environment")
@@ -59,8 +59,8 @@ def check_environments(state: Any, version: int, batch: Any, observations: Mappi
     """Refuse a saved state of vector environments before anything of it is taken.
 
     Args:
-        state: what their `state_dict` returned, at best.
-        version: of what they save.
+        state: the result of their `state_dict`, unless the user made a mistake.
+        version: of the format.
         batch: their `TaskBatch`.
         observations: by the names of their parts, each (num_envs, ...).
 

@@ -16,7 +16,7 @@ SIMULATORS = ("tumble", "mujoco")
 
 
 class Simulator(Protocol):
-    """The members of a solver that environments use; arguments, results and errors are those of `RigidSolver`.
+    """The members of a solver that environments use; arguments, results and errors as in `RigidSolver`.
 
     Attributes:
         state: saves and restores some environments, by `state_dict`, `check_state_dict` and `load_state_dict`.
@@ -74,7 +74,7 @@ def make_solver(simulator: str, model: Model, num_envs: int, outputs: Sequence[s
     """Make the solver of a simulator's environments.
 
     Raises:
-        NotImplementedError: MuJoCo lacks what the model or the task has.
+        NotImplementedError: MuJoCo lacks a feature of the model or the task.
     """
     if simulator == "mujoco":
         return MujocoSolver(model, num_envs, outputs)

@@ -54,7 +54,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what depends on the machine chosen, such as `device` and `tc_float`, or a function of `utils.geom`."""
+    """Return a name that depends on the machine, such as `device` and `tc_float`, or a function of `utils.geom`."""
     if name in machine.CONSTANTS:
         return machine.constants()[name]
     if getattr(getattr(utils.geom, name, None), "__module__", "") == utils.geom.__name__:

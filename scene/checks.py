@@ -55,7 +55,7 @@ def numbers(owner: str, name: str, value: object, count: int) -> tuple[float, ..
 
 
 def lengths(owner: str, name: str, value: object, count: int) -> tuple[float, ...]:
-    """Return so many numbers above zero; errors are those of `numbers`."""
+    """Return so many numbers above zero; errors as in `numbers`."""
     found = numbers(owner, name, value, count)
     if min(found) <= 0.0:
         raise ValueError(f"{owner}: {name}={value!r}: every length must be above 0")

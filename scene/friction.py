@@ -1,4 +1,4 @@
-"""Friction of geoms: what all environments have, and ratios that environments have of their own."""
+"""Friction of geoms: the shared coefficients, and per-environment ratios."""
 
 from abc import ABC, abstractmethod
 

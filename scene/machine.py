@@ -35,8 +35,8 @@ def init(
     Args:
         backend: `cpu`, `cuda`, or `gpu`: the GPU if there is one, else the CPU with a warning; None: the CPU.
         precision: "32" or "64" bits.
-        seed: of the random numbers of Python, numpy and torch, and of sensors; physics has none. None: those of Python,
-            numpy and torch stay as they are, and sensors draw with 0.
+        seed: of the random numbers of Python, numpy and torch, and of sensors; physics draws none. None: Python's,
+            numpy's and torch's stay as they are, and sensors draw with 0.
         logging_level: from which `gs.logger` shows: "debug", "info", "warning", "error" or a number; None: "info".
         others: `theme` and the like, which change nothing, with a warning.
 
@@ -84,7 +84,7 @@ def _let_talk(level: str | int | None) -> None:
 
 
 def constants() -> dict[str, Any]:
-    """Return what depends on the machine and the precision chosen, by the names that scripts use."""
+    """Return the names that depend on the machine and the precision chosen, as scripts use them."""
     chosen = runtime.ensure_runtime()
     single = chosen.precision == "32"
     of_numpy = np.float32 if single else np.float64
@@ -97,7 +97,7 @@ def constants() -> dict[str, Any]:
         "np_float": of_numpy,
         "np_int": np.int32,
         "np_bool": np.bool_,
-        "EPS": float(np.finfo(of_numpy).eps),  # the least number that is told from 0 beside 1
+        "EPS": float(np.finfo(of_numpy).eps),  # the least number that changes 1 when it is added
     }
 
 

@@ -1,4 +1,4 @@
-"""Materials of entities: what they weigh, and how they touch."""
+"""Materials of entities: their density, friction and contact stiffness."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ class Rigid:
     """A rigid body's material.
 
     Attributes:
-        rho: density, kg/m3, of shapes and meshes, and of what weighs by its volume in a file: shapes of a density of 0,
-            those with a mass, and bodies with an inertia keep it. None: 600 for shapes and meshes; in MJCF what the
-            file says; in URDF, where that says nothing, 600 for what has no joints, and 1500 for what has.
-        friction: sliding friction coefficient; None: 1 for shapes and meshes, and what a file says.
-        friction_torsional: torsional friction, m; None: 0.005 for shapes and meshes, and what a file says.
-        friction_rolling: rolling friction, m; None: 0.0001 for shapes and meshes, and what a file says.
+        rho: density, kg/m3, of shapes and meshes, and of geoms that weigh by their volume in a file: shapes of a
+            density of 0, shapes with a mass, and bodies with an inertia keep it. None: 600 for shapes and meshes; in
+            MJCF the file's value; in URDF without a value, 600 for bodies without joints, and 1500 with joints.
+        friction: sliding friction coefficient; None: 1 for shapes and meshes, else the file's.
+        friction_torsional: torsional friction, m; None: 0.005 for shapes and meshes, else the file's.
+        friction_rolling: rolling friction, m; None: 0.0001 for shapes and meshes, else the file's.
         sol_params: stiffness of contacts, (7,): time constant (s), damping ratio, then dmin, dmax, width (m),
-            midpoint, power, as MuJoCo's solref and solimp; None: those of `RigidOptions`, and what a file says.
+            midpoint, power, as MuJoCo's solref and solimp; None: from `RigidOptions`, or from the file.
         gravity_compensation: share of its weight that is taken off; 1: it floats.
         sdf_cell_size, sdf_min_res, sdf_max_res: of distance fields: cells (m), and how many along the longest side.
     """
@@ -37,7 +37,7 @@ class Rigid:
         """Refuse numbers that no material has.
 
         Raises:
-            ValueError: with the argument.
+            ValueError: the message has the argument.
         """
         put_numbers(self, "rho", above=0.0)
         put_numbers(self, "friction", "friction_torsional", "friction_rolling", "sdf_cell_size", least=0.0)

@@ -48,7 +48,7 @@ class SimOptions:
             raise ValueError("SimOptions: requires_grad=True: steps have no gradients yet; leave it out")
 
     def under(self, rigid: "RigidOptions") -> "SimOptions":
-        """Return these options with what those of rigid bodies say instead."""
+        """Return these options, overridden by the options of rigid bodies."""
         given = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
         own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity")}
         return SimOptions(**(own | given)) if given else self
@@ -78,14 +78,14 @@ class RigidOptions:
         friction_cone: "pyramidal" or "elliptic".
         enable_torsional_friction, enable_rolling_friction: whether shapes and meshes resist spinning, and rolling.
         impratio: how much stiffer contacts are along their friction than along their normals; None: 100 with elliptic
-            cones, by which what is held does not creep; 1 with pyramidal ones, where it would stiffen both.
+            cones, by which held objects do not creep; 1 with pyramidal ones, where it would stiffen both.
         constraint_timeconst: time constant of contacts of shapes and meshes, s; physics takes no less than twice its
             time step.
         max_contacts: most contacts of an environment; None: as many as the model may need.
         use_gjk_collision: False: convex shapes meet by Minkowski portal refinement where that is exact; else by GJK.
-        use_hibernation: whether what rests falls asleep.
+        use_hibernation: whether resting bodies fall asleep.
         enable_neutral_collision: True or None: links that overlap at first touch; False is refused.
-        dt, gravity: in place of those of `SimOptions`.
+        dt, gravity: override `SimOptions`.
     """
 
     enable_collision: bool = True
@@ -146,9 +146,9 @@ class VisOptions:
     """Pictures of a scene.
 
     Attributes:
-        segmentation_level: "link", "entity" or "geom": what the numbers of a segmented picture stand for.
-        background_color: red, green and blue of what is behind all, from 0 to 1; None: a sky.
-        ambient_light: red, green and blue of light from all sides, from 0 to 1; None: that of a sky.
+        segmentation_level: "link", "entity" or "geom": the meaning of the numbers of a segmented picture.
+        background_color: red, green and blue of the background, from 0 to 1; None: a sky.
+        ambient_light: red, green and blue of light from all sides, from 0 to 1; None: a sky's.
         shadow: whether there are shadows.
         plane_reflection: whether planes mirror, on a page none do; None: as their surfaces say, faintly if they say
             nothing.
@@ -157,8 +157,8 @@ class VisOptions:
         contact_force_scale: m of an arrow for each newton of the contacts that `visualize_contact` shows.
         split_envs: whether cameras have a picture of each environment, also where `build` was given an `env_spacing`;
             else these stand side by side in one picture.
-        rendered_envs_idx: the environments that stand there; None: all.
-        show_cameras: whether a page shows what the cameras see, as edges.
+        rendered_envs_idx: the environments that are shown; None: all.
+        show_cameras: whether a page shows the views of cameras, as edges.
         lights: none: `Scene.add_light` adds them.
     """
 
@@ -178,7 +178,7 @@ class VisOptions:
     lights: Any = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no picture has.
+        """Raise if options are impossible for pictures.
 
         Raises:
             ValueError: with the argument.
@@ -220,7 +220,7 @@ class ViewerOptions:
     realtime_factor: float | None = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what no viewer has.
+        """Raise if options are impossible for a viewer.
 
         Raises:
             ValueError: with the argument.

@@ -1,4 +1,4 @@
-"""Records of numbers and choices of users: keyword arguments alone; a misspelt one is refused with the nearest."""
+"""Records of numbers and choices of users: only keyword arguments; a misspelt one is refused with the nearest."""
 
 import copy
 import difflib
@@ -76,7 +76,7 @@ def _checked(cls: Any, init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
     def initialize(self: Any, *positional: Any, **named: Any) -> None:
         if positional:
-            raise TypeError(f"{cls.__name__} takes keyword arguments alone: {', '.join(known)}")
+            raise TypeError(f"{cls.__name__} takes only keyword arguments: {', '.join(known)}")
         for name in named:
             if name not in accepted:
                 raise TypeError(f"{cls.__name__} has no argument {name!r}{nearest(name, known)}")
@@ -102,6 +102,6 @@ def put_numbers(self: Any, *names: str, **limits: Any) -> None:
 
 
 def same_with(told: Record, **changed: Any) -> Record:
-    """Return a record like another one, with some arguments in place of its own."""
+    """Return a record like another one, with some arguments replaced."""
     given: Any = told
     return type(told)(**given.given | changed)

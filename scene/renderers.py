@@ -40,7 +40,7 @@ class RayTracer(Renderer):
     lights: Any = ()
 
     def __post_init__(self) -> None:
-        """Refuse what there is not.
+        """Raise if options are unknown or impossible.
 
         Raises:
             ValueError: with the option.

@@ -23,7 +23,7 @@ from .entity.drone_entity import DroneEntity
 from .entity.entity import RigidEntity
 from .entity.terrain_entity import TerrainEntity
 from .files import description, saving
-from .files.trajectory import Trajectory
+from .files.trajectory import SceneTrajectory
 from .model.attaching import in_order
 from .model.compose import SEPARATOR, Piece, compose
 from .model.drone_file import is_mjcf
@@ -64,9 +64,9 @@ class _Checkpoint:
 
 
 class Scene(SceneNames):
-    """Entities, and what happens to them.
+    """Entities, and their simulation.
 
-    Its objects have what it does beside composing a model: `scene.step` is `scene.lifecycle.step`.
+    Its objects have all methods but composing a model: `scene.step` is `scene.lifecycle.step`.
 
     Args:
         sim_options: time and gravity.
@@ -79,10 +79,10 @@ class Scene(SceneNames):
         show_FPS: changes nothing.
 
     Attributes:
-        contents (SceneContents): what it is made of.
+        contents (SceneContents): entities, cameras, lights, sensors.
         lifecycle (SceneLifecycle): steps, resets, states, its end.
         files (SceneFiles): the scene, its state and its movement in files.
-        recording (SceneRecording): what is kept while it runs.
+        recording (SceneRecording): recorders.
         lighting (SceneLighting): lights.
         viewing (SceneViewing): the page in a browser.
         drawing (SceneDrawing): lines, arrows and frames in pictures.
@@ -154,15 +154,15 @@ class Scene(SceneNames):
         Args:
             morph: its shape and place; or several of one kind, such as boxes, that differ in size and place: each is in
                 a share of the environments, in blocks as even as can be.
-            material: what it weighs and how it touches; None: `materials.Rigid()`.
-            surface: how it looks; None: `surfaces.Default()`.
+            material: its density and friction; None: `materials.Rigid()`.
+            surface: its appearance; None: `surfaces.Default()`.
             visualize_contact: whether pictures show its contacts.
             vis_mode: "visual" or "collision": which geoms are drawn.
-            name: of its own among the entities; None: the kind of its shape, and its number.
+            name: unique among the entities; None: the kind of its shape, and its number.
 
         Raises:
             SceneOrderError: the scene is built.
-            ValueError: the name is taken, or is none.
+            ValueError: the name is taken or invalid.
             TypeError: an argument is of another class.
             ModelLoadError: its file is missing or broken.
         """
@@ -211,14 +211,14 @@ class Scene(SceneNames):
         Args:
             n_envs: number of environments; 0: one, whose tensors have no batch dimension.
             env_spacing: distances along x and y at which pictures show environments side by side, m; 0, 0: each has
-                pictures of its own.
+                separate pictures.
             n_envs_per_row: how many stand along x; None: about as many as along y.
             center_envs_at_origin: whether the middle of all is at the world's origin.
 
         Raises:
             SceneOrderError: the scene is built.
             ModelLoadError: MuJoCo cannot compile the model.
-            UnsupportedModelError: an entity uses what Tumble does not simulate.
+            UnsupportedModelError: an entity uses features that Tumble does not simulate.
         """
         contents = self.contents
         contents.require_not_built("build")
@@ -249,12 +249,12 @@ class Scene(SceneNames):
         """Return the model of all entities, as `build` simulates it, without environments.
 
         Args:
-            actuators: whether the actuators of files act; in a scene that is built, controls of dofs alone do.
-            options: override those of the scene, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
+            actuators: whether the actuators of files act; in a scene that is built, only controls of dofs do.
+            options: override the scene's, e.g. timestep=0.005: `tumble.physics.Model.from_mjcf`.
 
         Raises:
             ModelLoadError: MuJoCo cannot compile it.
-            UnsupportedModelError: an entity uses what Tumble does not simulate.
+            UnsupportedModelError: an entity uses features that Tumble does not simulate.
             ValueError: for an unknown option.
         """
         pieces = [self.contents.pieces[entity.idx] for entity in in_order(self.contents.entities)]
@@ -332,7 +332,7 @@ class Scene(SceneNames):
         return contents.sensors.add(sensor_options, contents.entities, contents.dt, contents.recorders)
 
     def piece_of(self, entity: RigidEntity) -> Piece:
-        """Return what an entity adds to the model, which can be changed until the scene is built."""
+        """Return an entity's piece of the model, which can be changed until the scene is built."""
         return self.contents.pieces[entity.idx]
 
     @property
@@ -370,7 +370,7 @@ class Scene(SceneNames):
         antialiasing: bool = False,
         force_render: bool = False,
     ) -> list[tuple[Any, Any, Any, Any]]:
-        """Return what `Camera.render` does of each camera, with its arguments."""
+        """Return the results of `Camera.render` for each camera, with its arguments."""
         asked = (rgb, depth, segmentation, colorize_seg, normal, antialiasing, force_render)
         return [camera.render(*asked) for camera in self.contents.cameras]
 
@@ -389,14 +389,14 @@ class Scene(SceneNames):
 
         Args:
             path: of the file.
-            show_viewer: as of `Scene`.
-            viewer_options: in place of those of the file; None: those of the file.
-            vis_options: in place of those of the file; None: those of the file.
-            renderer: in place of the file's; None: the file's.
+            show_viewer: as in `Scene`.
+            viewer_options: override the file's; None: the file's.
+            vis_options: override the file's; None: the file's.
+            renderer: overrides the file's; None: the file's.
 
         Raises:
-            OSError: the file cannot be read; FileNotFoundError if there is none.
-            ValueError: it is no such file; or files of morphs have changed, so that the model is another one.
+            OSError: the file cannot be read; FileNotFoundError if it does not exist.
+            ValueError: it is no scene's file; or files of morphs have changed, so that the model is another one.
             ModelLoadError: a file of a morph is missing or broken.
         """
         text = read_regular(path).decode(errors="replace")
@@ -411,13 +411,13 @@ class Scene(SceneNames):
         vis_options: VisOptions | None = None,
         renderer: Renderer | None = None,
     ) -> "Scene":
-        """Return a new scene that shows what `start_recording(TrajectoryFile(...))` has kept: `scene.trajectory`.
+        """Return a new scene that shows a recording of `start_recording(TrajectoryFile(...))`: `scene.trajectory`.
 
-        Arguments and errors are those of `load`; a scene is at the first frame.
+        Arguments and errors as in `load`; a scene is at the first frame.
         """
         text, times, qpos, inputs = read_trajectory(path)
         scene = cls._described(text, path, show_viewer, viewer_options, vis_options, renderer)
-        scene.files.trajectory = Trajectory(scene.rigid_solver, times, qpos, inputs)
+        scene.files.trajectory = SceneTrajectory(scene.rigid_solver, times, qpos, inputs)
         scene.files.trajectory.show(0)
         return scene
 
@@ -446,13 +446,13 @@ class Scene(SceneNames):
         show_viewer: bool,
         *instead: ViewerOptions | VisOptions | Renderer | None,
     ) -> "Scene":
-        """Return a scene that is made of its description, with some options in place of its own."""
+        """Return a scene that is made from its description, with some options replaced."""
         try:
-            told = json.loads(text)
-            if told["tumble_scene"] != description.VERSION:
-                raise ValueError(f"version {told['tumble_scene']}")
+            described = json.loads(text)
+            if described["tumble_scene"] != description.VERSION:
+                raise ValueError(f"version {described['tumble_scene']}")
             folder = Path(path).resolve().parent
-            options = {name: description.decode_at(told, name, folder) for name in description.OPTIONS}
+            options = {name: description.decode_at(described, name, folder) for name in description.OPTIONS}
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{path}: not a file that Scene.export wrote, or one of another version ({error})"
@@ -462,11 +462,11 @@ class Scene(SceneNames):
         with description.reading(os.fspath(path)):
             scene = cls(**options, show_viewer=show_viewer)
             try:
-                scene._fill(told, folder)
+                scene._fill(described, folder)
             except BaseException:
                 scene.close()
                 raise
-        if told["build"] is not None and model_digest(scene.rigid_solver.model) != told.get("model"):
+        if described["build"] is not None and model_digest(scene.rigid_solver.model) != described.get("model"):
             scene.close()
             raise ValueError(
                 f"{path}: the scene that it describes is another one now: files of its morphs have changed, its ground "
@@ -474,8 +474,8 @@ class Scene(SceneNames):
             )
         return scene
 
-    def _fill(self, told: Mapping[str, Any], folder: Path) -> None:
-        """Add all that a description tells of, and build it; errors are those of `description.reading`."""
+    def _fill(self, described: Mapping[str, Any], folder: Path) -> None:
+        """Add everything in a description, and build it; errors as in `description.reading`."""
         steps: tuple[tuple[str, Callable[[Any], object]], ...] = (
             ("entities", lambda entity: self._add_described(entity, folder)),
             ("entities", self._attach_described),
@@ -485,29 +485,29 @@ class Scene(SceneNames):
         )
         for name, add in steps:
             with description.reading(name):
-                for number, part in enumerate(told[name]):
+                for number, part in enumerate(described[name]):
                     with description.reading(number):
                         add(part)
         with description.reading("build"):
-            if told["build"] is not None:
-                self.build(**told["build"])
+            if described["build"] is not None:
+                self.build(**described["build"])
 
-    def _add_described(self, told: Mapping[str, Any], folder: Path) -> None:
+    def _add_described(self, described: Mapping[str, Any], folder: Path) -> None:
         """Add an entity by its description; its carrier comes when all are there: `_attach_described`."""
-        shapes = description.decode_at(told, "morphs", folder)
+        shapes = description.decode_at(described, "morphs", folder)
         self.add_entity(
             shapes if len(shapes) > 1 else shapes[0],
-            description.decode_at(told, "material", folder),
-            description.decode_at(told, "surface", folder),
-            **{name: told[name] for name in ("visualize_contact", "vis_mode", "name")},
+            description.decode_at(described, "material", folder),
+            description.decode_at(described, "surface", folder),
+            **{name: described[name] for name in ("visualize_contact", "vis_mode", "name")},
         )
 
-    def _attach_described(self, told: Mapping[str, Any]) -> None:
+    def _attach_described(self, described: Mapping[str, Any]) -> None:
         """Mount an entity as its description says."""
-        carrier = told["attached"]
+        carrier = described["attached"]
         if carrier:
             link, parent = carrier["link"], self.get_entity(carrier["entity"])
-            self.get_entity(told["name"]).attach(parent, link, carrier["pos"], carrier["quat"])
+            self.get_entity(described["name"]).attach(parent, link, carrier["pos"], carrier["quat"])
 
 
 def close_all() -> None:
@@ -524,7 +524,7 @@ def _of_class(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """Return an argument, or refuse one of another class.
 
     Raises:
-        TypeError: with what was expected.
+        TypeError: the message has the expected class.
     """
     if not isinstance(given, kind):
         hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""

@@ -1,7 +1,7 @@
 """Surfaces of entities: how they look.
 
 A surface becomes a material of the model: its colour and opacity, how shining it is (by roughness and metal), the light
-that it sends out, and an image. Numbers that a surface leaves open are those of its class.
+that it sends out, and an image. Numbers that a surface leaves open are the class' defaults.
 """
 
 from typing import Any, ClassVar
@@ -16,8 +16,8 @@ METALS = {
     "copper": (0.95, 0.64, 0.54),
     "gold": (1.0, 0.77, 0.34),
 }
-"""Colours of metals: what they mirror of white light at a right angle. N. Hoffman, "Background: Physics and Math of
-Shading", SIGGRAPH 2012 course, has such numbers; these are in displayed colour."""
+"""Colours of metals: the share of white light that they mirror at a right angle. N. Hoffman, "Background: Physics and
+Math of Shading", SIGGRAPH 2012 course, has such numbers; these are in displayed colour."""
 
 
 @record
@@ -47,11 +47,11 @@ class Surface:
     METALLIC: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what no surface has.
+        """Raise if values are impossible for a surface.
 
         Raises:
-            ValueError: with the argument.
-            TypeError: a texture is none.
+            ValueError: the message has the argument.
+            TypeError: a texture is not a `Texture`.
         """
         owner = type(self).__name__
         if not isinstance(self.diffuse_texture, ImageTexture | ColorTexture | None):
@@ -81,7 +81,7 @@ def _color(owner: str, name: str, given: Numbers) -> tuple[float, ...]:
 
 @record
 class Default(Surface):
-    """A surface that says nothing of its own: the file's colours, or a light grey."""
+    """A surface without settings: the file's colours, or a light grey."""
 
 
 @record
@@ -114,7 +114,7 @@ class Reflective(Plastic):
 
 @record
 class Collision(Plastic):
-    """The look of what touches: `vis_mode` is "collision"."""
+    """The look of collision geoms: `vis_mode` is "collision"."""
 
     color: Any = (0.5, 0.5, 0.5)
     vis_mode: str | None = "collision"
@@ -144,7 +144,7 @@ class Water(Glass):
 
 @record
 class Emission(Surface):
-    """A surface that shines by itself."""
+    """A surface that shines."""
 
     emissive: Any = (1.0, 1.0, 1.0)
 
@@ -154,7 +154,7 @@ class Metal(Surface):
     """A metal.
 
     Attributes:
-        metal_type: "iron", "aluminium", "copper" or "gold", whose colour it has if it has none of its own.
+        metal_type: "iron", "aluminium", "copper" or "gold", whose colour it has unless it has a `color`.
     """
 
     metal_type: str = "iron"
@@ -162,7 +162,7 @@ class Metal(Surface):
     METALLIC: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse an unknown metal; errors are those of `Surface`."""
+        """Refuse an unknown metal; errors as in `Surface`."""
         if self.metal_type not in METALS:
             raise ValueError(f"{type(self).__name__}: metal_type={self.metal_type!r}{nearest(self.metal_type, METALS)}")
         if self.color is None:

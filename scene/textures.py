@@ -17,13 +17,13 @@ class ImageTexture:
     image_path: Any
 
     def __post_init__(self) -> None:
-        """Refuse a path that is none.
+        """Raise if the path is invalid.
 
         Raises:
             ValueError: with the path.
         """
         if not isinstance(self.image_path, str | os.PathLike) or not os.path.isfile(self.image_path):
-            raise ValueError(f"ImageTexture: image_path={self.image_path!r}: there is no such file")
+            raise ValueError(f"ImageTexture: image_path={self.image_path!r}: this file does not exist")
         put(self, image_path=os.path.abspath(self.image_path))
 
 

@@ -1,4 +1,4 @@
-"""A built scene as its entities see it: the solver, how environments are named, and the form of what is returned."""
+"""A built scene as its entities see it: the solver, the names of environments, and the form of results."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ class World:
         self._built: dict[str, np.ndarray] = {}
 
     def step(self, substeps: int) -> None:
-        """Take physics steps; what `push` applied ends with them."""
+        """Take physics steps; wrenches of `push` end with them."""
         self.solver.step(substeps)
         if self.pushed:
             columns = 6 * np.repeat(np.array(sorted(self.pushed)), 6) + np.tile(np.arange(6), len(self.pushed))
@@ -65,18 +65,18 @@ class World:
         self.solver.inputs.set_columns(envs, xfrc_applied=(columns, present + wrenches.reshape(len(present), -1)))
 
     def drive(self, source: Hashable, bodies: np.ndarray, wrenches: torch.Tensor) -> None:
-        """Let a source push bodies of all environments, as `push` does, in place of what it pushed before this step."""
+        """Push bodies of all environments for a source, as `push` does, instead of its wrenches before this step."""
         before = self._driven.get(source)
         self._driven[source] = wrenches
         self.push(bodies, wrenches if before is None else wrenches - before, None)
 
     def stop_drives(self, envs: Envs) -> None:
-        """Let sources push no more in environments, whose inputs are other ones now."""
+        """End the pushes of sources in environments, whose inputs are other ones now."""
         for wrenches in self._driven.values():
             wrenches[self.indices(envs)] = 0.0
 
     def keep_built(self, names: Iterable[str]) -> None:
-        """Keep those numbers of the model that environments have of their own from the start."""
+        """Keep per-environment parameters from the start for these names."""
         self._built |= {name: self.solver.get_parameters(name).cpu().numpy().copy() for name in names}
 
     def built(self, name: str, envs: Envs) -> np.ndarray:
@@ -107,11 +107,11 @@ class World:
         return CheckedEnvs(self._numbers.environments(envs_idx, self.count))
 
     def how_many(self, envs: Envs) -> int:
-        """Return the number of environments in what `envs` returned."""
+        """Return the number of environments in a result of `envs`."""
         return self.count if envs is None else len(envs.index)
 
     def indices(self, envs: Envs) -> torch.Tensor:
-        """Return what `envs` returned as indices (k,) int64 on the device, of all for None."""
+        """Return a result of `envs` as indices (k,) int64 on the device, of all for None."""
         return torch.as_tensor(np.arange(self.count) if envs is None else envs.index, device=self.solver.device)
 
     def drawn(self, points: torch.Tensor, envs: Envs, relative: bool) -> torch.Tensor:
@@ -132,7 +132,7 @@ class World:
         """Return a user's numbers: (n, width), or (width,) or one for every environment, finite.
 
         Raises:
-            ValueError: for another shape, naming what was expected, and for a number that is not finite.
+            ValueError: for another shape, naming the expected one, and for a number that is not finite.
         """
         return as_entries(self._numbers, name, values, self.how_many(envs), width)
 
@@ -140,7 +140,7 @@ class World:
         """Return a user's numbers as a tensor (n, *shape): given so, as (*shape,) or as one number, finite.
 
         Raises:
-            ValueError: for another shape, naming what was expected, and for a number that is not finite.
+            ValueError: for another shape, naming the expected one, and for a number that is not finite.
         """
         count, given = self.how_many(envs), self._numbers.numbers(values, name)
         if tuple(given.shape) not in ((count, *shape), shape, ()):
@@ -149,7 +149,7 @@ class World:
         return torch.as_tensor(given, dtype=self.solver.dtype, device=self.solver.device).expand(count, *shape)
 
     def doubles(self, name: str, values: Numbers, envs: Envs, *shape: int) -> np.ndarray:
-        """Return what `tensor` does as an array of numpy in double precision, which may be infinite."""
+        """Return the result of `tensor` as an array of numpy in double precision, which may be infinite."""
         count, given = self.how_many(envs), real_array(name, values).astype(np.float64)
         if given.shape not in ((count, *shape), shape, ()):
             raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {given.shape}")

@@ -6,11 +6,11 @@ columns, y along rows, as in MuJoCo's height fields, and the middle of the piece
 - size: lengths along x and y, metres; whole numbers of cells.
 - horizontal_scale: length of a cell, metres.
 - rng: a seed or a `numpy.random.Generator`; kinds without chance do not use it.
-- the rest are keyword arguments of the kind. A width is rounded to whole cells, and what stands in the middle to a
-  number of cells that can be centred.
+- the rest are keyword arguments of the kind. A width is rounded to whole cells, and the width of an object in the
+  middle to a number of cells that can be centred.
 
-A point of the field has one height, so that a wall is one cell wide: what is higher has its full width, and the wall
-lies in the cell next to it (`grid.tops`). There are no holes but low ground.
+A point of the field has one height, so that a wall is one cell wide: the higher part has its full width, and the wall
+lies in the cell next to it (`grid.tops`). A field has no holes, but low ground.
 """
 
 from .colors import by_height

@@ -14,7 +14,7 @@ def number(name: str, value: Any, least: float = -math.inf) -> float:
     """Return a finite number, at least `least`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the value is invalid.
     """
     try:
         found = float(value)
@@ -31,7 +31,7 @@ def positive(name: str, value: Any) -> float:
     """Return a finite number above zero.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the value is invalid.
     """
     found = number(name, value)
     if found <= 0.0:
@@ -43,7 +43,7 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     """Return a whole number, at least `least`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the value is invalid.
     """
     try:
         found = operator.index(value)

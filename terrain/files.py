@@ -61,7 +61,7 @@ def given(size: Any, horizontal_scale: float = 0.1, rng: Any = 0, *, heights: An
 
     Args:
         heights: (any, any), along y and x, m.
-        scale: what they are multiplied with.
+        scale: factor of the heights.
     """
     return number("scale", scale) * sample(require_heights("heights", heights), *Grid(size, horizontal_scale).shape)
 
@@ -79,7 +79,7 @@ def read_image(path: str | Path) -> np.ndarray:
         raise FileNotFoundError(f"{path}: no such file")
     try:
         picture = np.asarray(imageio.v3.imread(path, plugin="pillow"))
-    except Exception as error:  # each format has its own
+    except Exception as error:  # each format raises others
         raise ValueError(f"{path} is no picture that Pillow reads: {error}") from None
     if picture.dtype.kind == "u":
         picture = picture / np.iinfo(picture.dtype).max
@@ -106,7 +106,7 @@ def read_triangles(source: Any, up: str = "z", scale: float = 1.0) -> np.ndarray
             raise FileNotFoundError(f"{source}: no such file")
         try:
             source = trimesh.load_mesh(source)
-        except Exception as error:  # each format has its own
+        except Exception as error:  # each format raises others
             raise ValueError(f"{source} is no mesh that trimesh reads: {error}") from None
     faces = np.asarray(getattr(source, "faces", ()))
     if not faces.size:

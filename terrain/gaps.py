@@ -128,14 +128,14 @@ def nested_rings(
     platform_width: float = 1.0,
     holes_depth: float = -1.0,
 ) -> np.ndarray:
-    """Rings around the platform, each at a height of its own, with a gap inside each.
+    """Rings around the platform, each at another height, with a gap inside each.
 
     Args:
         rng: seed or generator of the heights.
         ring_height: heights are drawn between minus and plus this, m.
         ring_width: m.
         gap_width: m.
-        platform_width: m; what is left of a ring outside of them is flat ground at height 0.
+        platform_width: m; ground outside of the rings is flat, at height 0.
         holes_depth: height of the gaps' ground, m.
     """
     grid, draw = Grid(size, horizontal_scale), np.random.default_rng(rng)

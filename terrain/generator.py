@@ -22,7 +22,7 @@ class TerrainGenerator:
     """The parts of a field and their arrangement; `generate` makes the field.
 
     Neighbours share their border points, which have the higher of both heights. A sub-terrain depends on the seed and
-    on its row and column alone: `heights(row, col)` makes it by itself.
+    and only on its row and column: `heights(row, col)` makes one separately.
 
     With `curriculum`, row i of n has the difficulty low + (high - low) i/(n - 1), and columns have kinds in the order
     of `sub_terrains`: each at least one, and shares by the largest remainders. Without, each sub-terrain draws both.
@@ -31,7 +31,7 @@ class TerrainGenerator:
     `slope_threshold`, which moves the points of a mesh.
 
     Attributes:
-        sub_terrains: by name, a `SubTerrain`, or the name of a kind with its own defaults.
+        sub_terrains: by name, a `SubTerrain`, or the name of a kind with default parameters.
         size: lengths of a sub-terrain along x and y, m.
         num_rows: number of rows.
         num_cols: number of columns.
@@ -60,10 +60,10 @@ class TerrainGenerator:
     _parts: Mapping[str, SubTerrain] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be made.
+        """Raise if parameters are impossible.
 
         Raises:
-            ValueError: with the name of the argument, and what to do.
+            ValueError: the message has the name of the argument, and what to do.
             TypeError: a sub-terrain is neither a `SubTerrain` nor a name.
         """
         if not self.sub_terrains:
@@ -130,7 +130,7 @@ class TerrainGenerator:
         return name, difficulty, heights
 
     def heights(self, row: int, col: int) -> np.ndarray:
-        """Return the heights of one sub-terrain by itself, (nrow, ncol), m."""
+        """Return the heights of one sub-terrain, (nrow, ncol), m."""
         return self.part(row, col)[2]
 
     def generate(self, seed: int | None = None) -> Terrain:
@@ -140,7 +140,7 @@ class TerrainGenerator:
             seed: in place of the generator's own; None: that.
 
         Raises:
-            ValueError: a parameter is impossible, or a sub-terrain has no flat patch of those asked for.
+            ValueError: a parameter is impossible, or a sub-terrain lacks one of the requested flat patches.
         """
         if seed is not None:
             return replace(self, seed=whole("seed", seed, least=0)).generate()
@@ -190,7 +190,7 @@ class TerrainGenerator:
     def _find_patches(
         self, patches: dict[str, np.ndarray], place: tuple[int, int], name: str, heights: np.ndarray, origins: Any
     ) -> None:
-        """Add the flat patches of one sub-terrain to those found, by their name (rows, cols, num_patches, 3)."""
+        """Add the flat patches of one sub-terrain to the dictionary, by their name (rows, cols, num_patches, 3)."""
         for number_of_kind, (label, wanted) in enumerate(self._parts[name].flat_patches.items()):
             rng = [self.seed, *place, 1 + number_of_kind]
             found = wanted.draw(heights, self.horizontal_scale, rng, f"sub_terrains[{name!r}]")

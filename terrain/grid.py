@@ -1,8 +1,8 @@
 """Points and cells of a piece of ground, and how ground that is flat in each cell becomes heights of points.
 
-A field has heights at points alone, and is made of triangles between them. A wall is thus one cell wide. Kinds with
-walls say how high each cell is, and each point gets the height of the highest cell around it: what is higher has its
-full size, and the wall below its edge takes a cell from what is lower.
+A field has heights only at points, and is made of triangles between them. A wall is thus one cell wide. Kinds with
+walls say how high each cell is, and each point gets the height of the highest cell around it: the higher side has its
+full size, and the wall below its edge takes a cell from the lower side.
 """
 
 from typing import Any
@@ -114,7 +114,7 @@ class Grid:
 
 
 def tops(cells: np.ndarray) -> np.ndarray:
-    """Return the heights of points from those of cells: of the highest cell around each.
+    """Return the heights of points from the cells': of the highest cell around each.
 
     Args:
         cells: (rows, cols), metres.

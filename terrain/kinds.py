@@ -57,8 +57,8 @@ class SubTerrain:
         function: makes the heights.
         parameters: its arguments by name: values, or a `Ramp` of them.
         proportion: the share of columns, relative to that of other kinds.
-        border_width: metres of flat ground at height 0 around the kind's own.
-        flat_patches: by name, what to look for in `Terrain.flat_patches`.
+        border_width: metres of flat ground at height 0 around the sub-terrain.
+        flat_patches: by name, the patches to look for in `Terrain.flat_patches`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SubTerrain:
         flat_patches: Mapping[str, FlatPatches] | None = None,
         **parameters: Any,
     ) -> None:
-        """Take a kind by its name in `KINDS` or `GENESIS_KINDS`, or a function of your own, and its parameters.
+        """Take a kind by its name in `KINDS` or `GENESIS_KINDS`, or a user's function, and its parameters.
 
         Raises:
             ValueError: no such kind or parameter, or a proportion that is not above zero.

@@ -1,6 +1,6 @@
 """The table of kinds in the docs, and pictures: `python -m tumble.terrain.kinds_table docs/reference/terrain_kinds.md`.
 
-The table is made of the kinds' signatures and docstrings; pictures lie in the folder of the page's name beside it.
+The table is made of the kinds' signatures and docstrings; pictures lie in the folder with the page's name.
 """
 
 import inspect
@@ -17,7 +17,7 @@ BEGIN, END = "<!-- kinds: made by tumble.terrain.kinds_table -->", "<!-- end of 
 
 
 def parameters_of(kind: Generator) -> dict[str, tuple[str, str]]:
-    """Return the kind's own parameters: by name, the default as it is written and what the docstring says."""
+    """Return the kind's parameters: by name, the default as it is written and the docstring's description."""
     doc = (inspect.getdoc(kind) or "").partition("Args:\n")[2].partition("\n\n")[0]
     words = {name: " ".join(text.split()) for name, text in re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", doc, re.M)}
     return {
@@ -51,7 +51,7 @@ def written(page: str) -> str:
 
 
 def draw_kinds(folder: Path) -> None:
-    """Draw every kind that is made from numbers alone."""
+    """Draw every kind that is made only from numbers."""
     import imageio.v3
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ def random_uniform(
         raise ValueError(f"downsampled_scale={apart:g}: it must be at least horizontal_scale={grid.horizontal_scale:g}")
     counts = [max(round(length / apart), 1) + 1 for length in grid.size[::-1]]
     drawn = low + step * draw.integers(0, int((high - low) / step + 1e-9), counts, endpoint=True)
-    return np.clip(sample(drawn, *grid.shape), low, high)  # rounding alone leads out
+    return np.clip(sample(drawn, *grid.shape), low, high)  # only rounding leads out
 
 
 def wave(
@@ -70,7 +70,7 @@ def fractal(
     Args:
         rng: seed or generator of the displacements.
         amplitude: largest displacement at the first level, m.
-        persistence: what a level's largest displacement is of that before.
+        persistence: ratio of a level's largest displacement to the one before.
         levels: how often distances are halved.
 
     Raises:
@@ -105,8 +105,8 @@ def perlin_noise(
         amplitude: heights lie between minus and plus this, m.
         wavelength: distance of the first octave's gradients, m.
         octaves: number of octaves.
-        persistence: what an octave's amplitude is of that before.
-        lacunarity: what an octave's frequency is of that before.
+        persistence: ratio of an octave's amplitude to the one before.
+        lacunarity: ratio of an octave's frequency to the one before.
     """
     grid, draw = Grid(size, horizontal_scale), np.random.default_rng(rng)
     weights = number("persistence", persistence, 0.0) ** np.arange(whole("octaves", octaves))
@@ -147,7 +147,7 @@ def _midpoints(heights: np.ndarray) -> np.ndarray:
 
 
 def _new(heights: np.ndarray) -> np.ndarray:
-    """Return 1 for the points that `_midpoints` adds, and 0 for those there before."""
+    """Return 1 for the points that `_midpoints` adds, and 0 for the earlier points."""
     new = np.ones(tuple(2 * count - 1 for count in heights.shape))
     new[::2, ::2] = 0.0
     return new

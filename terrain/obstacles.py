@@ -58,7 +58,7 @@ def random_grid(
     holes: bool = False,
     holes_depth: float = -1.0,
 ) -> np.ndarray:
-    """Square tiles, each at a height of its own, with a flat rim where no whole tile is left.
+    """Square tiles, each at another height, with a flat rim where no whole tile fits.
 
     Args:
         rng: seed or generator of the heights.

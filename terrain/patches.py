@@ -80,7 +80,7 @@ class FlatPatches:
             name: of the sub-terrain, for the message.
 
         Raises:
-            ValueError: there is no such patch.
+            ValueError: no such patch exists.
         """
         places = np.argwhere(self.flat(heights, horizontal_scale))
         if not len(places):

@@ -94,6 +94,6 @@ ALL_TERRAINS = TerrainGenerator(
         "star": SubTerrain("star", bar_height=Ramp(0.02, 0.2)),
     },
 )
-"""One column of every kind that is made from numbers alone."""
+"""One column of every kind that is made only from numbers."""
 
 PRESETS = {"rough": ROUGH_TERRAINS, "mjlab": MJLAB_TERRAINS, "all": ALL_TERRAINS}

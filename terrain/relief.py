@@ -11,7 +11,7 @@ LIGHT = np.array([-0.55, -0.35, 0.76])
 """Towards the light, a unit vector in the picture's own frame: right, away, up."""
 BACKGROUND = np.array([255.0, 255.0, 255.0])
 SIDES = np.array([120.0, 112.0, 104.0])
-"""The colour of the block of ground, where its sides are seen."""
+"""The colour of the sides of the block of ground."""
 
 
 def relief(

@@ -8,7 +8,7 @@ from .checks import positive
 
 
 def share_out(proportions: Sequence[float], count: int) -> np.ndarray:
-    """Return how many of `count` each proportion gets: at least one, and what is left by the largest remainders.
+    """Return how many of `count` each proportion gets: at least one, and the rest by the largest remainders.
 
     Args:
         proportions: above zero; their sum may be any.

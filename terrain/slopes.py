@@ -58,7 +58,7 @@ def tilted_grid(
     Args:
         rng: seed or generator of the directions and angles.
         grid_width: width of a tile, m.
-        tilt: largest angle, degrees; each tile has its own, up to this.
+        tilt: largest angle, degrees; each tile draws one up to this.
         platform_width: width of the flat ground in the middle, m.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Stairs: straight, around a pyramid, with steps of their own heights, with open slots."""
+"""Stairs: straight, around a pyramid, with steps of different heights, with open slots."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def pyramid_stairs(
     Args:
         step_height: height of a step, m.
         step_width: width of a tread, m.
-        platform_width: least width of the platform, m; it is wider by what is left of a tread.
+        platform_width: least width of the platform, m; the remainder of a tread makes it wider.
         inverted: whether they fall, to a platform at the bottom.
         holes: whether there are only four flights, as wide as the platform, and low ground at the corners.
         holes_depth: height of that ground, m.
@@ -64,7 +64,7 @@ def random_stairs(
     platform_width: float = 1.0,
     inverted: bool = False,
 ) -> np.ndarray:
-    """Pyramid stairs, each step of which has a height of its own.
+    """Pyramid stairs, each step of which has another height.
 
     Args:
         rng: seed or generator of the heights.

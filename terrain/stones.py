@@ -19,7 +19,7 @@ def stepping_stones(
     platform_width: float = 1.0,
     holes_depth: float = -1.0,
 ) -> np.ndarray:
-    """Rows of square stones over low ground, each row shifted by its own length.
+    """Rows of square stones over low ground, each row shifted by another length.
 
     Args:
         rng: seed or generator of shifts and heights.

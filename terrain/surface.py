@@ -11,7 +11,7 @@ from .checks import require_room
 
 
 def require_heights(name: str, heights: Any) -> np.ndarray:
-    """Return heights as a float64 array of their own.
+    """Return heights as a new float64 array.
 
     Raises:
         ValueError: they are no two-dimensional array of finite numbers with a cell.
@@ -35,7 +35,7 @@ def on_triangles(heights: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarra
 
     Args:
         heights: (nrow, ncol), m.
-        u: places along columns, in cells from the first, of any shape; those outside are clamped.
+        u: places along columns, in cells from the first, of any shape; places outside are clamped.
         v: places along rows, in the same shape.
     """
     nrow, ncol = heights.shape

@@ -33,7 +33,7 @@ class Terrain:
         kinds: (rows, cols), the names of sub-terrains.
         difficulties: (rows, cols), from 0 to 1.
         proportions: the share of each name.
-        flat_patches: by name (rows, cols, num_patches, 3), world frame, m; sub-terrains that have none of this name
+        flat_patches: by name (rows, cols, num_patches, 3), world frame, m; sub-terrains without patches of this name
             have their origin there.
         colors: (nrow, ncol, 3) uint8, or None.
     """
@@ -166,7 +166,7 @@ class Terrain:
         Args:
             spec: of the model.
             name: of the asset, the geom, and the rest.
-            friction: of the geom: three coefficients, or the sliding one alone; None: MuJoCo's.
+            friction: of the geom: three coefficients, or only the sliding one; None: MuJoCo's.
             base: thickness of the ground below its lowest point, m.
             geom: other attributes of the geom, by MuJoCo's names.
 

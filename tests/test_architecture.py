@@ -404,16 +404,6 @@ NAMED_TWICE = {
     "BatchRenderer": "physics and scene: Genesis's name for cameras of all environments",
     "Camera": "physics and scene: Genesis's name for a camera of a scene",
     "Terrain": "terrain and scene: Genesis's name for a morph",
-    "Recorder": "viewer and scene",
-    "Target": "envs and physics: a manager's target, and that of inverse kinematics",
-    "Memory": "envs and physics: of a task, and of a mechanism",
-    "Named": "envs and scene",
-    "Look": "scene and physics",
-    "Output": "envs and physics",
-    "Step": "envs",
-    "Trajectory": "scene and physics",
-    "Window": "envs and scene",
-    "World": "envs and scene",
 }
 """Public names of two classes, and who has them. The list only gets shorter."""
 

@@ -1,7 +1,7 @@
 """A trained actor as one torch module: raw observations in, an action within the action space out.
 
-It holds what `Policy.act` does around the network: the running statistics of observations, their clipping, and the
-bounds of actions. It has no branch on data, so that it can be exported.
+It contains all steps of `Policy.act` around the network: the running statistics of observations, their clipping, and
+the bounds of actions. It has no branch on data, so that it can be exported.
 """
 
 from typing import Any
@@ -79,7 +79,7 @@ class ActorModule(nn.Module):
             the parts by theirs.
         output_names: "action"; then "next_" and the name of each of `memory`.
         memory: The states of a recurrent actor by name, (layers, n, size) each: zeros where an episode begins, then
-            what came out at the step before. Empty for other actors.
+            the actor's outputs of the step before. Empty for other actors.
 
     Args:
         policy: The policy, on the processor.
@@ -121,7 +121,7 @@ class ActorModule(nn.Module):
         return self.bounds(self.layers(output[0])), hidden, cell
 
     def named(self, seen: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return inputs by name for what `Policy.seen` returns."""
+        """Return inputs by name for a result of `Policy.seen`."""
         return {name or WHOLE: seen[name].astype(self.input_types[name or WHOLE][1]) for name in self.parts}
 
     def forget(self, rows: int) -> dict[str, np.ndarray]:
@@ -134,7 +134,7 @@ class ActorModule(nn.Module):
         return (seen, *(inputs[name] for name in self.memory))
 
     def _features(self, observation: Any) -> Tensor:
-        """Return what the actor's layers take, (n, width)."""
+        """Return the inputs of the actor's layers, (n, width)."""
         if self.parts == ("",):
             return self.extractor(self.normalizers[0](observation))
         pairs = zip(self.parts, self.normalizers, strict=True)
@@ -149,6 +149,6 @@ class Positional(nn.Module):
         self.actor = actor
 
     def forward(self, *inputs: Tensor) -> Any:
-        """Return what the actor does, for the parts of the observation in their order, and then its memory."""
+        """Return the actor's actions, for the parts of the observation in their order, and then its memory."""
         names = (*(name or WHOLE for name in self.actor.parts), *self.actor.memory)
         return self.actor(*self.actor.arguments(dict(zip(names, inputs, strict=True))))

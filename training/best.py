@@ -1,10 +1,10 @@
 """Evaluation during training: the policy plays episodes now and then, and the best one so far is kept.
 
-An evaluation here is what `tumble evaluate --seed 1000000` would do: the policy as it would be read from a checkpoint,
+An evaluation here equals `tumble evaluate --seed 1000000`: the policy as it would be read from a checkpoint,
 in environments made for it. It does not change training: every random generator is put back afterwards.
 
 The highest of many noisy means is too high. So the best policy is scored once more at the end of training, on episodes
-that had no part in the choice: the first of those that `tumble evaluate` plays.
+that had no part in the choice: the first ones that `tumble evaluate` plays.
 """
 
 import json
@@ -28,7 +28,7 @@ from .tasks import task_id
 
 logger = logging.getLogger("tumble")
 EVALUATIONS, BEST = "evaluations.jsonl", "best.json"
-CHOOSING_SEED = 1_000_000  # of evaluations during training; far from those of `tumble evaluate`, which judge the best
+CHOOSING_SEED = 1_000_000  # of evaluations during training; far from those of `tumble evaluate`, which judges the best
 
 
 class EvaluationCallback(BaseCallback):
@@ -99,7 +99,7 @@ class EvaluationCallback(BaseCallback):
         write_text_atomically(self.run.folder / BEST, json.dumps(scores, indent=2) + "\n")
 
     def kept_best(self) -> tuple[Path, dict[str, Any]] | None:
-        """Return the folder of the policy that was kept, and the line that chose it; None if there is none to read."""
+        """Return the folder of the policy that was kept, and the line that chose it; None if no policy can be read."""
         for kept in list_checkpoints(self.run.best):
             with suppress(OSError):
                 rows = read_curve(kept / EVALUATIONS)
@@ -140,7 +140,7 @@ class EvaluationCallback(BaseCallback):
 
 
 def read_best(run: Run) -> dict[str, Any]:
-    """Return the scores of the best policy on episodes that did not choose it; {} if there are none."""
+    """Return the scores of the best policy on episodes that did not choose it; {} without scores."""
     try:
         scores = json.loads(read_regular(run.folder / BEST))
     except (OSError, ValueError, RecursionError):

@@ -31,16 +31,16 @@ TORCH_CANNOT_WRITE = "PytorchStreamWriter|unexpected pos|iostream"  # torch's er
 
 
 class CheckpointError(TumbleUserError, RuntimeError):
-    """A checkpoint that cannot be used or written; the message names the folder and says what is wrong with each."""
+    """A checkpoint that cannot be used or written; the message names the folder and each one's error."""
 
 
 def save_checkpoint(
     folder: Path, step: int, write: Callable[[Path], None], keep: int = 2, passing: bool = False
 ) -> Path:
-    """Write a checkpoint atomically, and remove those that it makes superfluous.
+    """Write a checkpoint atomically, and remove older ones that it makes superfluous.
 
-    Kept are the newest one and the newest `keep` of those not written in passing, `keep` at least in all and `keep` + 1
-    at most.
+    Kept are the newest one and the newest `keep` of the periodic ones (not `passing`), `keep` at least in all and
+    `keep` + 1 at most.
 
     Args:
         folder: The run's checkpoint folder; made if absent.
@@ -69,7 +69,7 @@ def save_checkpoint(
 
 
 def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int, passing: bool) -> Path:
-    """Write under a temporary name, flush, rename, and remove what is too old."""
+    """Write under a temporary name, flush, rename, and remove checkpoints that are too old."""
     own_folder(folder)
     for leftover in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
         _remove(leftover)
@@ -95,7 +95,7 @@ def _save(folder: Path, step: int, write: Callable[[Path], None], keep: int, pas
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder, a file or a link, but not what a link leads to."""
+    """Remove a folder, a file or a link, but not a link's target."""
     shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
@@ -108,7 +108,7 @@ def superfluous(folder: Path, keep: int) -> list[Path]:
 
 
 def _is_passing(checkpoint: Path) -> bool:
-    """Say whether a checkpoint was written in passing; one with a damaged manifest counts as one that was not."""
+    """Return whether a checkpoint was a `passing` one; False if its manifest is damaged."""
     with suppress(OSError, ValueError, RecursionError):
         manifest = json.loads(read_regular(checkpoint / MANIFEST, LARGEST_MANIFEST))
         return isinstance(manifest, dict) and manifest.get(PASSING) is True
@@ -144,7 +144,7 @@ def unusable(checkpoint: Path, what: str) -> Iterator[None]:
     """Turn whatever goes wrong while a checkpoint is read into a `CheckpointError`; its files may hold anything.
 
     Raises:
-        CheckpointError: Something went wrong; the message says `what` is the matter, and the first line of the error.
+        CheckpointError: The block failed; the message says `what` it was doing, and the first line of the error.
     """
     try:
         yield
@@ -171,7 +171,7 @@ def load_latest(folder: Path, load: Callable[[Path], T]) -> T:
         load: Reads a checkpoint; raises `CheckpointError` where its files cannot be loaded.
 
     Raises:
-        CheckpointError: There is none.
+        CheckpointError: No checkpoint exists.
     """
     problems: list[str] = []
     tried: list[Path] = []

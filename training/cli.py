@@ -26,7 +26,7 @@ class _WithSettings(TyperCommand):
     """A command with --set: a value of the configuration that is typed as an option is suggested as a setting."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse as usual; say what an unknown option may mean."""
+        """Parse as usual; suggest the meaning of an unknown option."""
         words = [word for arg in args for word in arg.split("=", 1)]
         try:
             return super().parse_args(ctx, args)
@@ -133,7 +133,7 @@ def tumble(
 @app.command("list")
 def list_tasks(
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="[MODULE|FILE]...", help="Modules and files with tasks of your own.")
+        list[str] | None, typer.Argument(metavar="[MODULE|FILE]...", help="Modules and files with your tasks.")
     ] = None,
 ) -> None:
     """Show the tasks, Gymnasium's task that each equals, and the algorithms with a packaged configuration."""
@@ -213,7 +213,7 @@ def train(
 
 
 def refuse_with_resume(fixed: dict[str, Any]) -> None:
-    """Refuse what a resumed run cannot follow: it keeps its own configuration."""
+    """Refuse options that a resumed run cannot follow: it keeps its configuration."""
     given = [name for name, value in fixed.items() if value is not None]
     if given:
         raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(given)}")
@@ -228,7 +228,7 @@ def go_on(
     progress: bool,
     jobs: int | None,
 ) -> None:
-    """Resume a run, or those of several seeds; a TASK names the module or file that the run's task is in."""
+    """Resume a run, or the runs of several seeds; a TASK names the module or file that the run's task is in."""
     from .commands.arguments import require_trust
     from .runs import Run
     from .tasks import is_registered
@@ -262,7 +262,7 @@ def print_config(
     from .commands.arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
     chosen = choose_config(task, None, algo)
-    origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; none is packaged for this task"
+    origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; no file is packaged for this task"
     chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
     with importing(LIBRARIES):
         check_options(chosen.task, chosen.env)
@@ -345,7 +345,7 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, and folders of several seeds.")],
     out: Annotated[Path, typer.Option(help="The folder to write into.")] = Path("report"),
 ) -> None:
-    """Compare runs, grouped by what differs in their configurations: tables, curves as a picture, JSON and CSV."""
+    """Compare runs, grouped by differences of their configurations: tables, curves as a picture, JSON and CSV."""
     with importing(LIBRARIES):
         from .commands.report import write_report
     print("\n".join(str(path) for path in write_report(runs, out)))
@@ -359,7 +359,7 @@ app.command()(export)
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []})
 def bench(context: typer.Context) -> None:
-    """Measure speed against MuJoCo, Gymnasium and envpool, in a clone; `tumble bench --help` shows its own options."""
+    """Measure speed against MuJoCo, Gymnasium and envpool, in a clone; `tumble bench --help` shows its options."""
     try:
         benchmarks = importlib.import_module("..benchmarks.main", __package__)
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """A run's configuration: one TOML file per task and algorithm, read into dataclasses and checked.
 
-The packaged files are `training/configs/<task>-<algorithm>.toml`. A run keeps a snapshot of its own in the same form,
+The packaged files are `training/configs/<task>-<algorithm>.toml`. A run keeps its snapshot in the same form,
 so that `tumble train --config runs/.../config.toml` repeats it.
 """
 
@@ -21,7 +21,7 @@ ACTIVATIONS = ("tanh", "relu", "elu", "silu")
 MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
 """The most neurons of a layer and weights of a network: so many weights take 1 GiB, and Adam's moments twice that."""
 MOST_TRANSITIONS = 10**9
-"""In a buffer of any kind. What fits into memory depends on the task; more than these fit nowhere."""
+"""In a buffer of any kind. The number that fits into memory depends on the task; more than these fit nowhere."""
 MOST_THREADS = 1024
 
 
@@ -32,7 +32,7 @@ def _require_room(name: str, transitions: int) -> None:
 
 @dataclass(frozen=True)
 class NormalizeConfig:
-    """Running normalisation of what the learner sees (Stable-Baselines3's `VecNormalize`)."""
+    """Running normalisation of the learner's inputs (Stable-Baselines3's `VecNormalize`)."""
 
     observations: bool = True
     rewards: bool = True
@@ -217,10 +217,10 @@ class CheckpointConfig:
     """The times of checkpoints, always at the end of an iteration, and how many are kept.
 
     One is written each `every_steps` environment steps and at the end of the run; the newest `keep` of these stay.
-    In passing, one is written after each tenth of the run and when `every_seconds` have passed without any, as long as
+    Additional ones are written after each tenth of the run and when `every_seconds` have passed without any, as long as
     that takes at most a twentieth of the time; only the newest of these stays, unless there are fewer than `keep` in
     all.
-    `every_seconds = inf` writes none in passing.
+    `every_seconds = inf` writes no additional ones.
     """
 
     every_steps: int = 500_000
@@ -229,7 +229,7 @@ class CheckpointConfig:
 
     def __post_init__(self) -> None:
         require(self.every_steps > 0 and self.keep > 0, "checkpoint.every_steps and checkpoint.keep must be positive")
-        require(self.every_seconds > 0, "checkpoint.every_seconds must be positive; inf: checkpoints by steps alone")
+        require(self.every_seconds > 0, "checkpoint.every_seconds must be positive; inf: checkpoints only by steps")
 
 
 @dataclass(frozen=True)
@@ -237,8 +237,8 @@ class RunConfig:
     """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
 
     `task` is a task as `tasks.find_task` takes it, `env` are options of the environment and of the task. `threads` are
-    the learner's; the solver takes its own, and its results do not depend on them. One is the fastest for networks and
-    minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the first
+    the learner's; the solver's number is separate, and its results do not depend on it. One is the fastest for networks
+    and minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the first
     episodes at evenly spread lengths, so that not all environments start together for ever.
     """
 
@@ -284,7 +284,7 @@ class RunConfig:
         """Return the packaged configuration of a task such as "tumble/Ant-v0".
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: No file is packaged.
         """
         require(algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {algo!r}")
         if algo not in packaged_algorithms(task):
@@ -293,7 +293,7 @@ class RunConfig:
 
     @classmethod
     def default(cls, task: str, algo: str) -> Self:
-        """Return the configuration of a task for which none is packaged.
+        """Return the configuration of a task without a packaged file.
 
         The off-policy algorithms get two layers of 256, 16 environments at a time, an update for every second step, and
         no normalisation.
@@ -320,11 +320,11 @@ class RunConfig:
         return change(self, changes, without=others)
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with some top-level values changed; those that are None are left alone."""
+        """Return a copy with some top-level values changed; None leaves a value as it is."""
         return dataclasses.replace(self, **{key: value for key, value in changes.items() if value is not None})
 
     def to_toml(self) -> str:
-        """Return the whole configuration as TOML; of the algorithms, the chosen one's table alone."""
+        """Return the whole configuration as TOML; of the algorithms, only the chosen one's table."""
         table = dataclasses.asdict(self)
         for algo in ALGORITHMS:
             if algo != self.algo:

@@ -11,7 +11,7 @@ class TumbleUserError(Exception):
 
 
 def explain(error: OSError) -> str:
-    """Say what the operating system refused, of which file, and what to do where that is known."""
+    """Return the operating system's error, the file, and what to do if that is known."""
     what = f"{error.filename}: " if error.filename is not None else ""
     what += error.strerror or str(error) or type(error).__name__
     if error.errno in FULL:

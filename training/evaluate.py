@@ -2,7 +2,7 @@
 
 In MuJoCo Gymnasium's own class judges the v5 tasks, and the task's code every other one.
 
-An episode is played in an environment of its own, and each environment's first episode is the one that counts, so that
+Each environment plays one episode that counts, its first, so that
 short episodes are not counted more often than long ones.
 """
 
@@ -47,7 +47,7 @@ class Played(NamedTuple):
 
     @property
     def successes(self) -> np.ndarray | None:
-        """Flags of the episodes that ended in success, (num_envs,) bool; None if the task tells of none."""
+        """Flags of the episodes that ended in success, (num_envs,) bool; None if the task reports no success."""
         return self.ends["success"] > 0 if "success" in self.ends else None
 
     def infos(self) -> dict[str, tuple[float, float]]:
@@ -72,7 +72,7 @@ class Readings:
         self.ends: dict[str, np.ndarray] = {}
 
     def add(self, infos: dict[str, Any], playing: np.ndarray, ended: np.ndarray) -> None:
-        """Add a step's numbers where a first episode goes on, or has just ended; those are in `final_info` then."""
+        """Add a step's numbers of first episodes that go on, or have just ended (then in `final_info`)."""
         last = infos.get("final_info", {})
         for name in {**infos, **last}:
             now = np.asarray(infos.get(name, last.get(name)))
@@ -105,7 +105,7 @@ class Evaluation:
     returns: list[float]
     lengths: list[int]
     environment: str = ""  # the id of Gymnasium's task that was played instead; "": the task's own code
-    successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task tells of none
+    successes: list[bool] | None = None  # `info["success"]` at the end of each episode; None: the task reports none
     infos: dict[str, tuple[float, float]] | None = None  # of each number of `info`: mean of all steps, mean at the ends
     options: dict[str, Any] | None = None  # the task's, where others than the run's were played
 
@@ -123,7 +123,7 @@ class Evaluation:
 
     @property
     def success_rate(self) -> float | None:
-        """Share of the episodes that ended in success; None if the task tells of none."""
+        """Share of the episodes that ended in success; None if the task reports no success."""
         return float(np.mean(self.successes)) if self.successes else None
 
     @property
@@ -137,7 +137,7 @@ class Evaluation:
         return float(np.std(self.returns, ddof=1) / math.sqrt(len(self.returns))) if len(self.returns) > 1 else math.nan
 
     def summary(self) -> dict[str, Any]:
-        """Return what the JSON file holds: the figures first, then every episode."""
+        """Return the contents of the JSON file: the figures first, then every episode."""
         error = self.standard_error
         figures = {
             "episodes": len(self.returns),
@@ -249,11 +249,11 @@ def with_options(config: RunConfig, options: dict[str, Any] | None) -> RunConfig
 
 
 def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
-    """Make a run's task in a simulator, whichever it was trained in, numpy in and out, with its own task options.
+    """Make a run's task in a simulator, whichever it was trained in, numpy in and out, with the run's task options.
 
     Raises:
         EvaluationError: The simulator is unknown, or is not installed; or Gymnasium's task refuses an option.
-        TaskError: The task cannot be made there; MuJoCo may lack what it has.
+        TaskError: The task cannot be made there; MuJoCo may lack its features.
     """
     options |= config.env | {"num_envs": num_envs}
     twin = twin_of(config, simulator)
@@ -296,7 +296,7 @@ def twin_of(config: RunConfig, simulator: str) -> str | None:
 
 @contextmanager
 def _needing_gymnasiums(twin: str) -> Iterator[None]:
-    """Say what to install where Gymnasium's task lacks a package."""
+    """Say what to install if Gymnasium's task lacks a package."""
     try:
         yield
     except (ImportError, gym.error.DependencyNotInstalled) as error:
@@ -330,8 +330,8 @@ def _warning_once() -> Iterator[None]:
 def save_evaluation(run: Run, evaluation: Evaluation) -> str:
     """Write `evaluation-<simulator>.json` into the run folder, unless one of more episodes is there.
 
-    The name tells other options, and sampled actions: their scores are of other experiments. One of more episodes gives
-    way if the policy has been trained further since.
+    The name has other options, and sampled actions: their scores belong to other experiments. One of more episodes is
+    replaced if the policy has been trained further since.
 
     Returns:
         A line that says where the scores are.
@@ -348,7 +348,7 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> str:
 
 
 def _episodes_and_step(path: Path) -> tuple[int, int]:
-    """Return the number of episodes in a file of scores, and the training step of their policy; 0, 0 where none are."""
+    """Return the number of episodes in a file of scores, and the training step of their policy; 0, 0 without a file."""
     try:
         score = json.loads(read_regular(path))
         return int(score["episodes"]), int(score["step"])
@@ -359,7 +359,7 @@ def _episodes_and_step(path: Path) -> tuple[int, int]:
 def agreement(a: Evaluation, b: Evaluation) -> str:
     """Say in a line whether two means agree within 5 % or two standard errors of their difference.
 
-    A single episode has no standard error; then 5 % alone decide.
+    A single episode has no standard error; then only the 5 % decide.
     """
     difference = abs(a.mean - b.mean)
     share = difference / max(abs(a.mean), abs(b.mean), 1e-12)

@@ -46,7 +46,7 @@ class Exported:
         path: The file.
         inputs: Name, shape and type of each input, such as "observation (n, 27) float32".
         outputs: The same of each output.
-        runtime: What ran the file.
+        runtime: The runtime that ran the file.
         observations: How many observations it was checked on.
         difference: The largest difference of an action from the policy's, as a share of the action's range; for whole
             actions 0.
@@ -112,8 +112,8 @@ def compare(run: Runner, policy: Policy, actor: ActorModule, envs: VectorEnv) ->
     """Run an exported actor beside the policy, while the policy plays.
 
     Returns:
-        The largest difference of an action, as a share of its range; the number of observations; and what inputs and
-        outputs look like.
+        The largest difference of an action, as a share of its range; the number of observations; and the descriptions
+        of inputs and outputs.
     """
     shown, _ = envs.reset(seed=FIRST_SEED)
     shapes: tuple[list[str], list[str]] = ([], [])
@@ -159,7 +159,7 @@ def rows_axis(name: str, actor: ActorModule) -> int:
 
 
 def _about(run: Run, policy: Policy, actor: ActorModule, envs: VectorEnv) -> dict[str, str]:
-    """Return what a file says of itself."""
+    """Return the metadata of a file."""
     about = {"task": task_id(run.config.task), "algorithm": run.config.algo, "training_steps": str(policy.step)}
     period = getattr(getattr(envs.unwrapped, "task", None), "dt", None)
     if period is not None:

@@ -24,7 +24,7 @@ from .errors import TumbleUserError
 NAME = "lock"
 HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
-_FAR = 1 << 30  # the byte that is locked on Windows, where nobody can read one that is locked
+_FAR = 1 << 30  # the byte that is locked on Windows, where no process can read one that is locked
 
 logger = logging.getLogger("tumble")
 _held: list[BinaryIO] = []  # files of the locks that this process holds
@@ -90,7 +90,7 @@ def _myself() -> dict[str, str | int]:
 
 
 def _refusal(folder: Path, file: BinaryIO) -> str:
-    """Say who holds the lock of a folder and what to do."""
+    """Return who holds the lock of a folder, and what to do."""
     try:
         holder = json.loads(file.read(1000))
         pid, host, since = int(holder["pid"]), str(holder["host"]), str(holder["since"])

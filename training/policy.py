@@ -1,4 +1,4 @@
-"""A trained policy on its own: a checkpoint's actor and observation statistics, numpy in and out."""
+"""A trained policy without its learner: a checkpoint's actor and observation statistics, numpy in and out."""
 
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,13 @@ class Policy:
     Attributes:
         step: Environment steps of training.
         parts: The parts of the observation that the actor sees; `("",)` if the observation is one array. Nothing else
-            is needed to act: an environment may leave out what the critic saw, and if the actor sees one part alone,
+            is needed to act: an environment may leave out the critic's parts, and if the actor sees only one part,
             that part may be the whole observation.
-        observation_space: The space of those parts.
+        observation_space: The space of the actor's parts.
         network: SB3's policy; its critics are not loaded.
-        statistics: Mean and deviation of each part that is normalised, by name; `clip` bounds what comes out.
+        statistics: Mean and deviation of each part that is normalised, by name; `clip` bounds the normalised values.
 
-    A recurrent policy remembers what it saw of the episodes that it plays, one in each row of the observations.
+    A recurrent policy remembers the observations of the episodes that it plays, one in each row of the observations.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ def newest_policy(run: Run) -> Path:
     """Return the newest checkpoint from which a policy can be read, with a warning for each newer one.
 
     Raises:
-        CheckpointError: There is none.
+        CheckpointError: No checkpoint exists.
     """
 
     def readable(checkpoint: Path) -> Path:
@@ -135,7 +135,7 @@ def newest_policy(run: Run) -> Path:
 
 
 def read_policy(checkpoint: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return the weights of the networks by name, and what `Learner.state_dict` gave.
+    """Return the weights of the networks by name, and the result of `Learner.state_dict`.
 
     Raises:
         CheckpointError: A file cannot be read, or holds something else. Nothing in it is run as code.
@@ -167,7 +167,7 @@ def _actors_space(space: gym.Space[Any], parts: tuple[str, ...]) -> gym.Space[An
 
 
 def _load_actor(network: BasePolicy, weights: dict[str, torch.Tensor]) -> None:
-    """Load the weights of a policy's actor; those of critics, which may have seen other parts, are left as they are.
+    """Load the weights of a policy's actor; weights of critics, which may have seen other parts, are left as they are.
 
     Raises:
         RuntimeError: A weight is missing, is not known, or has another shape.

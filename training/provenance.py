@@ -1,4 +1,4 @@
-"""The record of what a run is made with, `run.json`: versions, commit, machine, precision, command, date, resumes."""
+"""The provenance of a run, `run.json`: versions, commit, machine, precision, command, date, resumes."""
 
 import datetime
 import json
@@ -23,10 +23,10 @@ OWN_PROGRAMS = (ROOT / "__main__.py", ROOT / "training" / "cli.py")
 
 
 def provenance(learner: Learner) -> dict[str, Any]:
-    """Return what a run is made with now.
+    """Return the provenance of a run that starts now.
 
-    `commit` is that of Tumble's sources, with "-dirty" if files were changed since; None if they are no clone. The
-    solver's values are None if another simulator steps.
+    `commit` is the commit of Tumble's sources, with "-dirty" if files were changed since; None if they are no clone.
+    The solver's values are None if another simulator steps.
     """
     config = learner.config
     runtime = getattr(getattr(learner.bridge.envs.unwrapped, "solver", None), "runtime", None)
@@ -58,7 +58,7 @@ def command_line() -> str:
 
 
 def write_record(run: Run, learner: Learner, resumed_at: int | None) -> None:
-    """Write `run.json`: anew if training begins, else with one more entry of `resumes`, which has its step, too."""
+    """Write `run.json`: a new file if training begins, else with one more entry of `resumes`, with its step."""
     path, now = run.folder / RECORD, provenance(learner)
     record = now | {"resumes": []}
     if resumed_at is not None:
@@ -68,7 +68,7 @@ def write_record(run: Run, learner: Learner, resumed_at: int | None) -> None:
 
 
 def read_record(run: Run) -> dict[str, Any]:
-    """Return the content of `run.json`; {} if there is none, or if it is damaged."""
+    """Return the content of `run.json`; {} if it is missing or damaged."""
     try:
         record = json.loads(read_regular(run.folder / RECORD))
     except (OSError, ValueError, RecursionError):

@@ -1,12 +1,12 @@
 """The bridge to rsl-rl: a Tumble vector environment seen as rsl-rl's `VecEnv` (version 5).
 
-Both speak torch, so that nothing is copied: what the solver's device computes is what the runner gets. Written out are
+Both speak torch, so that nothing is copied: the runner gets the solver's tensors. Written out are
 the few conventions in which they differ:
 
 | rsl-rl | here |
 |---|---|
 | observations are a TensorDict of groups | one array is the group "policy"; several are groups by their names |
-| actions have no bounds | they are brought within those of the action space, as Stable-Baselines3 does |
+| actions have no bounds | they are clipped to the action space, as Stable-Baselines3 does |
 | `dones` and `extras["time_outs"]` | terminated or truncated; truncated and not terminated |
 | the observation of a finished environment | that of its next episode, as SAME_STEP has it |
 | `extras["log"]` | the mean over all environments of every number in the task's infos, such as its reward terms |
@@ -62,7 +62,7 @@ class RslRlVecEnv(VecEnv):
         self.cfg = simulation.task
         self._observations: TensorDict | None = None
 
-    # -- what rsl-rl asks ---------------------------------------------------------------------------------------------
+    # -- the interface of rsl-rl --------------------------------------------------------------------------------------
 
     @property
     def unwrapped(self) -> "RslRlVecEnv":
@@ -90,7 +90,7 @@ class RslRlVecEnv(VecEnv):
     def episode_length_buf(self) -> torch.Tensor:
         """Steps that the running episodes have taken, (num_envs,) int64.
 
-        What is assigned counts from now on: the runner draws it at random, that not all episodes end together.
+        Assigned numbers count from now on: the runner draws them at random, so that not all episodes end together.
         """
         return self.simulation.episode_lengths
 
@@ -101,7 +101,7 @@ class RslRlVecEnv(VecEnv):
         self.simulation.episode_lengths = steps
 
     def get_observations(self) -> TensorDict:
-        """Return the present observations, each group (num_envs, ...); begins episodes if there are none yet."""
+        """Return the present observations, each group (num_envs, ...); begins episodes if none has begun."""
         if self._observations is None:
             return self.reset()[0]
         return self._observations
@@ -131,7 +131,7 @@ class RslRlVecEnv(VecEnv):
             "time_outs" (num_envs,) bool, "log" with a number for each of the task's infos, and where an episode ended
             "final_obs", groups like the observations with zeros where none did.
         """
-        # The runner steps in inference mode. What the environments keep must not be born there: torch would refuse to
+        # The runner steps in inference mode. The environments' tensors must not be created there: torch would refuse to
         # change it later, outside.
         with torch.inference_mode(False):
             if self._clip:

@@ -1,11 +1,11 @@
-"""Run folders: what a training run keeps in its folder, and how a run is found again.
+"""Run folders: the files of a training run, and how a run is found again.
 
 runs/Ant-v0-ppo-0-20260101-120000/
     config.toml      the configuration, complete
     checkpoints/     the last few, see `checkpoint.py`
     best/            the best policy of the evaluations during training, in the form of a checkpoint
     lock             says which process trains here; the lock itself ends with the process, see `lock.py`
-    run.json         what it is made with: versions, commit, machine, precision, command, date; see `provenance.py`
+    run.json         provenance: versions, commit, machine, precision, command, date; see `provenance.py`
     progress.jsonl   one line of figures an iteration: the learning curve
     evaluations.jsonl   one line an evaluation during training
     tensorboard/     the figures of progress.jsonl for TensorBoard
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class RunError(TumbleUserError, ValueError):
-    """A run folder that is missing or not one; the message names those that exist."""
+    """A run folder that is missing or not one; the message names the existing ones."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Run:
         """Open an existing run folder.
 
         Raises:
-            RunError: There is none; the nearest names are suggested.
+            RunError: The run does not exist; the nearest names are suggested.
         """
         run = cls(folder)
         if run.config_path.exists():
@@ -120,7 +120,7 @@ class Run:
         return bool(list_checkpoints(self.checkpoints))
 
     def latest(self) -> Path:
-        """Return the newest intact checkpoint; raises `CheckpointError` where there is none."""
+        """Return the newest intact checkpoint; raises `CheckpointError` if no checkpoint is intact."""
         return self.load_latest(lambda checkpoint: checkpoint)
 
     def load_latest(self, load: Callable[[Path], T]) -> T:
@@ -131,7 +131,7 @@ class Run:
         """Return a checkpoint by its name: "best", "latest", a step ("500_000" or "step-000000500000"), or a path.
 
         Raises:
-            CheckpointError: There is none, with those that there are, or it is damaged.
+            CheckpointError: It does not exist, with the names that exist, or it is damaged.
         """
         if name == "latest":
             return self.latest()

@@ -30,10 +30,10 @@ Observations = np.ndarray | dict[str, np.ndarray]
 class TumbleVecEnv(VecEnv):
     """A Tumble vector environment under autoreset mode SAME_STEP, as Stable-Baselines3 wants it.
 
-    Where an episode ends, `infos[i]` holds what SB3's own vector environments and its `Monitor` give:
+    If an episode ends, `infos[i]` holds the entries of SB3's own vector environments and its `Monitor`:
     `terminal_observation`, `TimeLimit.truncated` (truncated and not terminated) and `episode`: its undiscounted return
     `r`, its length `l` and the seconds `t` since the bridge was made; also `fault`, the bit mask of a simulation fault
-    that ended it. Elsewhere `infos[i]` is an empty dictionary of its own: SB3 writes into infos in places.
+    that ended it. Otherwise `infos[i]` is a new empty dictionary: SB3 writes into infos in places.
     A first episode that the reset option `elapsed_steps` shortens has no `episode`: its return is not one of the task.
 
     Args:
@@ -96,7 +96,7 @@ class TumbleVecEnv(VecEnv):
         return each(lambda part: part.cpu().numpy().copy(), observations)
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions, (num_envs, ...), for `step_wait`; SB3 gives those of a MultiBinary as floats."""
+        """Keep the actions, (num_envs, ...), for `step_wait`; SB3 gives MultiBinary actions as floats."""
         self._actions = torch.as_tensor(actions)
         if self._whole_actions:
             self._actions = self._actions.to(torch.int64)
@@ -141,7 +141,7 @@ class TumbleVecEnv(VecEnv):
             observations; and the final observations, empty where no episode ended. Counts and masks are small
             integers: exact in float32.
         """
-        fault = info.get("final_info", {}).get("fault")  # of those whose episode ended; the others have begun a new one
+        fault = info.get("final_info", {}).get("fault")  # of ended episodes; the others have begun a new one
         columns = [rewards, terminated, truncated, self._returns, self._lengths]
         columns.append(torch.zeros_like(rewards) if fault is None else torch.as_tensor(fault))
         tensors = {("flags", ""): torch.stack([column.to(rewards.dtype) for column in columns])}
@@ -163,7 +163,7 @@ class TumbleVecEnv(VecEnv):
         """
         return bool(self._ended.all())
 
-    # -- what SB3 asks besides ----------------------------------------------------------------------------------------
+    # -- other methods of SB3's interface -----------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close the vector environment."""
@@ -241,7 +241,7 @@ class TumbleVecEnv(VecEnv):
 
 
 def copy_to_host(tensors: Mapping[Any, torch.Tensor]) -> dict[Any, np.ndarray]:
-    """Copy tensors to arrays: those that have the first one's type all at once, as views of one array; others alone."""
+    """Copy tensors to arrays: all of the first one's type at once, as views of one array; others one by one."""
     dtype = next(iter(tensors.values())).dtype
     alike = [tensor for tensor in tensors.values() if tensor.dtype == dtype]
     packed, start, arrays = torch.cat([tensor.flatten() for tensor in alike]).cpu().numpy(), 0, {}

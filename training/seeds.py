@@ -1,4 +1,4 @@
-"""Several seeds of one configuration: a folder of runs, trained side by side in processes of their own.
+"""Several seeds of one configuration: a folder of runs, trained side by side in separate processes.
 
 runs/Ant-v0-ppo-seeds-20260101-120000/
     seeds.toml       the configuration that the runs share
@@ -8,7 +8,7 @@ runs/Ant-v0-ppo-seeds-20260101-120000/
     curve.png        the learning curve: mean and spread
 
 Each run is trained by the command that a user would type, `tumble train --config seeds.toml --seed 1 --out seed-1`, or
-`--resume seed-1`, in a process of its own: runs have the same bits as if they were trained alone.
+`--resume seed-1`, in a separate process: runs have the same bits as if only one were trained.
 """
 
 import os
@@ -39,7 +39,7 @@ INTERRUPTED = 130  # the command's exit code
 
 @dataclass(frozen=True)
 class SeedBatch:
-    """The folder of several runs that differ in their seeds alone."""
+    """The folder of several runs that differ only in their seeds."""
 
     folder: Path
 
@@ -137,14 +137,14 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def default_jobs(config: RunConfig, count: int) -> int:
-    """Return how many runs train at a time: one for `threads` cores on a processor, one alone on a GPU."""
+    """Return how many runs train at a time: one for `threads` cores on a processor, a single one on a GPU."""
     return 1 if config.device != "cpu" else max(1, min(count, usable_cores() // config.threads))
 
 
 def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str, ...] = ()) -> list[str]:
-    """Train the seeds of a batch that are not finished, and print what they print, with the seed in front.
+    """Train the unfinished seeds of a batch, and print their output, with the seed in front.
 
-    Ctrl-C stops all of them: each finishes its iteration and saves, and those that wait do not begin.
+    Ctrl-C stops all of them: each finishes its iteration and saves, and waiting ones do not begin.
 
     Args:
         batch: The batch.
@@ -152,7 +152,7 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
         arguments: More arguments of `tumble train` for each of them, such as ("--threads", "2").
 
     Returns:
-        For each process that failed, which seed it was and what it printed last.
+        For each process that failed, its seed and its last line of output.
 
     Raises:
         TumbleUserError: A run's configuration cannot be read, or its task is not the batch's; nothing is started.
@@ -210,13 +210,13 @@ class _Child:
             text=True,
             errors="replace",
             env=environment,
-            start_new_session=True,  # a terminal's Ctrl-C reaches this process alone, which passes it on
+            start_new_session=True,  # a terminal's Ctrl-C reaches only this process, which passes it on
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _read(self) -> None:
-        """Print what the process prints."""
+        """Print the output of the process."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.last = line.strip() or self.last

@@ -20,7 +20,7 @@ SMALLEST_PICTURE = 36  # pixels, of which SB3's three convolutions (kernels 8, 4
 
 
 class SpaceError(TumbleUserError, ValueError):
-    """A space that Stable-Baselines3 cannot learn with; the message says what it can."""
+    """A space that Stable-Baselines3 cannot learn with; the message lists the possible ones."""
 
 
 def boxes(space: gym.Space[Any]) -> dict[str, gym.Space[Any]]:

@@ -1,7 +1,7 @@
-"""Messages about mistakes in a user's task: one line that says what is wrong, and where in the user's own code.
+"""Messages about mistakes in a user's task: one line that names the mistake, and its line in the user's code.
 
-An error is the task's where the code of a user is at work when it is raised, or where `envs.checks` refuses what a task
-returned. Everything else may be a mistake of Tumble's, whose traceback must not be lost.
+An error is the task's if the user's code is at work when it is raised, or if `envs.checks` refuses a result of a
+task. Everything else may be a mistake of Tumble's, whose traceback must not be lost.
 """
 
 import site
@@ -19,7 +19,7 @@ ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "trainin
 
 
 class TaskError(TumbleUserError, ValueError):
-    """A task that is not there, or cannot be made; the message says what to do, or where the mistake is."""
+    """A task that does not exist, or cannot be made; the message says what to do, or where the mistake is."""
 
 
 def describe(error: BaseException) -> str:
@@ -32,7 +32,7 @@ def describe(error: BaseException) -> str:
 
 
 def is_the_tasks(error: BaseException) -> bool:
-    """Say whether the task's own code, or what it returned, is to blame."""
+    """Return whether the task's code, or its result, is to blame."""
     frames = traceback.extract_tb(error.__traceback__)
     checks = Path(envs.__file__).with_name("batch") / "checks.py"
     return bool(_places(error)) or (bool(frames) and Path(frames[-1].filename) == checks)
@@ -50,7 +50,7 @@ def _places(error: BaseException | None) -> list[str]:
 
 @cache
 def is_users(filename: str) -> bool:
-    """Say whether a file belongs neither to Tumble nor to Python and what is installed for it."""
+    """Return whether a file belongs neither to Tumble, nor to Python, nor to installed packages."""
     if filename.startswith("<"):
         return False
     root, paths = Path(envs.__file__).parents[1], sysconfig.get_paths()

@@ -1,6 +1,6 @@
 """The modules and files that register users' tasks, imported once a process.
 
-A file is imported as Python would import it from its own folder: that folder goes to the front of `sys.path`, so that
+A file is imported as Python would import it from its folder: that folder goes to the front of `sys.path`, so that
 its neighbours are found, and the module is called by the file's stem, so that pickles can name it. A file inside a
 package (a folder with an `__init__.py`) is imported as a part of the package. Modules are looked for in the present
 folder too, as `python -m` does.
@@ -29,12 +29,12 @@ REMEDY = 'tumble.register("me/Name-v0", Class, max_episode_steps=...)'
 
 @dataclass(frozen=True)
 class TaskSource:
-    """An imported module and what it registered.
+    """An imported module and the tasks that it registered.
 
     Attributes:
-        address: What finds it again from any folder: an absolute path, or the name of an installed module.
+        address: Its identity in any folder: an absolute path, or the name of an installed module.
         module: The module.
-        specs: What it registered, by id.
+        specs: The specs that it registered, by id.
     """
 
     address: str
@@ -63,7 +63,7 @@ def import_source(source: str) -> TaskSource:
     """Import a module ("my_tasks") or a file ("path/to/my_tasks.py") and find out which tasks it registers.
 
     Raises:
-        TaskError: There is no such thing, its name belongs to another module, or importing it fails; the message has
+        TaskError: It does not exist, its name belongs to another module, or importing it fails; the message has
             the file, the line and the error.
     """
     file = Path(os.path.abspath(Path(source).expanduser())) if is_file(source) else None
@@ -89,7 +89,7 @@ def import_source(source: str) -> TaskSource:
 
 
 def source_of(task: str) -> TaskSource | None:
-    """Return the imported source that registered a task; None if none did."""
+    """Return the imported source that registered a task; None if no source did."""
     spec = gym.registry.get(task)
     return next((source for source in _imported.values() if source.specs.get(task) is spec), None)
 
@@ -134,7 +134,7 @@ def _import(name: str, source: str) -> ModuleType:
 
 @contextmanager
 def _searching(folder: Path, keep: bool = False) -> Iterator[None]:
-    """Let Python look for modules in a folder first; with `keep` after the block too, unless that failed."""
+    """Put a folder in front of Python's search path; with `keep` after the block too, unless that failed."""
     entry = str(folder)
     if sys.path[:1] == [entry]:
         yield

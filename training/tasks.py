@@ -1,12 +1,12 @@
-"""Task names as people type them, the references that runs keep of them, and the environments that they stand for.
+"""Task names as people type them, references that runs keep of them, and how their environments are made.
 
 A task is typed as "Ant", "tumble/Ant-v0", "me/Reacher-v0" (registered in this process already),
 "my_tasks:me/Reacher-v0" (a module that registers it), "path/to/my_tasks.py:me/Reacher-v0" (a file that does), or
-without an id where the module or file registers one task alone.
+or without an id if the module or file registers only one task.
 
 `find_task` turns that into a *reference*, which a run's `config.toml` keeps: "tumble/Ant-v0", an absolute
 "/home/me/my_tasks.py:me/Reacher-v0", or "installed_module:me/Reacher-v0". A reference means the same in another folder
-and another process. `load_task` imports what it names; `make_vec` makes its environments.
+and another process. `load_task` imports its module or file; `make_vec` makes its environments.
 """
 
 import re
@@ -24,7 +24,7 @@ from .task_errors import TaskError, describe, is_the_tasks
 from .task_source import REMEDY, TaskSource, can_import, import_source, source_of
 
 NAMESPACE = "tumble/"
-OWN_TASK = "a task of your own is named with its module or file: my_tasks:me/Name-v0 or path/to/my_tasks.py"
+OWN_TASK = "your task is named with its module or file: my_tasks:me/Name-v0 or path/to/my_tasks.py"
 
 
 def find_task(name: str) -> str:
@@ -65,7 +65,7 @@ def load_task(reference: str) -> EnvSpec:
     """Return Gymnasium's entry of a referenced task, for `gymnasium.make` and `make_vec`; import the task's source.
 
     Raises:
-        TaskError: The task is not registered, or what registers it cannot be imported.
+        TaskError: The task is not registered, or its module or file cannot be imported.
     """
     source, task = _split(reference)
     if source is not None:
@@ -89,7 +89,7 @@ def is_registered(name: str) -> bool:
 
 
 def source_name(reference: str) -> str | None:
-    """Return the module or file in a reference, which must be imported to find the task; None where there is none."""
+    """Return the module or file in a reference, which must be imported to find the task; None without one."""
     return _split(reference)[0]
 
 
@@ -102,11 +102,11 @@ def make_vec(reference: str, **options: Any) -> VectorEnv:
     """Make the vector environment of a referenced task.
 
     Args:
-        reference: What `find_task` returns.
-        options: Those of `SimVectorEnv` and of the task; lists, as TOML has them, become tuples.
+        reference: A result of `find_task`.
+        options: Of `SimVectorEnv` and of the task; lists, as TOML has them, become tuples.
 
     Raises:
-        TaskError: As `load_task`; or the task has no such option, its model is not there, or it returned something
+        TaskError: As `load_task`; or the task has no such option, its model does not exist, or it returned something
             wrong.
     """
     spec = load_task(reference)
@@ -119,13 +119,13 @@ def make_vec(reference: str, **options: Any) -> VectorEnv:
     except Exception as error:
         if is_the_tasks(error):
             raise TaskError(f"{spec.id}: {describe(error)}") from error
-        if isinstance(error, TypeError | ValueError | OSError | NotImplementedError):  # what Tumble refuses
+        if isinstance(error, TypeError | ValueError | OSError | NotImplementedError):  # Tumble's refusals
             raise TaskError(f"{spec.id}: {error}") from error
         raise
 
 
 def gymnasium_twin(reference: str) -> str | None:
-    """Return Gymnasium's MuJoCo task that one of Tumble's equals, such as "Ant-v5"; None where there is none."""
+    """Return the equal MuJoCo task of Gymnasium, such as "Ant-v5"; None if it has none."""
     if not reference.startswith(NAMESPACE):
         return None
     twin = re.sub(r"-v\d+$", "-v5", reference.removeprefix(NAMESPACE))
@@ -133,7 +133,7 @@ def gymnasium_twin(reference: str) -> str | None:
 
 
 def _split(name: str) -> tuple[str | None, str]:
-    """Split "source:id"; the source is None for an id alone, the id "" for a source alone."""
+    """Split "source:id"; the source is None if there is only an id, the id "" if there is only a source."""
     file = re.fullmatch(r"(.+\.py)(?::([^:\\]*))?", name)
     if file is not None:
         return file[1], file[2] or ""
@@ -147,7 +147,7 @@ def _is_module(name: str) -> bool:
 
 
 def _choose(source: str, home: TaskSource, wanted: str) -> str:
-    """Return the id of the task that `wanted` stands for among those of a source."""
+    """Return the id of the task that `wanted` stands for among a source's tasks."""
     own = sorted(home.specs)
     elsewhere = wanted in task_ids() and source_of(wanted) is None  # registered before this source was imported
     if elsewhere:

@@ -1,4 +1,4 @@
-"""The time of training by what it is spent on: physics, the task's code, copies, acting, and updates."""
+"""The time of training by its use: physics, the task's code, copies, acting, and updates."""
 
 import time
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Stopwatch:
 
 
 class TimeSpent(BaseCallback):
-    """Logs shares of the time of training so far, which add up to 1 but for what happens between iterations.
+    """Logs shares of the time of training so far, which add up to 1 but for the time between iterations.
 
     | name | what |
     |---|---|

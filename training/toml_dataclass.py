@@ -1,4 +1,4 @@
-"""TOML tables to checked, nested dataclasses and back; errors name the file, the key and what would be right."""
+"""TOML tables to checked, nested dataclasses and back; errors name the file, the key and the expected value."""
 
 import dataclasses
 import tomllib
@@ -18,7 +18,7 @@ LARGEST = 1 << 20
 
 
 class ConfigError(TumbleUserError, ValueError):
-    """A configuration that cannot be used; the message names the file, the key and what would be right."""
+    """A configuration that cannot be used; the message names the file, the key and the expected value."""
 
 
 def require(condition: bool, message: str) -> None:
@@ -44,7 +44,7 @@ def read_toml(cls: type[T], path: Path) -> T:
         raise ConfigError(f"{path}: the file is damaged: byte {error.start} is not UTF-8 text") from None
     except RecursionError:
         raise ConfigError(f"{path}: the file is damaged: its tables are nested too deeply") from None
-    except (ValueError, OverflowError) as error:  # what tomllib and the checks refuse
+    except (ValueError, OverflowError) as error:  # refusals of tomllib and the checks
         raise ConfigError(f"{path}: {error}") from None
 
 
@@ -81,7 +81,7 @@ def keys(cls: type) -> list[str]:
 
 
 def _require_known(name: str, known: list[str]) -> None:
-    """Refuse a key that does not exist; the nearest keys, and those of this name in any table, are suggested."""
+    """Refuse a key that does not exist; the nearest keys, and equal names in any table, are suggested."""
     if name in known or any(name.startswith(free) and name != free for free in known if free.endswith(".")):
         return
     near = nearest_keys(name, known)
@@ -118,7 +118,7 @@ def _as_read(value: Any) -> Any:
 
 
 def to_toml(table: dict[str, Any]) -> str:
-    """Write a table of scalars, lists and tables of those as TOML; None is left out, as TOML has no null.
+    """Write a table of scalars, lists and tables of these as TOML; None is left out, as TOML has no null.
 
     Raises:
         ConfigError: A value of another kind.

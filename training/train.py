@@ -38,7 +38,7 @@ class Outcome:
         step: Environment steps taken so far.
         finished: Whether all configured steps have been taken.
         changed: Whether anything was done; a resumed run may have had nothing left to do.
-        spent: Share of the time by what it was spent on, see `TimeSpent`.
+        spent: Share of the time by its use, see `TimeSpent`.
     """
 
     run: Run
@@ -54,20 +54,20 @@ def train(
     """Train from scratch until `config.total_steps`, or until Ctrl-C, which saves.
 
     Args:
-        config: What to train, see `RunConfig`.
+        config: The configuration of the run, see `RunConfig`.
         out: The run folder; by default `runs/<task>-<algorithm>-<seed>-<time>`.
-        progress: Whether to show a progress bar; "lines" prints a line now and then instead, which is also what takes
-            its place if standard error is no terminal.
+        progress: Whether to show a progress bar; "lines" prints a line now and then instead, which also
+            replaces the bar if standard error is no terminal.
         envs: Replaces the environments that the configuration describes (for tests).
 
     Raises:
-        TaskError: The task is not there or cannot be made.
+        TaskError: The task does not exist or cannot be made.
         SpaceError: The algorithm cannot learn from such observations or with such actions.
         DeviceError: The device is not there, or several processes were started for the run (WORLD_SIZE).
         RunError: `out` already holds a run.
         LockedError: Another process trains in `out`.
         CheckpointError: A checkpoint could not be written.
-        Exception: What the task's code raised. What was learnt until then is saved; a note of the exception says so.
+        Exception: An error of the task's code. The progress until then is saved; a note of the exception says so.
     """
     require_loggers(config)
     if out is not None:
@@ -77,7 +77,7 @@ def train(
     learner = _beginner(config, envs)
     run = Run.create(config, out)
     with locked(run.folder):
-        run.require_free()  # again: nobody else can begin there from now on
+        run.require_free()  # again: no other process can begin there from now on
         run.keep_config(config)
         return _learn(learner, run, resumed_at=None, progress=progress)
 
@@ -91,7 +91,7 @@ def resume(
 ) -> Outcome:
     """Go on with a run from its newest intact checkpoint, as if it had never stopped.
 
-    A run that has taken its steps already is left as it is; one that ended before its first checkpoint begins anew,
+    A run that has taken its steps already is left as it is; one that ended before its first checkpoint begins again,
     with its configuration and seed, and the logger `tumble` says so. A task in a user's module or file is imported:
     that runs its code, so make sure that the run's `config.toml` is yours.
 
@@ -105,8 +105,8 @@ def resume(
     Raises:
         RunError: No such run.
         LockedError: Another process trains in its folder.
-        TaskError: The run's task is not there any more; the run's config.toml says where it was.
-        CheckpointError: None of the run's checkpoints is intact, or the next one could not be written.
+        TaskError: The run's task does not exist any more; the run's config.toml says where it was.
+        CheckpointError: No checkpoint of the run is intact, or the next one could not be written.
         Exception: As in `train`.
     """
     run = Run.find(folder)
@@ -120,7 +120,7 @@ def resume(
     check_device(config.device)
     with locked(folder):
         if not run.has_checkpoint():
-            logger.warning("%s has no checkpoint: it begins anew, with its configuration and seed", folder)
+            logger.warning("%s has no checkpoint: it begins again, with its configuration and seed", folder)
             return _learn(_beginner(config, envs), run, resumed_at=None, progress=progress)
         learner = Learner(config, envs)
         with Waiting(f"loading the newest checkpoint of {folder}"):
@@ -176,7 +176,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
 
 
 def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:
-    """Save what was learnt before an error in the task's code; return what to do about it."""
+    """Save the progress before an error in the task's code; return what to do about it."""
     source = source_name(run.config.task)
     command = f"tumble train --resume {run.folder}{f' {source}' if source else ''}"
     try:
@@ -184,5 +184,5 @@ def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:
     except CheckpointError as error:
         return f"{error}, after the mistake is mended: {command}"
     if not step:
-        return f"Nothing had been learnt yet. When the mistake is mended, begin anew: {command}"
+        return f"Nothing had been learnt yet. When the mistake is mended, begin again: {command}"
     return f"What was learnt in {step:,} steps is saved. When the mistake is mended, go on: {command}"

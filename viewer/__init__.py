@@ -1,8 +1,8 @@
 """Viewers for a browser: a replay as one HTML file, and a live view of a running batch.
 
 `record` or `Recorder` makes a `Replay`, a page that needs no network and no server. `view` serves a batch that runs,
-with viser. Both draw the surfaces that `drawn.py` makes of a model, where the solver has its geoms; nothing here knows
-how a solver works. Lengths are metres, z is up, quaternions are w first.
+with viser. Both draw the surfaces that `drawn.py` makes of a model, at the poses of the solver's geoms; nothing here
+knows how a solver works. Lengths are metres, z is up, quaternions are w first.
 """
 
 from importlib import import_module
@@ -23,7 +23,7 @@ _HOMES |= {"Viewer": "live", "view": "live"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for."""
+    """Import a name lazily."""
     if name in _HOMES:
         load_mujoco()
         load_torch()

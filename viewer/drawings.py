@@ -14,11 +14,11 @@ MANY_PARTS = 100
 
 
 class Drawings:
-    """The drawings of a source, which has them as `page_objects()`; none of one that has no such method.
+    """The drawings of a source, from its `page_objects()`; none if it has no such method.
 
     A drawing has `start` and `end` (k, 3) m, `radius` (k, 2) m and `rgba` (k, 4) of capsules, `boxes` (b, 2, 3) m and
-    `box_rgba` (b, 4), and `pose` (4, 4), which moves all of it. It is kept while the same object is drawn: what may
-    change of it is its pose.
+    `box_rgba` (b, 4), and `pose` (4, 4), which moves all of it. It is kept while the same object is drawn: only its
+    pose may change.
     """
 
     def __init__(self, server: Any, source: Any) -> None:
@@ -28,7 +28,7 @@ class Drawings:
         self._number = 0
 
     def update(self, places: np.ndarray) -> None:
-        """Show what is drawn now, once at each of the places (k, 3) m."""
+        """Show the present drawings, once at each of the places (k, 3) m."""
         objects = {id(one): one for one in self._objects()}
         for key in self._shown.keys() - objects.keys():
             for handle in self._shown.pop(key)[1]:
@@ -72,7 +72,7 @@ class Drawings:
 
 
 def surfaces_of(one: Any) -> list[tuple[np.ndarray, GeomSurface]]:
-    """Return the surfaces of a drawing in its own frame, one for each color (4,)."""
+    """Return the surfaces of a drawing in its frame, one for each color (4,)."""
     by_color: dict[tuple, list[GeomSurface]] = {}
     corners = CORNERS if len(one.start) < MANY_PARTS else CORNERS // 3
     for start, end, radius, rgba in zip(one.start, one.end, one.radius, one.rgba, strict=True):
@@ -94,7 +94,7 @@ def tapering(start: np.ndarray, end: np.ndarray, radius: np.ndarray, corners: in
     x = np.cross([0.0, 1.0, 0.0] if abs(z[1]) < 0.9 else [1.0, 0.0, 0.0], z)
     x /= np.linalg.norm(x)
     turn = np.stack([x, np.cross(z, x), z], axis=1)
-    shape = capsule(np.ones(2), corners)  # the first half of its vertices are those of the lower end
+    shape = capsule(np.ones(2), corners)  # the first half of its vertices belong to the lower end
     upper = np.arange(len(shape.vertices)) >= len(shape.vertices) // 2
     local = shape.normals * np.where(upper, radius[1], radius[0])[:, None]
     local[:, 2] += length * upper

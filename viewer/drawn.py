@@ -45,7 +45,7 @@ class Drawn:
 
 
 def drawn(mj: mujoco.MjModel, collision: bool = False, corners: int = ROUND) -> Drawn:
-    """Collect what is drawn of a model.
+    """Collect the drawn parts of a model.
 
     Args:
         mj: the compiled model.
@@ -122,7 +122,7 @@ def _color(mj: mujoco.MjModel, g: int) -> np.ndarray:
 
 
 def _checker(mj: mujoco.MjModel, g: int) -> list[np.ndarray]:
-    """Two light tints of a plane's color: soft enough that what stands on it is seen."""
+    """Two light tints of a plane's color: soft enough that bodies on it stand out."""
     color = _color(mj, g)[:3]
     hue = color / max(color.max(), 1e-6)
     tint = 0.78 + 0.22 * hue if color.max() > 0.02 else np.ones(3)

@@ -1,4 +1,4 @@
-"""The floors of a model: checkers, lit by the scene's lights, or painted as bright as those would make them.
+"""The floors of a model: checkers, lit by the scene's lights, or painted as bright as they would be lit.
 
 A floor fills most of a picture. Painted, it costs a browser that draws in software half of what a lit one costs; but no
 shadow falls on it.
@@ -55,7 +55,7 @@ class Floor:
         return self._server.scene.add_mesh_simple(name, vertices, faces, color=rgb, side="double", **pose)
 
     def move(self, pos: np.ndarray, shift: np.ndarray) -> None:
-        """Put the floors of one environment, at poses (ngeom, 3), where it is shifted to, but for whole fields."""
+        """Shift the floors of one environment, at poses (ngeom, 3), but for whole fields."""
         step = 2 * self.cell
         for g, floor in zip(self._drawn.planes, self._handles, strict=True):
             place = pos[g] + shift - step * np.round(shift / step)
@@ -86,7 +86,7 @@ class SceneLight:
         return sun
 
     def on(self, normal: np.ndarray) -> np.ndarray:
-        """Return what share of light (3,) a matt white surface with this unit normal (3,) sends back, linear."""
+        """Return the share of light (3,) that a matt white surface with this unit normal (3,) sends back, linear."""
         facing = max(float(normal @ np.array(SUN)) / float(np.linalg.norm(SUN)), 0.0)
         sun = SUN_STRENGTH * facing * linear(np.array(SUN_COLOR) / 255)
         if self.ambient is not None:

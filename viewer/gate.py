@@ -122,7 +122,7 @@ class Gate:
             kind, taken = "message", False
         if not taken and str(kind) not in self._ignored and len(self._ignored) < 10:
             self._ignored.add(str(kind))
-            logger.warning("the viewer ignores what a page sent (%.40r): nothing on its panel sends that", kind)
+            logger.warning("the viewer ignores a message of a page (%.40r): nothing on its panel sends that", kind)
         return taken
 
     def _is_offered(self, uuid: str, updates: dict[str, Any]) -> bool:
@@ -156,7 +156,7 @@ class _Checked:
 
 
 def _only_to(host: str) -> str:
-    """Return the policy of a page that may only connect to its own server: viser's address can name others."""
+    """Return the policy of a page that may only connect to its server: viser's address can name others."""
     return f"connect-src 'self' ws://{host} wss://{host} data: blob:; object-src 'none'; base-uri 'none'"
 
 

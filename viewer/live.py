@@ -28,7 +28,7 @@ from .panel import Panel
 from .perturbation import Perturbation
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
-from .stage import Air, ShownBodies
+from .stage import Background, ShownBodies
 
 logger = logging.getLogger("tumble.viewer")
 FRAMES, READINGS = 30.0, 4.0
@@ -67,7 +67,7 @@ class Viewer:
 
     Raises:
         ViewerError: viser is missing or of an unknown version, the port is in use, or there is nothing to show.
-        TypeError, IndexError: those of `Recorder`.
+        TypeError, IndexError: as in `Recorder`.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class Viewer:
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{number}"
         self._server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(31, 111, 120))
         self._spring = Perturbation(session.solver, session.mj, session.dt)
-        air = Air(background, ambient)
-        self._stage = ShownBodies(self._server, session.mj, self._dragged, shadows, len(self._envs), air)
+        backdrop = Background(background, ambient)
+        self._stage = ShownBodies(self._server, session.mj, self._dragged, shadows, len(self._envs), backdrop)
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
@@ -114,7 +114,7 @@ class Viewer:
         with self.panel.show_tab:
             self._choices()
         pos, quat = self._poses()
-        self._stage.dress(pos[self._envs[0]], quat[self._envs[0]])
+        self._stage.prepare(pos[self._envs[0]], quat[self._envs[0]])
         self._arrange()
 
     def _choices(self) -> None:
@@ -153,17 +153,17 @@ class Viewer:
             self._server.stop()
 
     def start(self) -> "Viewer":
-        """Serve in a thread of its own; the batch must be left alone until `close`."""
+        """Serve in a new thread; the batch must not be used until `close`."""
         self._thread = threading.Thread(target=self.run, name="tumble viewer", daemon=True)
         self._thread.start()
         return self
 
     def do(self, job: Callable[[], Any]) -> Any:
-        """Have something done with the batch between two frames of a started loop; return what it returns.
+        """Run a job with the batch between two frames of a started loop; return its result.
 
         Raises:
             ViewerError: the viewer has been closed.
-            Exception: what the job raises.
+            Exception: the exception of the job.
         """
         done: Future = Future()
 
@@ -219,8 +219,8 @@ class Viewer:
     def sync(self, rewards: Any = None, infos: Mapping[str, Any] | None = None) -> None:
         """Show a batch that a program moves, after each of its steps; of a viewer that was made with `driven=True`.
 
-        It returns when the next step is due: not while the page says pause, and no faster than its speed. What the page
-        asks for is done here: resets, joints, keyframes, and forces of the mouse, which act in the next step.
+        It returns when the next step is due: not while the page says pause, and no faster than its speed. Requests of
+        the page are done here: resets, joints, keyframes, and forces of the mouse, which act in the next step.
 
         Args:
             rewards: of the step, (num_envs,), for the curves.
@@ -309,7 +309,7 @@ class Viewer:
         self.frames += 1
 
     def _draw_besides(self) -> None:
-        """Show what a program draws: in the one world of environments whose places it gave, else in each of them."""
+        """Show a program's drawings: in the one world of environments whose places it gave, else in each of them."""
         stage = self._stage
         several = len(stage.shown) > 1 and self._all_places is not None
         self._drawings.update(np.zeros((1, 3)) if several else stage.offsets)
@@ -328,7 +328,7 @@ class Viewer:
     # -- Wishes -------------------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Begin anew in all environments."""
+        """Reset all environments."""
         self._spring.release()
         self._plots.clear()
         self._reported.clear()
@@ -373,15 +373,15 @@ def view(source: Any, act: Callable[[Any], Any] | None = None, *, block: bool = 
         source: environments of Tumble, a built scene, or a `RigidSolver`.
         act: returns actions for observations, as a policy does; None: random actions. For a scene or a solver it is
             called with that before each frame.
-        block: True: return when Ctrl-C was pressed; False: at once, with the loop in a thread of its own, as for
-            notebooks. The batch must be left alone until the viewer is closed.
+        block: True: return when Ctrl-C was pressed; False: at once, with the loop in a new thread, as for
+            notebooks. The batch must not be used until the viewer is closed.
         options: further arguments of `Viewer`.
 
     Returns:
         The viewer.
 
     Raises:
-        ViewerError, TypeError, IndexError: those of `Viewer`.
+        ViewerError, TypeError, IndexError: as in `Viewer`.
     """
     viewer = Viewer(source, act, **options)
     viewer.announce()
@@ -401,7 +401,7 @@ def grid(count: int, spacing: float) -> np.ndarray:
 
 
 def room(pos: np.ndarray, mj: Any) -> float:
-    """Return the metres between environments: what the moving geoms at `pos` (n, ngeom, 3) reach, and some room."""
+    """Return the metres between environments: the reach of the moving geoms at `pos` (n, ngeom, 3), and some room."""
     moving = np.flatnonzero((mj.body_weldid[mj.geom_bodyid] != 0) & (mj.geom_rbound > 0))
     if not len(moving):
         return 2.0 * float(mj.stat.extent)
@@ -454,7 +454,7 @@ INKS = ("#1f6f78", "#d1603d", "#5b6abf", "#c29b1b", "#8a4f9e", "#3f8f4f")
 
 
 class Plots:
-    """A chart in the panel: the reward and its terms first, else what there is."""
+    """A chart in the panel: the reward and its terms first, else the other numbers."""
 
     def __init__(self, gui: Any, place: Any) -> None:
         self._gui, self._place = gui, place
@@ -470,7 +470,7 @@ class Plots:
             rewards = [name for name in info if "reward" in name]
             self._names = (rewards or list(info))[:MOST_CURVES]
         if self._rows and time <= self._rows[-1][0]:
-            self._rows.clear()  # it began anew
+            self._rows.clear()  # time was reset
         before = self._rows[-1][1] if self._rows else [0.0] * len(self._names)
         now = [float(info[name][env]) if name in info else np.nan for name in self._names]
         kept = [new if np.isfinite(new) else old for new, old in zip(now, before, strict=True)]  # gaps break the chart

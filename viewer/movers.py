@@ -33,8 +33,8 @@ class Mover:
     Attributes:
         solver: its solver.
         dt: simulated seconds of a frame.
-        ways: names of what moves it, such as "random".
-        controls: what sliders set.
+        ways: names of its ways to move, such as "random".
+        controls: the numbers that sliders set.
     """
 
     solver: Any
@@ -47,7 +47,7 @@ class Mover:
         raise NotImplementedError
 
     def reset(self) -> None:
-        """Begin anew in all environments."""
+        """Reset all environments."""
         raise NotImplementedError
 
     def step(self, way: str, wanted: np.ndarray) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Mover:
 
 
 class SolverMover(Mover):
-    """A solver, whose controls are those of the sliders, or of a policy that sets them."""
+    """A solver, whose controls are set by the sliders, or by a policy."""
 
     def __init__(self, solver: Any, act: Callable[[Any], Any] | None) -> None:
         from ..physics.files.mjmodel.actuators import control_names
@@ -98,7 +98,7 @@ class SolverMover(Mover):
 
 
 class SceneMover(Mover):
-    """A scene, which takes its own steps; sliders set what the servos of dofs with a gain of position aim at."""
+    """A scene, which takes its own steps; sliders set the targets of the servos of dofs with a gain of position."""
 
     def __init__(self, scene: Any, act: Callable[[Any], Any] | None) -> None:
         self._scene, self._act, self.solver = scene, act, solver_of(scene)
@@ -129,7 +129,7 @@ class SceneMover(Mover):
         return {}
 
     def write(self, env: int, index: int, value: float) -> None:
-        """Let a servo aim at a position, rad or m."""
+        """Set the target position of a servo, rad or m."""
         dof = int(self.solver.model.mj.jnt_dofadr[self._joints[index]])
         self.solver.control_dofs_position([[value]], [dof], [env])
 
@@ -186,7 +186,7 @@ class EnvsMover(Mover):
 
 
 def mover_of(source: Any, act: Callable[[Any], Any] | None, seed: int | None) -> Mover:
-    """Return what moves environments, a scene or a solver.
+    """Return the mover of environments, a scene or a solver.
 
     Raises:
         TypeError: it is nothing of these.

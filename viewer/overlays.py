@@ -18,7 +18,7 @@ class LiveOverlays:
     """Contacts, forces and frames of the environments that are shown.
 
     Attributes:
-        contacts, forces, frames: True for what is shown.
+        contacts, forces, frames: True for the overlays that are shown.
     """
 
     def __init__(self, server: Any, solver: Any, mj: mujoco.MjModel) -> None:
@@ -34,7 +34,7 @@ class LiveOverlays:
         self._axes: Any = None
 
     def update(self, stage: ShownBodies, spring: Perturbation) -> None:
-        """Draw what is asked for, as the solver has it now."""
+        """Draw the requested overlays at the solver's present state."""
         points, forces = self._contact_arrows(stage) if self.contacts or self.forces else (None, None)
         self._draw("contacts", points if self.contacts else None, CONTACT, self._contact[0], head=(1.0, 0.01))
         self._draw("forces", forces if self.forces else None, FORCE, self._shaft)

@@ -1,4 +1,4 @@
-"""The panel: what a person wants of the loop. Callbacks leave jobs, which the loop does between two frames."""
+"""The panel: a person's requests to the loop. Callbacks leave jobs, which the loop does between two frames."""
 
 import re
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class Panel:
             go.on_click(lambda _: self._do(lambda: session.to_keyframe(names.index(key.value), self.env)))
 
     def play(self, on: bool) -> None:
-        """Let time pass, or stop it."""
+        """Start or stop time."""
         self.playing = on
         self._play.label = "Pause" if on else "Play"
 
@@ -86,7 +86,7 @@ class Panel:
         self.steps += 1
 
     def pace(self, speed: float) -> None:
-        """Set the speed, and the choice of it if it is one of those that are offered."""
+        """Set the speed, and the choice of it if it is one of the offered ones."""
         for name, offered in SPEEDS.items():
             if offered == speed:
                 self._speed.value = name

@@ -47,7 +47,7 @@ class Perturbation:
             self.line[1] = target
 
     def release(self) -> None:
-        """Let go."""
+        """Release the body."""
         if self._grabbed is not None:
             env, body = self._grabbed
             self._grabbed, self.line = None, None
@@ -94,7 +94,7 @@ class Perturbation:
         return found.double().cpu().numpy()
 
     def _write(self, env: int, body: int, wrench: np.ndarray) -> None:
-        """Replace the force on one body, and leave those that others have applied."""
+        """Replace the force on one body, and keep other programs' forces."""
         forces = self._solver.inputs.xfrc_applied[env : env + 1].clone()
         forces[0, body] = torch.as_tensor(wrench, dtype=forces.dtype)
         self._solver.set_inputs([env], xfrc_applied=forces)

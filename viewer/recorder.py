@@ -37,7 +37,7 @@ class Recorder:
     def __init__(self, source: Any, envs: Sequence[int] | int | None = None, title: str = "") -> None:
         self._solver = solver_of(source)
         self._mj = model_of(self._solver)
-        self._lags = is_scene(source)  # its poses are those of the present whenever it is asked
+        self._lags = is_scene(source)  # its poses belong to the present whenever they are read
         self.envs = environments(envs, self._solver.num_envs)
         self.title = title
         self._drawn = drawn(self._mj)
@@ -53,7 +53,7 @@ class Recorder:
 
         Args:
             reward: of the last step, (num_envs,).
-            infos: the step's other numbers by name; those of shape (num_envs,) become curves.
+            infos: the step's other numbers by name; numbers of shape (num_envs,) become curves.
             time: simulated seconds of all of them; None: the solver's.
 
         Raises:
@@ -73,7 +73,7 @@ class Recorder:
         self._curves.append({name: values[self.envs] for name, values in numbers.items()})
 
     def replay(self) -> Replay:
-        """Return what was recorded.
+        """Return the recording.
 
         Raises:
             ViewerError: nothing was.
@@ -96,7 +96,7 @@ def record(
     fps: float = 50.0,
     title: str = "",
 ) -> Replay:
-    """Play a batch, and return what it did.
+    """Play a batch, and return its replay.
 
     Args:
         source: environments of Tumble, which are reset first; or a built scene or a `RigidSolver`, which go on from
@@ -110,7 +110,7 @@ def record(
         title: of the page.
 
     Raises:
-        TypeError, IndexError, ViewerError: those of `Recorder`.
+        TypeError, IndexError, ViewerError: as in `Recorder`.
         ValueError: `seconds` or `fps` is not positive.
     """
     if not seconds > 0 or not fps > 0:

@@ -1,4 +1,4 @@
-"""A replay: what some environments did, as one HTML file that needs no network.
+"""A replay: the movement of some environments, as one HTML file that needs no network.
 
 The page draws with WebGL2 (`page/`). It has every frame of every environment: positions in single precision,
 quaternions in half, geoms that never move only once.
@@ -34,7 +34,7 @@ class Replay:
         time: (frames, envs) simulated seconds.
         pos: (frames, envs, geoms, 3) positions of the drawn geoms, then of the planes, m.
         quat: (frames, envs, geoms, 4) their orientations, w first.
-        curves: numbers of each step by name, (frames, envs); nan where there is none.
+        curves: numbers of each step by name, (frames, envs); nan where a step has no number.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Replay:
         return path
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, as notebooks show it."""
+        """Return the page in a frame, as notebooks show it."""
         page = html.escape(self.html(), quote=True)
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" loading="lazy" title="{html.escape(self.title)}" '
@@ -150,7 +150,7 @@ class Replay:
 
 
 def read_page(page: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return what a saved page says of its replay, and its arrays, to the precision that it keeps.
+    """Return the header of a saved page, and its arrays, to the precision that it keeps.
 
     Raises:
         ValueError: it is no page of a replay.

@@ -23,8 +23,8 @@ class Session:
     Attributes:
         solver, mj: the solver and its compiled model.
         dt: simulated seconds of a frame.
-        ways: names of what moves the batch, such as "random"; `way` is the chosen one.
-        controls: names, lower and upper bounds of what the sliders set.
+        ways: names of the ways to move the batch, such as "random"; `way` is the chosen one.
+        controls: names, lower and upper bounds of the numbers that sliders set.
         wanted: (num_envs, controls) values of the sliders.
         info: numbers of the last step by name, (num_envs,) each; the reward is among them.
     """
@@ -46,7 +46,7 @@ class Session:
             mover.begin()
 
     def reset(self) -> None:
-        """Begin anew in all environments."""
+        """Reset all environments."""
         self.info = {}
         self._mover.reset()
 
@@ -70,7 +70,7 @@ class Session:
         self._mover.write(env, index, value)
 
     def set_joint(self, env: int, address: int, value: float) -> None:
-        """Write one number of an environment's coordinates, and bring what follows from it to the new state."""
+        """Write one number of an environment's coordinates, and update the derived quantities."""
         qpos = self.solver.qpos[env : env + 1].clone()
         qpos[0, address] = value
         self.solver.set_state(qpos=qpos, envs_idx=[env])

@@ -46,12 +46,12 @@ def is_environments(source: Any) -> bool:
 
 
 def is_scene(source: Any) -> bool:
-    """Return True for a scene, which takes steps of its own."""
+    """Return True for a scene, whose steps are not a batch's."""
     return hasattr(source, "rigid_solver")
 
 
 class _OneAsMany:
-    """A single environment in the form of vector environments, which begins anew when its episode ends."""
+    """A single environment in the form of vector environments, which is reset when its episode ends."""
 
     def __init__(self, env: gym.Env) -> None:
         self._env, self.metadata, self.single_action_space = env, env.metadata, env.action_space
@@ -69,9 +69,9 @@ class _OneAsMany:
 
 
 def as_vector(envs: Any, act: Callable[[Any], Any] | None) -> tuple[Any, Callable[[Any], Any] | None]:
-    """Return vector environments, and what returns actions for all of them; a single environment is a batch of one.
+    """Return vector environments, and a function that returns actions for all; a single environment is a batch of one.
 
-    What acts in a single environment is given its own observation, and returns its own action.
+    A function that acts in a single environment gets its observation, and returns its action.
     """
     if not isinstance(envs, gym.Env):
         return envs, act
@@ -91,7 +91,7 @@ def model_of(solver: Any) -> mujoco.MjModel:
 
 
 def environments(envs: Sequence[int] | int | None, count: int) -> list[int]:
-    """Return the numbers of the environments to show: those asked for, or the first `MOST_SHOWN`.
+    """Return the numbers of the environments to show: the requested ones, or the first `MOST_SHOWN`.
 
     Raises:
         ValueError, IndexError: no whole numbers, no environment at all, or an environment that does not exist.
@@ -113,7 +113,7 @@ def geom_poses(solver: Any, envs: Sequence[int]) -> tuple[np.ndarray, np.ndarray
 
 
 def own_sizes(solver: Any, envs: Sequence[int]) -> np.ndarray | None:
-    """Return geom_size (n, ngeom, 3), m, of environments, if a solver's environments have sizes of their own."""
+    """Return geom_size (n, ngeom, 3), m, of environments, if a solver's environments have per-environment sizes."""
     parameters = solver.parameters
     return parameters.get("geom_size", list(envs)).cpu().numpy() if "geom_size" in parameters.own else None
 

@@ -23,7 +23,7 @@ FEW_ROUND, MANY_ROUND = 60, 200
 
 
 @dataclass(frozen=True)
-class Air:
+class Background:
     """The light and the color around a stage.
 
     Attributes:
@@ -36,7 +36,7 @@ class Air:
 
     @property
     def haze(self) -> tuple[int, int, int]:
-        """The color of what is far away."""
+        """The color of the far distance."""
         if self.background is None:
             return HORIZON
         red, green, blue = (round(255 * min(max(part, 0.0), 1.0)) for part in self.background)
@@ -53,7 +53,7 @@ class Air:
         return haze if self.background is not None else f"linear-gradient({blue}{haze} 25%)"
 
 
-_SKY = Air()
+_SKY = Background()
 
 
 @dataclass
@@ -80,10 +80,16 @@ class ShownBodies:
     """
 
     def __init__(
-        self, server: Any, mj: mujoco.MjModel, grab: Grab, shadows: bool | None = None, envs: int = 1, air: Air = _SKY
+        self,
+        server: Any,
+        mj: mujoco.MjModel,
+        grab: Grab,
+        shadows: bool | None = None,
+        envs: int = 1,
+        backdrop: Background = _SKY,
     ) -> None:
         """Make the stage; shadows: None throws them if few environments are shown."""
-        self._server, self._mj, self._grab, self._air = server, mj, grab, air
+        self._server, self._mj, self._grab, self._backdrop = server, mj, grab, backdrop
         self.shadows = envs <= MOST_WITH_SHADOWS if shadows is None else shadows
         self._corners = _corners(mj, envs)
         self._drawn = drawn(mj, collision=True, corners=self._corners)
@@ -95,10 +101,10 @@ class ShownBodies:
         row = followed(mj, self._drawn)
         self.walker = int(self._drawn.geom[row]) if row >= 0 else -1
         self.follows = self.walker >= 0
-        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), SceneLight(air.ambient)
+        self._floor, self._light = Floor(server, self._drawn, envs > MOST_WITH_SHADOWS), SceneLight(backdrop.ambient)
 
     def _make_parts(self) -> list[_Part]:
-        """Collect what is shown by surface, opacity and purpose; sizes of an environment's own make a surface, too."""
+        """Collect the shown geoms by surface, opacity and purpose; per-environment sizes make a surface, too."""
         drawn, sizes = self._drawn, self._sizes
         kinds: dict[tuple, list[tuple[int, int]]] = {}
         surfaces: dict[tuple, GeomSurface] = {}
@@ -117,16 +123,16 @@ class ShownBodies:
             for (which, hidden, opacity), pairs in kinds.items()
         ]
 
-    def dress(self, pos: np.ndarray, quat: np.ndarray) -> None:
+    def prepare(self, pos: np.ndarray, quat: np.ndarray) -> None:
         """Make floor, light, sky and the first camera, from the poses (ngeom, ...) of one environment."""
         scene = self._server.scene
-        self._server.gui.add_html(f"<style>canvas[data-engine] {{ background: {self._air.sky} }}</style>")
+        self._server.gui.add_html(f"<style>canvas[data-engine] {{ background: {self._backdrop.sky} }}</style>")
         scene.configure_default_lights(enabled=False)
         scene.configure_environment_map(None)  # looked up in every pixel, it takes 40 times the rest without a card
         self._sun = self._light.shine(scene, self.shadows)
         camera = self._first = start_camera(self._mj, pos)
         reach = camera.distance
-        scene.configure_fog(5 * reach, 16 * reach, color=self._air.haze)
+        scene.configure_fog(5 * reach, 16 * reach, color=self._backdrop.haze)
         self._laid = pos, quat
         self._floor.lay(pos, quat, self.shadows, self._light)
         self._start = pos[self.walker] if self.walker >= 0 else None
@@ -139,13 +145,13 @@ class ShownBodies:
         self.aim(middle, start.distance + wide, start.azimuth, start.elevation - min(wide, 12.0))
 
     def aim(self, target: Any, distance: float, azimuth: float, elevation: float) -> None:
-        """Set the camera that browsers begin with, and move those that are there; degrees and metres."""
+        """Set the camera that browsers begin with, and move the open ones; degrees and metres."""
         a, e = np.radians([azimuth, elevation])
         eye = np.asarray(target) - distance * np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
         self.look(eye, target)
 
     def look(self, eye: Any, target: Any, fov: float = FIELD_OF_VIEW) -> None:
-        """Set the camera that browsers begin with, and move those that are there: from a point to another one, m."""
+        """Set the camera that browsers begin with, and move the open ones: from a point to another one, m."""
         first = self._server.initial_camera
         first.position, first.look_at, first.fov = tuple(eye), tuple(target), fov
         for client in self._server.get_clients().values():
@@ -154,14 +160,14 @@ class ShownBodies:
     def show(
         self, shown: list[int], places: np.ndarray, pos: np.ndarray, quat: np.ndarray, sizes: np.ndarray | None = None
     ) -> None:
-        """Show environments at places (k, 3) m; poses are those of all environments.
+        """Show environments at places (k, 3) m; poses are for all environments.
 
         Args:
             shown: k numbers of environments.
             places: where they are put.
             pos: (num_envs, ngeom, 3) m.
             quat: (num_envs, ngeom, 4).
-            sizes: geom_size (k, ngeom, 3) m, if environments have their own.
+            sizes: geom_size (k, ngeom, 3) m, if they are set per environment.
         """
         if len(shown) != len(self.shown):
             self._look_at_all(places)
@@ -171,7 +177,7 @@ class ShownBodies:
         self.resize(sizes, pos, quat)
 
     def resize(self, sizes: np.ndarray | None, pos: np.ndarray, quat: np.ndarray) -> None:
-        """Make all bodies anew, of sizes (k, ngeom, 3) m, or of those of the model."""
+        """Make all bodies again, of sizes (k, ngeom, 3) m, or of the model's."""
         self._sizes = sizes
         for part in self._parts:
             if part.handle is not None:
@@ -181,7 +187,7 @@ class ShownBodies:
             part.handle = self._make(number, part, pos, quat)
 
     def has_sizes(self, sizes: np.ndarray | None) -> bool:
-        """Return True if bodies are shown with these sizes (k, ngeom, 3) m, or those of the model for None."""
+        """Return True if bodies are shown with these sizes (k, ngeom, 3) m, or the model's for None."""
         if sizes is None or self._sizes is None:
             return sizes is None and self._sizes is None
         return np.array_equal(sizes, self._sizes)
@@ -215,7 +221,7 @@ class ShownBodies:
         return place.astype(np.float32), quat[envs, geoms].astype(np.float32)
 
     def set_shadows(self, on: bool) -> None:
-        """Let the sun throw shadows, or not."""
+        """Switch the sun's shadows on or off."""
         if on != self.shadows:
             self.shadows = self._sun.cast_shadow = on
             self._floor.lay(*self._laid, on, self._light)
@@ -228,7 +234,7 @@ class ShownBodies:
                 part.handle.visible = visible
 
     def follow(self, body: int) -> None:
-        """Follow a body, or the first one below it that has geoms; nothing if there is none."""
+        """Follow a body, or the first one below it that has geoms; nothing if no body has any."""
         mj = self._mj
         below = [b for b in range(body, mj.nbody) if b == body or mj.body_rootid[b] == mj.body_rootid[body]]
         geoms = [int(mj.body_geomadr[b]) for b in below if mj.body_geomnum[b]]
@@ -237,7 +243,7 @@ class ShownBodies:
 
     @property
     def has_collision_geoms(self) -> bool:
-        """True if the model has geoms that are there for contacts alone."""
+        """True if the model has geoms that serve only contacts."""
         return bool(self._drawn.collision.any())
 
     def _follow(self, pos: np.ndarray) -> None:

@@ -1,1 +1,1 @@
-"""A task on a solver: the batch moves all environments at once, and checks what the task returns."""
+"""A task on a solver: the batch moves all environments at once, and checks the task's results."""

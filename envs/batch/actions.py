@@ -17,7 +17,7 @@ KINDS = (gymnasium.spaces.Box, gymnasium.spaces.Discrete, gymnasium.spaces.Multi
 
 
 class ActionCheck:
-    """Turns the actions that a user passes into an array of the batch's kind, or says what is wrong with them."""
+    """Converts the actions that a user passes to an array of the batch's kind; errors say why they cannot be used."""
 
     def __init__(self, num_envs: int, space: gymnasium.Space, kind: ArrayKind, names: Sequence[str] = ()) -> None:
         """Learn from the action space which actions are good.
@@ -162,7 +162,7 @@ def _array(actions: Any) -> np.ndarray:
     """Return actions as an array.
 
     Raises:
-        TypeError: numpy can make none of them, as of lists of unequal lengths.
+        TypeError: numpy cannot make an array of them, as of lists of unequal lengths.
     """
     try:
         return np.asarray(actions)

@@ -13,7 +13,7 @@ from ..arrays import Array, copy, counts, equal, finite_or_zero, host, indices, 
 from ..faults import NON_FINITE
 from ..saved import require_parts, require_tensor
 from ..simulators import kind_in, make_solver
-from ..task.memory import Memory, Varied
+from ..task.memory import TaskMemory, Varied
 from ..task.noise import Noise, Streams
 from ..task.observations import each
 from ..task.scans import poses_for
@@ -59,7 +59,7 @@ class TaskBatch:
 
         Raises:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
-            NotImplementedError: MuJoCo lacks what the model or the task has.
+            NotImplementedError: MuJoCo lacks a feature of the model or the task.
         """
         self.num_envs = num_envs
         if not isinstance(model_options, Mapping | None):
@@ -76,13 +76,13 @@ class TaskBatch:
             self._varied |= shapes.apply(self.solver)
         self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
-        self._gone = False  # True: what the next reset follows is not known
+        self._gone = False  # True: the episodes before the next reset are not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
         self._maps_actions = type(task).control is not Task.control or task.control_each_substep
         if type(task).control is Task.control:
             self._check.require_controls()
         self.streams = Streams(num_envs, self.kind)
-        self._memory = Memory(type(task).__name__, self.kind)
+        self._memory = TaskMemory(type(task).__name__, self.kind)
         everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
         self.observation = self.reset(everyone).observation  # of a first episode, which no user sees
         self.action_space, self.observation_space = task.action_space, self._check.observation_space(self.observation)
@@ -102,7 +102,7 @@ class TaskBatch:
             task: bound to the same model.
 
         Raises:
-            ValueError, TypeError, KeyError: its model, spaces, memory or what it reads are others, or its episodes do
+            ValueError, TypeError, KeyError: its model, spaces, memory or reads are others, or its episodes do
                 not begin.
         """
         for name in ("reads", "cameras", "rays"):
@@ -200,7 +200,7 @@ class TaskBatch:
             self._vary(result)
         if (pushed := self._view.push(result, state)) is not None:
             self._coordinates, self._edits = pushed, solver.edits
-        self._left = left  # only now: a step that failed is followed by no reset of its own
+        self._left = left  # only now: a step that failed is not followed by its reset
         faulty, ended = (0, *counts(done)) if faults is None else counts(faults, done)
         outcome = StepOutcome(observation, reward, terminated, truncated, info, faults if faulty else None, done, ended)
         return self._held(outcome, faults) if faulty else outcome
@@ -246,7 +246,7 @@ class TaskBatch:
             ValueError: the state is of another task, model, timestep, frame_skip, precision or number of environments.
         """
         memory = self.check_state(state)
-        self.solver.load_state_dict(state["solver"])  # refuses what does not fit before it writes anything
+        self.solver.load_state_dict(state["solver"])  # raises before it writes anything
         self._memory.load(memory)
         if "varied" in state:
             self._varied.put({name: host(numbers) for name, numbers in state["varied"].items()}, slice(None))
@@ -257,7 +257,7 @@ class TaskBatch:
             self._coordinates, self._edits = self.kind.like(state["coordinates"].clone()), -1
 
     def take_streams(self, state: dict[str, Any]) -> None:
-        """Go on with the seeds and the episodes of environments that are gone: the next reset is that of a new batch.
+        """Continue the random streams of a previous batch; the next reset is the first one of a new batch.
 
         Raises:
             TypeError, ValueError: it is no state of the streams of as many environments.
@@ -282,17 +282,17 @@ class TaskBatch:
         """Refuse states of `count` environments that are of another task, model, frame_skip or precision.
 
         Raises:
-            ValueError, TypeError: with what does not fit.
+            ValueError, TypeError: a part does not fit; the message names it.
         """
         self._check_frame_skip(states["frame_skip"])
         self._memory.fitting({name: self.kind.like(array) for name, array in states["memory"].items()}, count)
         self.solver.state.check_state_dict(states["solver"], count)
 
     def put_states(self, states: Mapping[str, Any], rows: Array | None, keep_noise: bool) -> None:
-        """Let environments go on where others were, which `check_states` found to fit: as many, or one for all.
+        """Continue environments from states that `check_states` found to fit: one state each, or one for all.
 
         Args:
-            states: what `states` returned.
+            states: the result of `states`.
             rows: numbers of environments (k,); None for all.
             keep_noise: True: they keep their seeds, and the noise of their episodes.
         """
@@ -317,7 +317,7 @@ class TaskBatch:
             )
 
     def _set_env_parameters(self, parameters: Mapping[str, Any], rows: Array, method: str) -> None:
-        """Give the environments `rows` numbers of the model of their own, which a method of the task returned."""
+        """Set per-environment model parameters, for the environments `rows`, that a method of the task returned."""
         try:
             self._view.set_env_parameters(parameters, rows)
         except (KeyError, ValueError) as error:
@@ -334,7 +334,7 @@ class TaskBatch:
             self._set_env_parameters(parameters, rows, "step")
 
     def _last(self, rows: Array) -> Last:
-        """Return what the environments `rows` (k,) leave behind."""
+        """Return the last state of the environments `rows` (k,), for their next reset."""
         coordinates, nq = self._view.coordinates()[rows], self.task.model.nq
         memory = {name: array[rows] for name, array in self._memory.arrays.items()}
         fresh, steps = self.streams.fresh(rows), self.streams.steps[rows]
@@ -343,7 +343,7 @@ class TaskBatch:
         return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory)
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a method of the task; if it asks its state for a name that is not there, the error says what to do."""
+        """Call a method of the task; if it reads a name that its state does not have, the error says what to do."""
         try:
             return method(*arguments)
         except KeyError as error:
@@ -361,7 +361,7 @@ class TaskBatch:
             self._view.step(steps, self._check.controls(controls, self.num_envs))
 
     def _notice_edits(self) -> None:
-        """Find states that a user changed through the solver; `begin` makes the memory and the inputs there anew."""
+        """Find states that a user changed through the solver; `begin` renews the memory and the inputs there."""
         self._edits = self.solver.edits
         now = self._view.coordinates()
         rows = indices(~row_all(now == self._coordinates))
@@ -384,7 +384,7 @@ class TaskBatch:
         return copy(array)
 
     def _held(self, outcome: StepOutcome, faults: Array) -> StepOutcome:
-        """End the episodes whose state did not stay finite, and replace what is not finite in their results by zero."""
+        """End the episodes whose state did not stay finite; in their results replace numbers that are not by zero."""
         broken = (faults & NON_FINITE) != 0
         done = outcome.done | broken
         return outcome._replace(

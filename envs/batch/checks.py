@@ -1,4 +1,4 @@
-"""Checks of what a task returns, before it is used: errors name the task, its method and what was expected."""
+"""Checks of a task's results, before they are used: errors name the task, its method and the expected value."""
 
 import inspect
 from collections.abc import Mapping
@@ -41,9 +41,9 @@ class ResultCheck:
     # -- results ------------------------------------------------------------------------------------------------------
 
     def start(self, start: Any, n: int) -> tuple[Array, Start]:
-        """Check what `reset` returned for n episodes; return coordinates (n, nq + nv) and the rest with checked arrays.
+        """Check the result of `reset` for n episodes; return coordinates (n, nq + nv) and the rest with checked arrays.
 
-        What the parameters are like is checked by the solver (`parameters`).
+        The solver checks the values of the parameters (`parameters`).
 
         Raises:
             TypeError, ValueError: it is no `Start`, or a shape is wrong.
@@ -65,7 +65,7 @@ class ResultCheck:
         return xp.concat(parts, axis=1), start._replace(memory=memory, inputs=inputs)
 
     def begun(self, result: Any, n: int) -> ResetResult:
-        """Check what `begin` returned for n episodes; errors as in `start`."""
+        """Check the result of `begin` for n episodes; errors as in `start`."""
         self._require(result, ResetResult, "begin")
         self._check_rows("begin", "info", result.info, n)
         self._check_rows("begin", "memory", result.memory, n)
@@ -73,7 +73,7 @@ class ResultCheck:
         return result._replace(observation=self._observation(result.observation, n, "begin"), inputs=inputs)
 
     def stepped(self, result: Any, n: int) -> StepResult:
-        """Check what `step` returned for n environments; errors as in `start`."""
+        """Check the result of `step` for n environments; errors as in `start`."""
         if type(result) is not StepResult:
             self._require(result, StepResult, "step")
         try:
@@ -109,7 +109,7 @@ class ResultCheck:
         return found == wanted and len(terms) > 0
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
-        """Bring the numbers of a step's result to the solver's precision, or say what is wrong with them."""
+        """Convert the numbers of a step's result to the solver's precision; raise if they cannot be used."""
         self._require_mapping("step", "reward_terms", result.reward_terms)
         if not result.reward_terms:
             raise ValueError(f'{self._name}.step: reward_terms is empty; needed is at least one, {{"reward": (n,)}}')
@@ -128,7 +128,7 @@ class ResultCheck:
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
 
     def _changed(self, result: StepResult, n: int) -> StepResult:
-        """Check what a step changes: velocities, and for which environments numbers of the model."""
+        """Check the changes that a step makes: velocities, and numbers of the model with their environments."""
         if (mask := result.parameters_mask) is not None:
             if getattr(mask, "shape", None) != (n,) or mask.dtype != self._boolean:
                 raise ValueError(self._shape_message("step", "parameters_mask", mask, f"({n},), of bool"))
@@ -168,7 +168,7 @@ class ResultCheck:
         )
 
     def controls(self, controls: Array, n: int) -> Array:
-        """Check what `control` returned for n environments; errors as in `start`."""
+        """Check the result of `control` for n environments; errors as in `start`."""
         wanted = (n, self._task.model.nu)
         if getattr(controls, "shape", None) != wanted:
             raise ValueError(self._shape_message("control", "the result", controls, wanted))

@@ -1,7 +1,7 @@
 """Gymnasium's convention for the infos of a batch: every key has a mask `_key` of the environments that it speaks of.
 
-Values are dense arrays (num_envs, ...) with zeros where the mask is False; a key that speaks of no environment is left
-out. Keys that speak of the same environments share one mask.
+Values are dense arrays (num_envs, ...) with zeros where the mask is False; a key with a value in no environment is left
+out. Keys with values in the same environments share one mask.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from ..arrays import Array, any_true, indices, namespace, zeros_like_rows
 
 Values = Mapping[str, Array]  # each (n, ...)
-Info = dict[str, Any]  # what the user gets: tensors or arrays, or further infos
+Info = dict[str, Any]  # as users get it: tensors or arrays, or further infos
 
 
 class InfoBuilder:
@@ -27,7 +27,7 @@ class InfoBuilder:
     def __init__(self, values: Values, mask: Array) -> None:
         self._mask = mask
         self._blocks: list[tuple[Sequence[str], Array]] = []
-        self._masks: dict[str, Array] = {}  # (num_envs,) bool by key; keys that speak of no environment are left out
+        self._masks: dict[str, Array] = {}  # (num_envs,) bool by key; keys without a value are left out
         alike: dict[Any, list[str]] = {}
         for key, value in values.items():
             alike.setdefault((value.dtype, value.shape[1:]), []).append(key)

@@ -11,7 +11,7 @@ from ..task.observations import each
 from ..task.task import Observation
 
 
-class Output:
+class PackedOutput:
     """Makes the user's arrays of a batch's.
 
     Attributes:
@@ -51,8 +51,8 @@ class Packer:
     An array that stands in several places is brought once, and stands in all of them again.
 
     Args:
-        device: where tensors are wanted; the processor where arrays of numpy are.
-        in_numpy: whether those are wanted.
+        device: the device of the resulting tensors; the processor for arrays of numpy.
+        in_numpy: whether the results are arrays of numpy.
     """
 
     def __init__(self, device: torch.device, in_numpy: bool) -> None:

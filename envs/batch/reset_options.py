@@ -1,4 +1,4 @@
-"""The options that `reset(options=...)` takes, with their checks: two of vector environments, none of single ones."""
+"""The options of `reset(options=...)`, with their checks: vector environments have two, single ones have none."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,12 +18,12 @@ def require_known(options: Any, known: Sequence[str], whose: str) -> None:
 
     Args:
         options: as a user gave them.
-        known: names of the options that there are.
+        known: names of the options that exist.
         whose: the kind of environment, for the message.
 
     Raises:
         TypeError: the options are no dictionary.
-        ValueError: an option is unknown; the message has those there are.
+        ValueError: an option is unknown; the message lists the known ones.
     """
     if options is None:
         return

@@ -8,7 +8,7 @@ from gymnasium.error import Error
 
 
 def spread_seeds(seed: Any, num_envs: int) -> list[int | None]:
-    """Return a seed for each environment, None for those whose seed is to stay as it is.
+    """Return a seed for each environment, None for environments that keep their seed.
 
     Raises:
         ValueError: a list of the wrong length.

@@ -64,7 +64,7 @@ class BatchView:
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
     ) -> None:
-        """Choose what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
+        """Set what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
         self._solver, self._reads, self._kind = solver, reads, kind
         self.step: Callable[[int, Any], None] = solver.step  # n physics steps under controls (num_envs, nu)
         self._nq = solver.model.mj.nq
@@ -87,14 +87,14 @@ class BatchView:
     def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
         """Return the state of all environments for `Task.control`: derived quantities are read when they are asked for.
 
-        Most tasks ask for none there, and have them from the step before.
+        Most tasks read none there, and have them from the step before.
         """
         read = cache(lambda: self._found(None))
         found, fields = (LazyArrays(self._solver, n, lambda name: read()[name]) for n in (self._wanted, self._reads))
         return self._state(self.coordinates(), found, memory, noise, None, fields)
 
     def _found(self, rows: Array | None) -> dict[str, Array]:
-        """Return the derived quantities of the environments `rows` by name, those of which scans are made too."""
+        """Return the derived quantities of the environments `rows` by name, including the inputs of scans."""
         if not self._wanted:
             return {}
         known = None if rows is None else CheckedEnvs(rows)
@@ -111,7 +111,7 @@ class BatchView:
         rows: Array | None,
         fields: Memories | None = None,
     ) -> TaskState:
-        """Return a state of what `_found` returned, whose pictures and distances along rays are computed when read."""
+        """Return a state from the result of `_found`; its pictures and distances along rays are computed when read."""
         solver, cameras, scanners, nq = self._solver, self._cameras, self._scanners, self._nq
         known = None if rows is None else CheckedEnvs(rows)
         if fields is None:
@@ -121,7 +121,7 @@ class BatchView:
         return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, rays)
 
     def _picture(self, name: str, known: CheckedEnvs | None) -> Array:
-        """Return what a camera of the task sees, (k, height, width, 3) uint8."""
+        """Return the picture of a camera of the task, (k, height, width, 3) uint8."""
         if name not in self._renderers:
             from ...physics.rendering import BatchRenderer
 
@@ -130,11 +130,11 @@ class BatchView:
         return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
 
     def set_env_parameters(self, parameters: Mapping[str, Any], rows: Array) -> None:
-        """Give the environments `rows` (k,) numbers of the model of their own, each (k, ...)."""
+        """Set per-environment parameters of the environments `rows` (k,), each (k, ...)."""
         self._solver.update_parameters(parameters, CheckedEnvs(rows))
 
     def push(self, result: StepResult, state: TaskState) -> Array | None:
-        """Let environments go on with the velocities of a step's result, where they are not those of its state.
+        """Write the velocities of a step's result to environments in which they differ from the state's.
 
         Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
         """
@@ -154,14 +154,14 @@ class BatchView:
     def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
         """Put the environments `rows` (k,) into given coordinates (k, nq + nv); return their state.
 
-        Memory and inputs are those of `start`.
+        Memory and inputs are taken from `start`.
         """
         nq = self._nq
         self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def faults(self) -> Array | None:
-        """The fault bits (num_envs,), a copy; None where it is known already, without a wait, that there are none."""
+        """The fault bits (num_envs,), a copy; None if no fault is pending; does not synchronise."""
         if self._solver.device.type == "cpu" and not self._solver.any_fault:
             return None
         return self._kind.from_tensor(self._solver.faults)
@@ -183,7 +183,7 @@ class SingleEnvView(BatchView):
     """Reads a solver of one environment on a CPU by numpy views of its memory, without a call of torch.
 
     The solver keeps its numbers in a few blocks of memory, so that a state is a copy of each block, with views of the
-    quantities in the copies. Quantities that lie in no such block come from `solver.get`.
+    quantities in the copies. Quantities outside of these blocks come from `solver.get`.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class SingleEnvView(BatchView):
         """Return where a quantity lies in the solver's memory.
 
         Raises:
-            ValueError: it has no place of its own there.
+            ValueError: it has no separate memory there.
         """
         view = self._memory.view(name)
         if view is None:
@@ -235,7 +235,7 @@ class SingleEnvView(BatchView):
         return self._state(copies[address][place][None], found, memory, noise, rows)
 
     def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
-        """Return what `look` does: here it copies memory that lies side by side."""
+        """Return the result of `look`; here it copies memory that lies side by side."""
         return self.look(memory, noise)
 
     def _step(self, n: int, controls: np.ndarray) -> None:
@@ -250,7 +250,7 @@ class SingleEnvView(BatchView):
         return self.look(start.memory, noise)
 
     def faults(self) -> np.ndarray | None:
-        """The fault bits (1,), a copy; None where there are none."""
+        """The fault bits (1,), a copy; None if there is no fault."""
         return self._faults[0].copy() if self._faults[0, 0] else None
 
 

@@ -1,14 +1,14 @@
 """A conformance suite for vector environments of any project: `check_vector_env`.
 
-It knows Gymnasium and numpy alone: neither tasks nor solvers, and it loads neither torch nor Taichi.
+It knows only Gymnasium and numpy: neither tasks nor solvers, and it loads neither torch nor Taichi.
 
 | file | what |
 |---|---|
 | `suite` | `check_vector_env`: all checks in order |
-| `outcomes`, `report` | what a check is, and what came of it |
+| `outcomes`, `report` | checks, and their results |
 | `source`, `subject`, `rollouts`, `trees` | environments, episodes of them, and nested arrays |
 | `spaces` | checks of attributes, spaces and metadata |
-| `results` | checks of what resets and steps return |
+| `results` | checks of the results of resets and steps |
 | `seeding` | checks of seeds |
 | `modes` | checks of the three autoreset modes |
 | `resets` | checks of partial resets, whose actions reach whom, and time limits |

@@ -17,7 +17,7 @@ _SPACES = ("observation_space", "action_space", "single_observation_space", "sin
 @check(
     "spec",
     requires="the spec survives pickle, and gymnasium.make_vec(spec) makes environments of the same number and spaces",
-    because="make_vec takes a spec, and adds one to what it makes, so that environments can be made again",
+    because="make_vec takes a spec, and adds one to the environments it makes, so that they can be made again",
     needs=("attributes",),
 )
 def spec(subject: Subject) -> str:

@@ -1,4 +1,4 @@
-"""Checks of the autoreset modes: what a step returns where an episode ends, and in the step after it."""
+"""Checks of the autoreset modes: the result of a step that ends an episode, and of the step after it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from .outcomes import Failed, NotApplicable, check
 from .results import misfit, outside
-from .rollouts import Rollout, Step
+from .rollouts import RecordedStep, Rollout
 from .subject import SEED, Subject, require_ends, sampled
 from .trees import difference, environments, row, shown, with_rows
 
@@ -37,7 +37,7 @@ def _ended(subject: Subject, mode: AutoresetMode) -> Rollout:
     return rollout
 
 
-def _ends(rollout: Rollout) -> Iterator[tuple[int, Step]]:
+def _ends(rollout: Rollout) -> Iterator[tuple[int, RecordedStep]]:
     """Go through the steps in which an episode ended, with their numbers."""
     return ((number, step) for number, step in enumerate(rollout.steps) if step.done.any())
 
@@ -129,7 +129,7 @@ def ignored_actions(subject: Subject) -> str:
         raise Failed(
             f"in step {number}, which resets {environments(waiting)}, another action of theirs changes the result: "
             f"{found}",
-            "reset instead of stepping, and leave the action alone",
+            "reset instead of stepping, and ignore the action",
         )
     return f"step {number}, {environments(waiting)}"
 
@@ -200,7 +200,7 @@ def final_infos(subject: Subject) -> str:
     return f"{rollout.ends} ends"
 
 
-def _require_final(step: Step, number: int, key: str) -> None:
+def _require_final(step: RecordedStep, number: int, key: str) -> None:
     """Refuse an info whose final values or their mask do not fit the ends of a step."""
     mask = step.info.get(f"_{key}")
     if not step.done.any():
@@ -235,7 +235,7 @@ def _final(final: Any, env: int) -> Any:
 def disabled(subject: Subject) -> str:
     """Look at the observations that the resets returned."""
     rollout = _ended(subject, AutoresetMode.DISABLED)
-    same: dict[int, int] = {}  # environment -> step, for those whose observation no reset has changed
+    same: dict[int, int] = {}  # environment -> step, for environments whose observation no reset has changed
     changed: set[int] = set()
     for number, step in _ends(rollout):
         assert step.after is not None
@@ -292,8 +292,8 @@ def modes_agree(subject: Subject) -> str:
     return " and ".join(found)
 
 
-def _results_of(step: Step, env: int, mode: AutoresetMode | None) -> Any:
-    """Return what a step says of an environment, with the last observation where its episode ended."""
+def _results_of(step: RecordedStep, env: int, mode: AutoresetMode | None) -> Any:
+    """Return a step's results for an environment, with the last observation if its episode ended."""
     observation = row(step.observation, env)
     if step.done[env] and mode is AutoresetMode.SAME_STEP and "final_obs" in step.info:
         observation = _final(step.info["final_obs"], env)

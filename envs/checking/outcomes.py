@@ -9,8 +9,8 @@ class Failed(Exception):
     """A requirement is not met.
 
     Args:
-        seen: what was seen, with the numbers.
-        do: what to do about it.
+        seen: the observed fact, with the numbers.
+        do: the advice to the user.
     """
 
     def __init__(self, seen: str, do: str) -> None:
@@ -31,11 +31,11 @@ class Check:
     """A requirement of vector environments, and how it is checked.
 
     Attributes:
-        name: what `skip` and reports call it.
-        requires: one sentence: what is required.
-        because: what Gymnasium's documentation says.
-        needs: names of checks that must pass before this one says anything.
-        run: takes the subject; returns words about what was seen, or raises `Failed`, `Noted` or `NotApplicable`.
+        name: the name in `skip` and reports.
+        requires: one sentence: the requirement.
+        because: the words of Gymnasium's documentation.
+        needs: names of checks that must pass before this one means anything.
+        run: takes the subject; returns the observed fact in words, or raises `Failed`, `Noted` or `NotApplicable`.
     """
 
     name: str
@@ -48,5 +48,5 @@ class Check:
 def check(
     name: str, *, requires: str, because: str, needs: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Any], str | None]], Check]:
-    """Make a check of a function; the arguments are those of `Check`."""
+    """Make a check of a function; the arguments as in `Check`."""
     return lambda run: Check(name, requires, because, needs, run)

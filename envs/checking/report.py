@@ -13,11 +13,11 @@ class Result:
 
     Attributes:
         name: the check's.
-        requires: one sentence: what is required.
-        because: what Gymnasium's documentation says.
+        requires: one sentence: the requirement.
+        because: the words of Gymnasium's documentation.
         status: "passed", "failed", "noted" (allowed, and worth knowing) or "not applicable".
-        seen: what was seen, or the reason why the check does not apply.
-        do: what to do about a failure.
+        seen: the observed fact, or the reason why the check does not apply.
+        do: the advice after a failure.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Report:
     """The results of all checks of some vector environments.
 
     Attributes:
-        subject: what was checked.
+        subject: the environments that were checked.
         results: one `Result` for each check, in order.
     """
 
@@ -63,7 +63,7 @@ class Report:
         """Return the result of a check by its name.
 
         Raises:
-            KeyError: there is no such check.
+            KeyError: no check has this name.
         """
         for result in self.results:
             if result.name == name:
@@ -90,7 +90,7 @@ class Report:
 
 
 class NonconformanceError(AssertionError):
-    """Vector environments do not do what Gymnasium documents; `report` has all results."""
+    """Vector environments differ from Gymnasium's documentation; `report` has all results."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(str(report))

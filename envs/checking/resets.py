@@ -67,7 +67,7 @@ class _Refused(Exception):
 
 
 def _of_a_mode_with_masks(subject: Subject) -> VectorEnv:
-    """Return environments under DISABLED if there are any, where masks are needed; or those that there are."""
+    """Return environments with autoreset DISABLED if that is supported, else the environments in their own mode."""
     try:
         return subject.in_mode(AutoresetMode.DISABLED)
     except (NotApplicable, Failed):
@@ -75,7 +75,7 @@ def _of_a_mode_with_masks(subject: Subject) -> VectorEnv:
 
 
 def _compare(subject: Subject, before: Any, after: Any, mask: np.ndarray) -> None:
-    """Compare the observations before a partial reset and those that it returned."""
+    """Compare the observations before a partial reset with the ones that it returned."""
     left = [env for env in np.flatnonzero(~mask).tolist() if difference(row(before, env), row(after, env)) is not None]
     if not left:
         moved = (difference(row(before, env), row(after, env)) for env in np.flatnonzero(mask).tolist())
@@ -84,7 +84,7 @@ def _compare(subject: Subject, before: Any, after: Any, mask: np.ndarray) -> Non
         return
     everywhere = len(left) == (~mask).sum()
     if everywhere and not _has_disabled(subject):
-        raise Noted("reset ignores options['reset_mask'] and resets all; Gymnasium asks for masks under DISABLED alone")
+        raise Noted("reset ignores options['reset_mask'] and resets all; Gymnasium asks for masks only under DISABLED")
     found = difference(row(before, left[0]), row(after, left[0]))
     raise Failed(f"environment {left[0]}, where the mask is False, returned another observation: {found}", _DO)
 

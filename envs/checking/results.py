@@ -1,4 +1,4 @@
-"""Checks of what resets and steps return: shapes, types, values, and whose arrays they are."""
+"""Checks of the results of resets and steps: shapes, types, values, and ownership of arrays."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -96,7 +96,7 @@ def observations_inside(subject: Subject) -> str:
 
 
 def outside(space: gymnasium.Space, value: Any, path: str = "") -> str | None:
-    """Return what of a value lies outside of a space, in words; None where all lies inside."""
+    """Return the part of a value that lies outside of a space, in words; None if all lies inside."""
     if isinstance(space, spaces.Dict):
         return next((bad for n, part in space.items() if (bad := outside(part, value[n], f"{path}[{n!r}]"))), None)
     if isinstance(space, spaces.Tuple):
@@ -155,7 +155,7 @@ def flags(subject: Subject) -> str:
     needs=("reset and step",),
 )
 def fresh_arrays(subject: Subject) -> str:
-    """Compare what was returned then with what is there now."""
+    """Compare copies of returned arrays with the arrays as they are now."""
     kept = [each for rollout in subject.rollouts_with_final() for each in rollout.kept]
     for where, very, copied in kept:
         if changed := difference(copied, as_numpy(very)):

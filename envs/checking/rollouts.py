@@ -1,4 +1,4 @@
-"""Episodes of vector environments as they were returned: copies in numpy, beside the very objects."""
+"""Episodes of vector environments: numpy copies, and the original objects."""
 
 import copy
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from .trees import as_numpy, difference
 
 
-class Step(NamedTuple):
+class RecordedStep(NamedTuple):
     """One step of all environments, in numpy."""
 
     actions: Any
@@ -42,14 +42,14 @@ class Rollout:
         mode: the autoreset mode of the environments.
         limit: after how many steps their episodes are cut short, as far as it is known.
         reset: the observation and info of the reset.
-        steps: what followed.
-        kept: the very objects that were returned, each with a copy and where it came from.
+        steps: the results of the steps after it.
+        kept: the original objects, each with a copy and its origin.
     """
 
     mode: AutoresetMode | None
     limit: int | None
     reset: tuple[Any, Any] = (None, None)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     kept: list[tuple[str, Any, Any]] = field(default_factory=list)
 
     @property
@@ -96,11 +96,11 @@ def play(
     """Reset environments, and take a step under each of some actions; under DISABLED finished ones are reset.
 
     Args:
-        envs: what is stepped.
+        envs: the environments to step.
         actions: batched actions, one for each step.
         mode: their autoreset mode.
         seed: of the reset.
-        limit: what is known of their time limit.
+        limit: their time limit, as far as it is known.
         before_step: called with each step's number before it is taken.
     """
     rollout = Rollout(mode, limit)
@@ -111,7 +111,7 @@ def play(
             before_step(number)
         result = _kept(rollout, f"step {number}", _five(envs.step(copy.deepcopy(action))))
         observation, reward, terminated, truncated, info = result
-        step = Step(action, observation, reward, terminated, truncated, info, waiting, None)
+        step = RecordedStep(action, observation, reward, terminated, truncated, info, waiting, None)
         waiting = step.done
         if mode is AutoresetMode.DISABLED and waiting.any():
             again = _two(envs.reset(options={"reset_mask": waiting.copy()}))
@@ -127,7 +127,7 @@ def mode_of(envs: VectorEnv) -> AutoresetMode | None:
 
 
 def _kept(rollout: Rollout, where: str, result: tuple) -> tuple:
-    """Return copies of what was returned, and keep both."""
+    """Return copies of results, and keep both."""
     copies = tuple(as_numpy(part) for part in result)
     names = (
         ("observation", "reward", "terminations", "truncations", "info")

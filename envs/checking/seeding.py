@@ -65,9 +65,9 @@ def different_environments(subject: Subject) -> str:
 
 @check(
     "list of seeds",
-    requires="reset(seed=[s, s + 1, ...]) is reset(seed=s), and each environment follows its own seed",
+    requires="reset(seed=[s, s + 1, ...]) is reset(seed=s), and each environment follows its seed",
     because="SyncVectorEnv.reset and AsyncVectorEnv.reset: a number stands for [seed, seed + 1, ...], and a list gives "
-    "each environment its own",
+    "each environment its seed",
     needs=("observation form", "same seed"),
 )
 def list_of_seeds(subject: Subject) -> str:
@@ -94,7 +94,7 @@ def list_of_seeds(subject: Subject) -> str:
             if found := difference(row(among_others, env), row(start, env)):
                 raise Failed(
                     f"environment {env} with seed {seeds[env]} begins otherwise if others have other seeds: {found}",
-                    "let each environment draw from its own seed alone",
+                    "let each environment draw only from its seed",
                 )
     return f"seeds {SEED} to {SEED + count - 1}"
 

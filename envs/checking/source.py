@@ -17,8 +17,8 @@ class Source:
     """The base of sources.
 
     Attributes:
-        name: what reports call the environments.
-        makes: True if the source can make further ones, which are the check's own to close.
+        name: the name of the environments in reports.
+        makes: True if the source can make further ones, which the check must close.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Registered(Source):
 
 
 class Factory(Source):
-    """A function that makes vector environments; what its signature has may be asked for."""
+    """A function that makes vector environments; arguments in its signature may be passed."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__()
@@ -138,10 +138,10 @@ def source_of(envs: Any, options: dict[str, Any]) -> Source:
 
 
 def require_vector(envs: Any) -> None:
-    """Refuse what is no vector environment.
+    """Raise unless the value is a vector environment.
 
     Raises:
-        TypeError: with what it is.
+        TypeError: it is of another type; the message names it.
     """
     if not isinstance(envs, VectorEnv):
         raise TypeError(f"expected a gymnasium.vector.VectorEnv, and this is {type(envs).__name__}")

@@ -1,4 +1,4 @@
-"""Checks of what vector environments say of themselves: attributes, spaces, metadata."""
+"""Checks of descriptions of vector environments: attributes, spaces, metadata."""
 
 import numbers
 

@@ -72,7 +72,7 @@ class Subject:
 
         Raises:
             NotApplicable: there are none.
-            Failed: those that were made with it state another.
+            Failed: the environments that were made with it state another.
         """
         if self.mode is mode:
             return self.envs
@@ -104,7 +104,7 @@ class Subject:
         return self._actions
 
     def rollout(self, mode: AutoresetMode | None = None) -> Rollout:
-        """Return the rollout of environments in a mode, or of those that the source gives."""
+        """Return the rollout of environments in a mode, or of the source's environments."""
         mode = mode or self.mode
         if mode not in self._rollouts:
             envs = self.envs if mode is None else self.in_mode(mode)
@@ -113,10 +113,10 @@ class Subject:
         return self._rollouts[mode]
 
     def rollouts_with_final(self) -> list[Rollout]:
-        """Return the rollout of the source's mode, and that under SAME_STEP, whose infos hold more, where it runs."""
+        """Return the rollout of the source's mode, and one under SAME_STEP, whose infos hold more, if supported."""
         found = [self.rollout()]
         if self.mode is not AutoresetMode.SAME_STEP:
-            with contextlib.suppress(Exception):  # checks of the modes tell why
+            with contextlib.suppress(Exception):  # checks of the modes report why
                 found.append(self.rollout(AutoresetMode.SAME_STEP))
         return found
 
@@ -152,7 +152,7 @@ def require_ends(rollout: Rollout) -> None:
     """Say that a check does not apply where no episode ended.
 
     Raises:
-        NotApplicable: with what to do.
+        NotApplicable: the message says what to do.
     """
     if not rollout.ends:
         raise NotApplicable(

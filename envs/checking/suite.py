@@ -20,7 +20,7 @@ CHECKS: tuple[Check, ...] = (
     *resets.CHECKS,
     *life.CHECKS,
 )
-"""All checks in the order in which they run; each needs only those before it."""
+"""All checks in the order in which they run; a check needs only earlier ones."""
 
 
 def check_vector_env(
@@ -32,10 +32,10 @@ def check_vector_env(
     steps: int = 64,
     **options: Any,
 ) -> Report:
-    """Check that vector environments do what Gymnasium documents: any project's, on any simulator.
+    """Check that vector environments follow Gymnasium's documentation: any project's, on any simulator.
 
     An id or a function lets all be checked: it is made in each autoreset mode, with a short time limit, pictures, and
-    to be closed. Of given environments what they have is checked; they are reset and stepped, and stay open.
+    to be closed. Given environments are checked as far as they can be; they are reset and stepped, and stay open.
 
     Args:
         envs: an id of Gymnasium's registry; a function that makes environments, with the arguments `autoreset_mode`,
@@ -47,11 +47,11 @@ def check_vector_env(
         options: for `gymnasium.make_vec` or the function, such as vectorization_mode="async".
 
     Returns:
-        The results, which print as a table; `report.failures` has those that failed.
+        The results, which print as a table; `report.failures` has the failed ones.
 
     Raises:
         NonconformanceError: a check failed; the message is the report.
-        TypeError: `envs` is none of those.
+        TypeError: `envs` is of another type.
         ValueError: there is no check of a name in `skip`.
     """
     known = [check.name for check in CHECKS]
@@ -75,7 +75,7 @@ def check_vector_env(
 
 
 def _result(check: Check, subject: Subject, found: dict[str, Result], skipped: bool) -> Result:
-    """Return the result of a check, given those before it."""
+    """Return the result of a check, given the earlier results."""
 
     def ended(status: str, seen: str, do: str = "") -> Result:
         return Result(check.name, check.requires, check.because, status, seen, do)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def as_numpy(value: Any) -> Any:
-    """Return a copy of a nested value with arrays of numpy in the place of torch's, JAX's and others'."""
+    """Return a copy of a nested value with arrays of numpy instead of torch's, JAX's and others'."""
     if isinstance(value, Mapping):
         return {key: as_numpy(part) for key, part in value.items()}
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""A quadrotor's share of every flying task: actions, the air's drag, what it sees, and where it may not go."""
+"""Common parts of flying tasks: actions, the air's drag, observations, and limits of the flight."""
 
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ RPM = 2 * np.pi / 60  # rad/s
 
 
 class DroneTask(Task):
-    """Flying with four rotors: what `DroneHover` and `DroneWaypoints` share.
+    """Flying with four rotors: the common parts of `DroneHover` and `DroneWaypoints`.
 
     The pose is relative to nothing but the goal, in the frame of the body, so that neither place nor heading matters.
     """
@@ -123,7 +123,7 @@ class DroneTask(Task):
         return (abs(state.qpos[:, 0]) > self.arena) | (abs(state.qpos[:, 1]) > self.arena)
 
     def drag_force(self, state: TaskState, action: Array, velocity: Array) -> Array:
-        """Return what the air does to the bodies, as `xfrc_applied` (n, nbody, 6).
+        """Return the force of the air on the bodies, as `xfrc_applied` (n, nbody, 6).
 
         The rotors' drag is that of Foerster: the velocity along each axis of the body (n, 3) times a coefficient and
         the summed speeds of the rotors, which follow from their thrusts. It acts through the next step.

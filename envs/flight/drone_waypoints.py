@@ -13,7 +13,7 @@ HIDDEN = -1.0  # m, the height of markers that show nothing
 
 
 class DroneWaypoints(DroneTask):
-    """A quadrotor flies through `num_waypoints` points, drawn anew for every episode. 50 actions a second.
+    """A quadrotor flies through `num_waypoints` points, which each episode draws. 50 actions a second.
 
     Action: as in `DroneHover`.
 
@@ -32,7 +32,7 @@ class DroneWaypoints(DroneTask):
     | 3-5 | rates | rad/s | angular velocity in the frame of the body |
     | 6-8 | gravity | 1 | the direction downwards, in the frame of the body |
     | 9-11 | waypoint | m | the offset to the next waypoint, in the frame of the body |
-    | 12-14 | following | m | from the drone to the waypoint after it; to the last one where there is none |
+    | 12-14 | following | m | from the drone to the waypoint after it; to the last one if it is the last |
 
     A waypoint is passed where the drone is nearer than `pass_distance` m.
 
@@ -67,7 +67,7 @@ class DroneWaypoints(DroneTask):
         """Check the number of waypoints.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the number of waypoints is not positive.
         """
         super().bind()
         if self.num_waypoints < 1:
@@ -84,7 +84,7 @@ class DroneWaypoints(DroneTask):
         return Start(qpos, qvel, memory, inputs=self.markers(waypoints, passed))
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen first; remember how far the first waypoint is."""
+        """Return the first observations; remember the distance of the first waypoint."""
         distance = row_norm(self.waypoint(state, 0) - state.qpos[:, :3])
         return ResetResult(self.observation(state), memory={"distance": distance})
 

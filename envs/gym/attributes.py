@@ -132,7 +132,7 @@ def _owner(envs: "_Envs", name: str, otherwise: Any = None) -> Any:
     """Return the first of the environments, their task and their solver that has the name, or else `otherwise`.
 
     Raises:
-        AttributeError: none of them has the name, and `otherwise` is None.
+        AttributeError: no environment has the name, and `otherwise` is None.
     """
     for owner in (envs, envs.task, envs.solver):
         if hasattr(owner, name):

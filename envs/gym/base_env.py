@@ -36,7 +36,7 @@ class BaseEnv:
 
     A copy by `copy.deepcopy` or `pickle` is made with the arguments of the original, and goes on where the original is,
     to the last bit: state and inputs of the solver, per-environment parameters, memory, seeds, episodes, the steps that
-    they have taken, warnings given, and the task's options as they are now. Neither sees what the other does.
+    they have taken, warnings given, and the task's options as they are now. Copies are independent.
     """
 
     batch: "TaskBatch"
@@ -45,13 +45,13 @@ class BaseEnv:
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let tools see the arguments of `__init__`, which `__new__` would hide."""
+        """Show the arguments of `__init__` to tools; `__new__` would hide them."""
         super().__init_subclass__(**kwargs)
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         cls.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember what the environment is made with, of a class with other arguments too."""
+        """Remember the arguments of the constructor, also of a subclass with other arguments."""
         env = super().__new__(cls)
         env._arguments = args, kwargs
         return env
@@ -95,7 +95,7 @@ class BaseEnv:
         """Go on from a state that `_snapshot` returned."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        """Return how an environment of the same arguments is made, and what `__setstate__` then makes of it."""
+        """Return how to make an environment with the same arguments, and the state for `__setstate__`."""
         own = vars(self)
         options = {option.name: getattr(self.task, option.name) for option in fields(self.task)}
         carried = {name: own[name] for name in _CARRIED if name in own}

@@ -12,7 +12,7 @@ from ..arrays import Array, any_true, indices, only_rows
 from ..batch.actions import ActionCheck
 from ..batch.batch import StepOutcome, TaskBatch
 from ..batch.infos import InfoBuilder
-from ..batch.packing import Output
+from ..batch.packing import PackedOutput
 from ..batch.reset_options import elapsed_steps, reset_mask, whole_steps
 from ..batch.seeds import fresh_seed, spread_seeds
 from ..faults import FaultReporter
@@ -20,7 +20,7 @@ from ..saved import check_environments
 from ..task.observations import each, parts_of
 from ..task.task import Observation
 
-_FORMAT = 2  # version of what `state_dict` returns
+_FORMAT = 2  # version of the result of `state_dict`
 _NO_LIMIT = torch.iinfo(torch.int64).max
 
 
@@ -46,7 +46,7 @@ class Episodes:
         batch: TaskBatch,
         autoreset_mode: AutoresetMode,
         max_episode_steps: int | None,
-        output: Output,
+        output: PackedOutput,
         show: Callable[[], Any] | None,
     ) -> None:
         """Begin no episode yet.
@@ -70,7 +70,7 @@ class Episodes:
     # -- resets and steps ---------------------------------------------------------------------------------------------
 
     def reset(self, seeds: Sequence[int | None], options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-        """Begin new episodes; seeds are of all environments, options those of `SimVectorEnv.reset`."""
+        """Begin new episodes; `seeds` has one for each environment, `options` are as in `SimVectorEnv.reset`."""
         mask = reset_mask(options, self._num_envs, self._kind)
         elapsed = elapsed_steps(options, self._num_envs, self._limit, self._kind)
         rows = indices(mask)

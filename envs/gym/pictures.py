@@ -73,7 +73,7 @@ class Pictures:
         return "track" if has_track else task.camera
 
     def take(self, envs: CheckedEnvs | None, mode: str = "rgb_array") -> torch.Tensor:
-        """Picture environments, where the solver's numbers are.
+        """Picture environments, on the solver's device.
 
         Args:
             envs: k of them, as `checked` returns them; None: all.
@@ -119,7 +119,7 @@ class Pictures:
 
 @in_normal_mode
 class VectorPictures:
-    """Pictures of vector environments, of those that are chosen once or in a call.
+    """Pictures of vector environments, of the ones that are chosen once or in a call.
 
     Attributes:
         render_mode: one of `VECTOR_RENDER_MODES`, or None for no pictures by `render`.
@@ -136,7 +136,7 @@ class VectorPictures:
     ) -> None:
         """Choose environments by what `Pictures.checked` takes; `metadata` has the pace of a window, "render_fps"."""
         self._pictures, self.render_mode, self._metadata = pictures, render_mode, metadata
-        self._window = Window() if render_mode == "human" else None
+        self._window = PictureWindow() if render_mode == "human" else None
         self.render_envs = render_envs
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ def check_render_mode(render_mode: str | None, modes: Sequence[str] = RENDER_MOD
         raise ValueError(f"render_mode={render_mode!r}: there is {', '.join(modes)}, or None for no pictures")
 
 
-class Window:
+class PictureWindow:
     """A window that opens when the first pictures are shown."""
 
     def __init__(self) -> None:

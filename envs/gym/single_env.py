@@ -1,4 +1,4 @@
-"""SingleEnv: one environment, numpy in and out, on a solver of its own."""
+"""SingleEnv: one environment, numpy in and out, on a separate solver."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -28,9 +28,9 @@ class SingleEnv(BaseEnv, gymnasium.Env):
 
     Seeded with s + i it replays environment i of a `SimVectorEnv` that was seeded with s, to the last bit.
 
-    `copy.deepcopy` and `pickle` give an environment of its own that goes on from the same state, in the middle of an
+    `copy.deepcopy` and `pickle` give an independent environment that goes on from the same state, in the middle of an
     episode too, as a search over actions needs it; the wrappers of `gymnasium.make` are copied with it. It is made by
-    the same arguments, options of the task are as they are now, and what the task's `bind` looked up is looked up anew.
+    the same arguments, options of the task are as they are now, and the task's `bind` is called again.
     The copy of a closed environment waits for `reset`. A pickle is loaded under the precision that it was made with.
     """
 
@@ -50,7 +50,7 @@ class SingleEnv(BaseEnv, gymnasium.Env):
         simulator: str = "tumble",
         **task_options: Any,
     ) -> None:
-        """Make the environment; the arguments are those of `SimVectorEnv`."""
+        """Make the environment; the arguments as in `SimVectorEnv`."""
         check_render_mode(render_mode)
         self.render_mode = render_mode
         view = width, height, camera_id, camera_name, renderer
@@ -73,11 +73,11 @@ class SingleEnv(BaseEnv, gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode: with a seed its first one, without the next one of the seed it had.
 
-        A closed environment is opened again, and goes on with its seed, at the next episode. What a task keeps over
-        episodes begins anew, such as counts of steps, levels, and numbers that are drawn once.
+        A closed environment is opened again, and goes on with its seed, at the next episode. Memory of a task that
+        lasts over episodes is reset, such as counts of steps, levels, and numbers that are drawn once.
 
         Raises:
-            ValueError: `options` is not empty; there are none.
+            ValueError: `options` is not empty; there are no options.
             gymnasium.error.Error: the seed is no whole number, or negative.
         """
         require_known(options, (), "single environments")

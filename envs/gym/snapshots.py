@@ -25,14 +25,14 @@ Environments = int | Sequence[int] | np.ndarray | torch.Tensor | None
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """Everything that the future of n environments depends on, where the solver lies; nothing writes to it.
+    """Everything that the future of n environments depends on, on the solver's device; nothing writes to it.
 
     Attributes:
         task: the name of the task's class.
         model: of all environments of the batch.
         num_envs: n, how many environments it is of.
         envs: their numbers (n,) in the batch that they were taken from; None: all of it.
-        observation: what they showed last, by the names of its parts, each (n, ...).
+        observation: their last observation, by the names of its parts, each (n, ...).
         elapsed: steps of the time limit that they have taken, (n,) int64.
         done: True where an episode has finished and waits for its reset, (n,) bool.
         ended: True if any has.
@@ -100,9 +100,9 @@ class Snapshots:
 
         Args:
             snapshot: of as many environments as are named, or of one, which all of them then copy.
-            envs_idx: numbers of environments, or a mask (num_envs,); None: those that the snapshot was taken from.
-            noise: "same" goes on with the noise and the seeds of the snapshot; with "own" each environment goes on with
-                its own.
+            envs_idx: numbers of environments, or a mask (num_envs,); None: the ones that the snapshot was taken from.
+            noise: "same" goes on with the noise and the seeds of the snapshot; with "own" each environment keeps its
+                noise and seed.
 
         Returns:
             The observations of all environments, as `reset` returns them.
@@ -133,7 +133,7 @@ class Snapshots:
 
         Args:
             env: number of the environment that is copied.
-            targets: numbers of those that become its copies, or a mask (num_envs,); None for all.
+            targets: numbers of the environments that become its copies, or a mask (num_envs,); None for all.
             noise: "same": the copies draw the same noise, so that the same actions give the same bits in all of them,
                 in later episodes too; "own": each goes on with the noise and the seed that it had.
 
@@ -173,7 +173,7 @@ class Snapshots:
                 "take a snapshot of one"
             )
         if envs is not None and len(snapshot) > 1 and len(np.unique(envs)) < count:
-            raise ValueError("envs_idx: an environment is named twice, and can go on from one state alone")
+            raise ValueError("envs_idx: an environment is named twice, and can go on only from one state")
         if snapshot.ended and self._episodes.autoreset_mode is AutoresetMode.SAME_STEP:
             raise ValueError(
                 "environments of the snapshot have finished and wait for their reset, which SAME_STEP makes within the "

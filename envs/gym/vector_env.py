@@ -12,7 +12,7 @@ from ...physics.machine.normal_mode import in_normal_mode
 from ...physics.machine.runtime import ensure_runtime_near
 from ..arguments import parse_autoreset_mode, time_limit, torch_device, whole
 from ..batch.batch import TaskBatch
-from ..batch.packing import Output
+from ..batch.packing import PackedOutput
 from ..batch.reset_options import KNOWN, require_known
 from ..batch.seeds import spread_seeds
 from ..registry import TaskLike, make_task
@@ -45,15 +45,15 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
       no environment draws from `np_random`;
     - `render` pictures `render_envs` and raises without a render mode; no mode collects a `_list` of pictures.
 
-    Gymnasium's own vector wrappers are numpy code. Those that remember something, those that go through observations
-    one by one and `DictInfoToList` need output="numpy"; all wrappers of observations need NEXT_STEP or DISABLED too,
-    and `NormalizeObservation` NEXT_STEP. Those that go through actions one by one take numpy actions, with either
+    Gymnasium's own vector wrappers are numpy code. Wrappers that remember something, wrappers that go through
+    observations one by one and `DictInfoToList` need output="numpy"; observation wrappers need NEXT_STEP or DISABLED,
+    and `NormalizeObservation` NEXT_STEP. Wrappers that go through actions one by one take numpy actions, with either
     output. The wrappers in `tumble.wrappers` take both outputs and all modes.
 
     An environment whose state stops being finite is terminated and marked in `info["fault"]`, a bit mask (see
     `faults`). Returned tensors are the caller's own: no later step writes to them.
 
-    `copy.deepcopy` and `pickle` give environments of their own that go on from the same state, as of a `SingleEnv`:
+    `copy.deepcopy` and `pickle` give independent environments that go on from the same state, as of a `SingleEnv`:
     they are made by the same arguments, and then load the state. Closed ones are refused.
 
     Attributes:
@@ -61,7 +61,7 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         task (Task): a copy of the given task that is bound to the model.
         solver (RigidSolver): the solver that moves the environments.
         episodes (Episodes): resets, steps, time limits and saved states.
-        pictures (VectorPictures): what `render` and its kin draw.
+        pictures (VectorPictures): the pictures of `render` and its relatives.
         snapshots (Snapshots): states that are taken, put back and copied.
         device (torch.device): where returned tensors lie; the CPU with numpy output. skrl learns there.
 
@@ -86,7 +86,7 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         renderer: "rays"; "path", for path tracing; or a dict of the options of `PathTracer`, such as {"samples": 256}.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
         simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
-        task_options: the task's own options; of the registered ones, those of the v5 task.
+        task_options: the task's options; the registered v5 tasks have Gymnasium's.
 
     Raises:
         ValueError, TypeError: an argument is wrong; the message says what is allowed.
@@ -126,7 +126,7 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
         self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
-        wanted = Output(self.batch.kind, target_device or self.solver.device, output)
+        wanted = PackedOutput(self.batch.kind, target_device or self.solver.device, output)
         self.device = wanted.device
         self._describe(mode, wanted.in_torch)
         pictures = Pictures(self.batch, width, height, camera_id, camera_name, renderer)
@@ -136,7 +136,7 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         self.snapshots = Snapshots(self.episodes)
 
     def _describe(self, autoreset_mode: AutoresetMode, in_torch: bool) -> None:
-        """Set what Gymnasium's tools read: metadata and spaces."""
+        """Set the attributes that Gymnasium's tools read: metadata and spaces."""
         self.metadata = dict[str, Any](
             render_modes=list(VECTOR_RENDER_MODES),
             render_fps=round(1 / self.task.dt),
@@ -155,13 +155,13 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
 
         Args:
             seed: None goes on with each environment's seed, to the next episode's noise; a number s gives environment i
-                the seed s + i; a list gives each its own, None in it leaves that one as it is.
+                the seed s + i; a list gives one to each, and None in it leaves that environment's as it is.
             options: {"reset_mask": (num_envs,) bool, torch or numpy} resets only where it is True.
                 {"elapsed_steps": (num_envs,) integers} counts so many steps of the time limit as taken: episodes
                 that begin together then end at different times, which makes training steadier.
 
         Returns:
-            Observations of all environments (num_envs, ...) and the info of those that were reset.
+            Observations of all environments (num_envs, ...) and the info of the environments that were reset.
         """
         self.episodes.require_open()
         require_known(options, KNOWN, "vector environments")
@@ -198,7 +198,7 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         self.pictures.close()
 
     def __del__(self) -> None:
-        """Close nothing, as with Gymnasium 1.4; 1.2 closes what is collected, even if its constructor has failed."""
+        """Close nothing, as with Gymnasium 1.4; 1.2 closes collected environments, even after a failed constructor."""
 
     def _snapshot(self) -> dict[str, Any]:
         """Return the present state, or only the seeds if no episode has begun; and which environments are shown."""

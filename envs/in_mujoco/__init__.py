@@ -1,10 +1,10 @@
-"""MuJoCo's own C in the place of a `RigidSolver`: the same task code, judged by a simulator that others wrote.
+"""MuJoCo's C instead of a `RigidSolver`: the same task code, judged by a simulator that others wrote.
 
 | file | what |
 |---|---|
 | `solver` | `MujocoSolver`: a batch of environments, with the names that tasks, views, rays and pictures ask for |
-| `world` | one environment: `MjModel`, `MjData`, a step, a reset, numbers of the model of its own, faults |
-| `warned` | what MuJoCo warns of, passed on once |
+| `world` | one environment: `MjModel`, `MjData`, a step, a reset, per-environment parameters, faults |
+| `warned` | MuJoCo's warnings, passed on once |
 | `readout` | quantities by MuJoCo's names in the shapes of `RigidSolver.get` |
 | `rays` | rays at chosen geoms |
 | `saved` | states, saved and taken |

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import mujoco
 import numpy as np
 
-from .world import World
+from .world import MujocoWorld
 
 _SAME = (
     *("qpos", "qvel", "act", "ctrl", "plastic", "qacc_warmstart", "mocap_pos", "mocap_quat", "eq_active"),
@@ -16,7 +16,7 @@ _SAME = (
     *("qacc", "qacc_smooth", "act_dot", "actuator_length", "actuator_velocity", "actuator_force"),
     *("ten_length", "ten_velocity", "cfrc_ext", "cacc", "cfrc_int", "subtree_linvel", "subtree_angmom", "sensordata"),
 )
-"""Arrays of `MjData` that mean what Tumble's quantity of that name does."""
+"""Arrays of `MjData` that mean the same as Tumble's quantity of that name."""
 _LATE = ("cfrc_ext", "cacc", "cfrc_int")
 """Quantities that a step of MuJoCo leaves to `mj_rnePostConstraint`."""
 _SUBTREES = ("subtree_linvel", "subtree_angmom")
@@ -24,14 +24,14 @@ _SUBTREES = ("subtree_linvel", "subtree_angmom")
 _EVALUATED = ("eval_qpos", "eval_qvel")
 
 
-def _dense_mass(world: World) -> np.ndarray:
+def _dense_mass(world: MujocoWorld) -> np.ndarray:
     """The symmetric mass matrix (nv, nv)."""
     dense = np.zeros((world.model.nv, world.model.nv))
     mujoco.mj_fullM(world.model, world.data, dense)
     return dense
 
 
-def _dense(world: World, rows: int, name: str, pattern: object) -> np.ndarray:
+def _dense(world: MujocoWorld, rows: int, name: str, pattern: object) -> np.ndarray:
     """The matrix (rows, nv) of a sparse one in the data; `pattern` has the numbers and columns of its entries."""
     dense = np.zeros((rows, world.model.nv))
     kind = {"ten_J": "ten_J", "actuator_moment": "moment"}[name]
@@ -41,12 +41,12 @@ def _dense(world: World, rows: int, name: str, pattern: object) -> np.ndarray:
     return dense
 
 
-def _iterations(world: World) -> np.ndarray:
+def _iterations(world: MujocoWorld) -> np.ndarray:
     """The most iterations that the constraint solver took in an island, (1,)."""
     return np.array([world.data.solver_niter.max(initial=0)])
 
 
-_MADE: dict[str, Callable[[World], np.ndarray]] = {
+_MADE: dict[str, Callable[[MujocoWorld], np.ndarray]] = {
     "M": _dense_mass,
     "qM": _dense_mass,
     "ten_J": lambda world: _dense(world, world.model.ntendon, "ten_J", world.model),
@@ -59,11 +59,11 @@ _MADE: dict[str, Callable[[World], np.ndarray]] = {
 KNOWN = (*_SAME, *_MADE)
 
 
-def prepare(worlds: Sequence[World], names: Sequence[str]) -> None:
-    """Have environments keep what quantities need from now on.
+def prepare(worlds: Sequence[MujocoWorld], names: Sequence[str]) -> None:
+    """Prepare environments to keep the inputs of quantities from now on.
 
     Raises:
-        NotImplementedError: MuJoCo has no such quantity; the message has the nearest ones that it has.
+        NotImplementedError: MuJoCo has no such quantity; the message has the nearest names that it has.
     """
     for name in names:
         if name not in KNOWN:
@@ -76,7 +76,7 @@ def prepare(worlds: Sequence[World], names: Sequence[str]) -> None:
             world.watch()
 
 
-def read(worlds: Sequence[World], names: Sequence[str]) -> dict[str, np.ndarray]:
+def read(worlds: Sequence[MujocoWorld], names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return quantities that were `prepare`d, copies, (n, items) or (n, items, components) each, by name."""
     if any(name in _LATE for name in names):
         for world in worlds:
@@ -87,7 +87,7 @@ def read(worlds: Sequence[World], names: Sequence[str]) -> dict[str, np.ndarray]
     return {name: _stacked(worlds, name) for name in names}
 
 
-def _stacked(worlds: Sequence[World], name: str) -> np.ndarray:
+def _stacked(worlds: Sequence[MujocoWorld], name: str) -> np.ndarray:
     make = _MADE.get(name)
     rows = [make(world) if make else getattr(world.data, name) for world in worlds]
     if not rows:
@@ -95,7 +95,7 @@ def _stacked(worlds: Sequence[World], name: str) -> np.ndarray:
     return np.stack(rows).astype(np.float64, copy=False)
 
 
-def _make_late(world: World) -> None:
+def _make_late(world: MujocoWorld) -> None:
     """Compute accelerations and forces of bodies at the last evaluation: the data's qvel may be of after it."""
     present = world.data.qvel.copy()
     world.data.qvel[:] = world.evaluated_at()[1]

@@ -13,7 +13,7 @@ from ...physics.model.tables.kernel_numbers import mujoco_numbers
 from ...physics.solver.user.saved_parameters import TIMESTEP, check_timestep, saved_timestep
 from ..saved import MASK, WHOLE, require_parts, require_tensor
 from .warned import heard
-from .world import PARTS, World
+from .world import PARTS, MujocoWorld
 
 _NUMBERS = "parameters."
 _OF_ALL = ("states", "evaluated", "moved", "faults", "own")
@@ -26,11 +26,11 @@ class Owner(Protocol):
     model: Model
     edits: int
 
-    def chosen(self, envs_idx: Any) -> list[World]:
+    def chosen(self, envs_idx: Any) -> list[MujocoWorld]:
         """Return the environments meant, all for None."""
 
     def fresh(self) -> mujoco.MjModel:
-        """Return a model for an environment with numbers of its own."""
+        """Return a model for an environment with per-environment parameters."""
 
 
 class States:
@@ -59,7 +59,7 @@ class States:
         return {name: torch.from_numpy(part) for name, part in parts.items()}
 
     def check_state_dict(self, state: Mapping[str, torch.Tensor], count: int) -> None:
-        """Refuse what is not the `state_dict` of `count` environments of this model.
+        """Raise unless the state is a `state_dict` of `count` environments of this model.
 
         Raises:
             TypeError: it is no mapping.
@@ -79,7 +79,7 @@ class States:
     def load_state_dict(self, state: Mapping[str, torch.Tensor], envs_idx: Any = None) -> None:
         """Go on where `state_dict` left off: each environment where one was, or all of them where a single one was.
 
-        Errors are those of `check_state_dict`, and then nothing is changed.
+        Errors as in `check_state_dict`, and then nothing is changed.
         """
         worlds = self._solver.chosen(envs_idx)
         of_one = isinstance(state, Mapping) and len(state.get("own", ())) == 1

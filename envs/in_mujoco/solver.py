@@ -23,7 +23,7 @@ from ...physics.run.interface import CLOSED, ClosedSolverError
 from .readout import prepare, read
 from .saved import States
 from .warned import heard
-from .world import LARGEST, World
+from .world import LARGEST, MujocoWorld
 
 _SETTABLE = ("qpos", "qvel", "act")
 
@@ -31,22 +31,22 @@ _SETTABLE = ("qpos", "qvel", "act")
 class MujocoSolver:
     """Steps environments of one model by MuJoCo, one after the other, in double precision on the processor.
 
-    A name that a `RigidSolver` has too means the same. The model is the compiled one with its own settings: integrator,
+    A name that a `RigidSolver` has too means the same. The model is the compiled one with its settings: integrator,
     cone, solver, iterations, tolerance. Tumble's own options (`max_contacts`, `broad_phase`, ...) mean nothing here,
     height fields touch as MuJoCo has it, and distance fields of meshes are MuJoCo's.
 
     Args:
-        model: what to simulate.
+        model: the model to simulate.
         num_envs: number of environments.
         outputs: names of derived quantities that are asked for after every step.
 
     Attributes:
-        model (Model): what is simulated.
+        model (Model): the model that is simulated.
         num_envs (int): number of environments.
         runtime (Runtime): Tumble's settings when it was made; pictures are drawn with them.
         device (torch.device): the processor.
         dtype (torch.dtype): double precision.
-        worlds (list[World]): the environments: `solver.worlds[3].data` is an `MjData`.
+        worlds (list[MujocoWorld]): the environments: `solver.worlds[3].data` is an `MjData`.
         queries (Rays): rays.
         state (States): saves and takes states of some environments.
         edits (int): number of calls that changed coordinates.
@@ -63,7 +63,7 @@ class MujocoSolver:
         self._numbers = HostNumbers(torch.float64)
         shared = for_rays(copy.copy(model.mj))
         with heard():
-            self.worlds = [World(shared) for _ in range(self.num_envs)]
+            self.worlds = [MujocoWorld(shared) for _ in range(self.num_envs)]
             prepare(self.worlds, outputs)
         self.queries, self.state = Rays(model, self.chosen), States(self)
         self.runtime.adopt(self)
@@ -79,7 +79,7 @@ class MujocoSolver:
     # -- moving -------------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1, ctrl: Any = None) -> None:
-        """Take `n` physics steps; arguments and errors are those of `RigidSolver.step`."""
+        """Take `n` physics steps; arguments and errors as in `RigidSolver.step`."""
         count = as_count("n", n)
         if ctrl is not None:
             self.ctrl = ctrl
@@ -102,9 +102,9 @@ class MujocoSolver:
         parameters: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Put environments into the model's reference state, or the given one: everything else begins anew.
+        """Put environments into the model's reference state, or the given one; everything else is reset, too.
 
-        Arguments and errors are those of `RigidSolver.reset`.
+        Arguments and errors as in `RigidSolver.reset`.
         """
         if parameters:
             self.update_parameters(parameters, envs_idx)
@@ -172,7 +172,7 @@ class MujocoSolver:
 
     @property
     def faults(self) -> torch.Tensor:
-        """Bits of what went wrong (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by a reset."""
+        """Bits of errors that occurred (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by a reset."""
         return torch.tensor([world.faults for world in self.worlds], dtype=torch.int32)
 
     @property
@@ -181,16 +181,16 @@ class MujocoSolver:
         return any(world.faults for world in self.worlds)
 
     def set_inputs(self, envs_idx: Any = None, **inputs: Any) -> None:
-        """Write inputs of environments; arguments and errors are those of `RigidSolver.set_inputs`."""
+        """Write inputs of environments; arguments and errors as in `RigidSolver.set_inputs`."""
         worlds = self.chosen(envs_idx)
         given = self._checked_inputs(inputs, len(worlds))
         for k, world in enumerate(worlds):
             world.put({name: value[k] for name, value in given.items()})
 
     def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
-        """Give environments model numbers of their own, as `solver.parameters.update` of a `RigidSolver` does.
+        """Set per-environment parameters, as `solver.parameters.update` of a `RigidSolver` does.
 
-        Each of them then has an `MjModel` of its own.
+        Each of these environments then has a separate `MjModel`.
         """
         worlds, index = self.chosen(envs_idx), self._index(envs_idx)
         given = {name: checked(self.model.mj, name, v, index) for name, v in as_double(parameters).items()}
@@ -203,7 +203,7 @@ class MujocoSolver:
         require_known(name, writable=False)
         return torch.from_numpy(np.stack([mujoco_numbers(world.model, name) for world in self.chosen(envs_idx)]))
 
-    # -- what follows from the state ----------------------------------------------------------------------------------
+    # -- quantities that follow from the state ------------------------------------------------------------------------
 
     def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """A quantity by MuJoCo's name, a copy: (n, items) or (n, items, components).
@@ -238,18 +238,18 @@ class MujocoSolver:
 
     @cached_property
     def _editable(self) -> mujoco.MjModel:
-        """The model from which environments with numbers of their own begin."""
+        """The model that environments with per-environment parameters start from."""
         return for_rays(self.model.editable())
 
     def fresh(self) -> mujoco.MjModel:
-        """Return a model for an environment with numbers of its own."""
+        """Return a model for an environment with per-environment parameters."""
         return copy.copy(self._editable)
 
     def _index(self, envs_idx: Any) -> np.ndarray:
         index = self._numbers.environments(envs_idx, self.num_envs)
         return np.arange(self.num_envs) if index is None else index
 
-    def chosen(self, envs_idx: Any) -> list[World]:
+    def chosen(self, envs_idx: Any) -> list[MujocoWorld]:
         """Return the environments meant, all for None."""
         if envs_idx is None:
             return self.worlds
@@ -276,7 +276,7 @@ def require_mujocos(model: Model) -> None:
     """Refuse a model that would be another one in MuJoCo.
 
     Raises:
-        NotImplementedError: with what MuJoCo lacks.
+        NotImplementedError: the message lists what MuJoCo lacks.
     """
     lacking = [part.doc for part in PARTS if part.numbers and part.wanted(model)]
     if len(model.ignored_pairs):
@@ -296,17 +296,17 @@ class Rays:
 
     Args:
         model: their model.
-        chosen: (environments, None for all) -> those meant.
+        chosen: (environments, None for all) -> the chosen worlds.
     """
 
-    def __init__(self, model: Model, chosen: Callable[[Any], list[World]]) -> None:
+    def __init__(self, model: Model, chosen: Callable[[Any], list[MujocoWorld]]) -> None:
         self._model, self._chosen = model, chosen
         mj = model.mj
         alpha = np.where(mj.geom_matid >= 0, np.append(mj.mat_rgba[:, 3], 1.0)[mj.geom_matid], mj.geom_rgba[:, 3])
         self._visible = alpha != 0
 
     def ray(self, pnt: Any, vec: Any, *, geoms: Any = None, envs_idx: Any = None) -> RayHits:
-        """Find where rays first meet a geom; arguments, results and errors are those of `RigidSolver.ray`."""
+        """Find where rays first meet a geom; arguments, results and errors as in `RigidSolver.ray`."""
         worlds, seen = self._chosen(envs_idx), self._visible
         if geoms is not None:
             seen = np.zeros_like(seen)

@@ -1,4 +1,4 @@
-"""MuJoCo's warnings: those that become faults are silent, and every other one is passed on once."""
+"""MuJoCo's warnings: silent if they are reported as faults, else shown once."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 import mujoco
 
 _FAULTS = ("Nan, Inf or huge value", "Too many contacts", "arena memory")
-"""Parts of the messages of what `World.faults` marks."""
+"""Parts of the messages that `MujocoWorld.faults` reports."""
 _shown: set[str] = set()
 
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Keep MuJoCo from printing its warnings and writing them into a log; pass on those that no fault tells."""
+    """Keep MuJoCo from printing and logging its warnings; pass on the ones that are not reported as faults."""
     messages: dict[str, None] = {}
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: messages.setdefault(message.partition(" Time = ")[0]))

@@ -21,16 +21,16 @@ _BOXED = ("body_ipos", "body_iquat", "geom_pos", "geom_quat", "geom_size", "geom
 """Numbers on which the boxes of the middle phase depend; MuJoCo's compiler makes these, and `mj_setConst` does not."""
 
 
-class World:
+class MujocoWorld:
     """An environment that `mujoco.mj_step` moves.
 
     After a step the derived quantities in `data` are those of its last evaluation, as MuJoCo leaves them.
 
     Attributes:
-        model: its `MjModel`, shared with other environments until `set_env_parameters` gives it numbers of its own.
+        model: its `MjModel`, shared with other environments until `set_env_parameters` replaces it.
         data: its `MjData`.
-        names: of the numbers that it has of its own; then the model is this environment's alone.
-        faults: bits of what went wrong since the reset, as `RigidSolver.faults` has them.
+        names: of its per-environment parameters; then only this environment has the model.
+        faults: bits of the errors since the reset, as in `RigidSolver.faults`.
         evaluated: MuJoCo's state vector at the last evaluation, or where the step began that made it, (size,).
         moved: True if the derived quantities are those of a step from `evaluated`; False: of that state itself.
     """
@@ -43,7 +43,7 @@ class World:
         self.forward()
 
     def share(self) -> None:
-        """Have the numbers of the model that all share."""
+        """Return to the model that all environments share."""
         self.names: set[str] = set()
         self._use(self._shared)
 
@@ -57,7 +57,7 @@ class World:
     # -- moving -------------------------------------------------------------------------------------------------------
 
     def reset(self, qpos: np.ndarray, qvel: np.ndarray, inputs: Mapping[str, np.ndarray]) -> None:
-        """Begin anew at coordinates, under inputs; all else is the model's own."""
+        """Reset to coordinates, under inputs; all else is the model's."""
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         self.put(inputs)
@@ -124,7 +124,7 @@ class World:
         if np.count_nonzero(self._warned) and self._warned[_FULL].any():
             self.faults |= CONTACTS_FULL
 
-    # -- where it is --------------------------------------------------------------------------------------------------
+    # -- its present state --------------------------------------------------------------------------------------------
 
     def _note(self, place: np.ndarray) -> None:
         """Copy the present state."""
@@ -174,16 +174,16 @@ class World:
         """Copy the coordinates of an evaluation."""
         self._last_qpos[:], self._last_qvel[:] = data.qpos, data.qvel
 
-    # -- numbers of its own -------------------------------------------------------------------------------------------
+    # -- per-environment parameters -----------------------------------------------------------------------------------
 
     def set_env_parameters(self, numbers: Mapping[str, np.ndarray], fresh: Callable[[], mujoco.MjModel]) -> None:
-        """Give the model numbers by MuJoCo's names; what follows from them follows as `mj_setConst` has it.
+        """Set numbers of the model by MuJoCo's names; dependent numbers are recomputed by `mj_setConst`.
 
         State and time go on, and the derived quantities are those of the last evaluation with the new numbers.
 
         Args:
             numbers: of fields of mjModel and mjOption.
-            fresh: makes a model for this environment alone.
+            fresh: makes a model for this environment.
 
         Raises:
             ValueError: MuJoCo cannot change such a number of this model.
@@ -213,7 +213,7 @@ def _mean(numbers: np.ndarray) -> float:
 
 @contextmanager
 def _each_evaluation(note: Callable[[Any, Any], None]) -> Iterator[None]:
-    """Have MuJoCo call a function in each evaluation, where its callback for controls stands."""
+    """Set MuJoCo's callback for controls, so that it calls a function in each evaluation."""
     before = mujoco.get_mjcb_control()
     mujoco.set_mjcb_control(note)
     try:

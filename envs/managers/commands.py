@@ -1,4 +1,4 @@
-"""Commands that a policy is to follow: velocities and poses, drawn anew every so many seconds."""
+"""Commands that a policy is to follow: velocities and poses, resampled at intervals."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class VelocityCommand:
         name: of the memory.
 
     Raises:
-        ValueError: a range is none or not finite, seconds are not above 0, or a share is not one.
+        ValueError: a range is invalid or not finite, seconds are not above 0, or a share is not between 0 and 1.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class VelocityCommand:
 
         Args:
             noise: of the episodes.
-            last: what came before; needed by ranges in stages.
+            last: the episodes before; needed by ranges in stages.
 
         Raises:
             ValueError: ranges have stages, and `last` is not given.
@@ -109,7 +109,7 @@ class VelocityCommand:
         return self._draw(noise, *counted.values()) | counted
 
     def update(self, state: TaskState, heading: Array | None = None) -> TaskState:
-        """Go on by a step: draw commands anew where their time is over, and turn towards headings.
+        """Go on by a step: resample commands whose time is over, and turn towards headings.
 
         Args:
             state: after the step.
@@ -125,7 +125,7 @@ class VelocityCommand:
         return self.aim(state.remember(**renewed), heading)
 
     def aim(self, state: TaskState, heading: Array | None = None) -> TaskState:
-        """Set wz by the error of the heading, where there is one to turn to."""
+        """Set wz by the error of the heading, in environments with a heading."""
         if self._heading is None:
             return state
         heading = yaw_of(state.qpos[:, 3:7]) if heading is None else heading
@@ -169,7 +169,7 @@ class VelocityCommand:
 class PoseCommand:
     """A pose to reach: a place in a box, and an orientation by angles or any at all.
 
-    It is used as `VelocityCommand`. The frame is what the task takes it for: the world's, or relative to an origin.
+    It is used as `VelocityCommand`. The task chooses the frame: the world's, or relative to an origin.
 
     | memory | shape | what |
     |---|---|---|
@@ -187,7 +187,7 @@ class PoseCommand:
         name: of the memory.
 
     Raises:
-        ValueError: a range is none or not finite, or seconds are not above 0.
+        ValueError: a range is invalid or not finite, or seconds are not above 0.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class PoseCommand:
         return self._draw(noise)
 
     def update(self, state: TaskState, reached: Array | None = None) -> TaskState:
-        """Go on by a step: draw goals anew where their time is over.
+        """Go on by a step: resample goals whose time is over.
 
         Args:
             state: after the step.

@@ -15,8 +15,8 @@ from ..task.task import Last, Task, TaskState
 class Stages:
     """Numbers by stages: from so many steps on these ones, `Stages({0: (-1.0, 1.0), 50_000: (-1.5, 2.0)})`.
 
-    Steps are those that an environment has taken since it was seeded, over all its episodes (`StepCount`). As all
-    environments of a batch step together, they are those of the whole batch too.
+    Steps are counted in each environment since it was seeded, over all its episodes (`StepCount`). As all
+    environments of a batch step together, the counts are the whole batch's, too.
 
     Args:
         stages: number or sequence of numbers by the step from which it holds; the first from 0, later ones later.
@@ -81,7 +81,7 @@ class Difficulty:
     """A difficulty of each environment, between 0 and 1, that follows from how often it succeeds.
 
     A moving average of success goes on at each reset. Above `up` the difficulty grows by `change`, below `down` it
-    shrinks, and the average then starts anew from the middle of both, so that a change is judged before the next:
+    shrinks, and the average then restarts from the middle of both, so that a change is judged before the next:
 
         def bind(self):
             self.difficulty = Difficulty(self)
@@ -131,9 +131,9 @@ class Difficulty:
         """Return the memory with which n episodes begin.
 
         Args:
-            last: what came before; environments that took no step stay as they are.
-            success: whether the episodes before were successes, (n,) bool, or how much so, 0 to 1; what is not a number
-                counts as none; None in a new batch.
+            last: the episodes before; environments that took no step stay as they are.
+            success: whether the episodes before were successes, (n,) bool, or how much so, 0 to 1; a value that is not
+                a number counts as none; None in a new batch.
         """
         middle = 0.5 * (self._up + self._down)
         zero = self._task.array(0 * last.envs)

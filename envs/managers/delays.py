@@ -21,7 +21,7 @@ class Delay:
         task: a bound task.
         min_lag: least number of steps.
         max_lag: largest number of steps.
-        hold: probability that a step keeps the lag of the step before; else it is drawn anew, evenly.
+        hold: probability that a step keeps the lag of the step before; else it is resampled uniformly.
         name: of the memory.
         owner: of errors.
 
@@ -56,7 +56,7 @@ class Delay:
         return changed, self.pick(late, lag)
 
     def lag_after(self, memory: Mapping[str, Array], noise: Noise) -> Array:
-        """Return the lag of the next step, (n,): kept, or drawn anew."""
+        """Return the lag of the next step, (n,): kept, or resampled."""
         lag = memory[self.lag]
         if self._hold == 1:
             return lag
@@ -80,7 +80,7 @@ class Delay:
 class DelayedAction:
     """Actions that take effect some steps late.
 
-    Make one in `bind`; ask it in `control` for the action that acts, and tell it in `step` which one was given:
+    Make one in `bind`; call it in `control` for the action that acts, and pass it in `step` the action that was given:
 
         def bind(self):
             self.delayed = DelayedAction(self, 0, 2)

@@ -1,4 +1,4 @@
-"""Encoders whose zero is off: a bias on what a robot knows of its joints, and on where it drives them."""
+"""Encoders whose zero is off: a bias on the joint positions that a robot measures, and on the targets of its servos."""
 
 import mujoco
 import numpy as np
@@ -13,22 +13,23 @@ from .ranges import require_ranges
 class EncoderBias:
     """A bias of joints' encoders: angles read too large by it, and position servos stop short by it.
 
-    Make one in `bind`, put `begin` into the memory of a reset, observe `read(state)`, and let `control` return
-    `targets(state, controls)`: the servo compares its target with what its encoder reads.
+    Make one in `bind`, put `begin` into the memory of a reset, observe `read(state)`, and return
+    `targets(state, controls)` from
+    `control`: the servo compares its target with its encoder's reading.
 
     Args:
         task: a bound task.
         low: lowest bias, rad or m.
         high: highest bias.
         joints: names, or regular expressions that match whole names; None: all hinges and slides.
-        when: "reset": drawn for every episode; "start": kept over episodes until an environment is seeded anew.
+        when: "reset": drawn for every episode; "start": kept over episodes until an environment is seeded again.
         name: of the memory, (n, joints).
 
     Attributes:
         coordinates: where the joints are in qpos, (joints,).
 
     Raises:
-        ValueError: there is no such joint, none is a hinge or slide, or the range is empty or not finite.
+        ValueError: there is no such joint, no joint is a hinge or slide, or the range is empty or not finite.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class EncoderBias:
         found = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
         assert found is not None
         if not len(found):
-            raise ValueError(f"EncoderBias: joints={joints!r}: none is a hinge or slide")
+            raise ValueError(f"EncoderBias: joints={joints!r}: no joint is a hinge or slide")
         self.coordinates = found
         self._task, self._low, self._high, self._lasts = task, low, high, when == "start"
         self.name = name
@@ -64,7 +65,7 @@ class EncoderBias:
 
         Args:
             noise: of the episodes.
-            last: what came before; needed by a bias that is kept.
+            last: the episodes before; needed by a bias that is kept.
         """
         bias = self._task.array(noise.uniform(self._low, self._high, len(self.coordinates)))
         if self._lasts:
@@ -106,6 +107,6 @@ def _servo_coordinate(model: mujoco.MjModel, actuator: int) -> int:
 
 
 def _control_of(model: mujoco.MjModel, actuator: int) -> float:
-    """Return what a servo's control is for a joint's position, per rad or m: its gear where both gains agree."""
+    """Return the factor from a joint's position to a servo's control, per rad or m: its gear if both gains agree."""
     gain, bias = model.actuator_gainprm[actuator, 0], model.actuator_biasprm[actuator, 1]
     return float(model.actuator_gear[actuator, 0] * (-bias / gain if gain else 0.0))

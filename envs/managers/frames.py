@@ -114,7 +114,7 @@ def _heading(quat: Array) -> tuple[Array, Array]:
 
 
 def to_heading(quat: Array, vector: Array) -> Array:
-    """Return vectors of the world's frame in the frame of a body's heading, which turns about the vertical alone."""
+    """Return vectors of the world's frame in the frame of a body's heading, which turns only about the vertical."""
     cosine, sine = _heading(quat)
     x, y, z = (vector[..., k : k + 1] for k in range(3))
     return namespace(vector).concat((cosine * x + sine * y, cosine * y - sine * x, z), axis=-1)

@@ -16,7 +16,7 @@ KINDS = {
     "sites": (_O.mjOBJ_SITE, "nsite"),
     "sensors": (_O.mjOBJ_SENSOR, "nsensor"),
 }
-"""MuJoCo's type, and the size of the model, of what is chosen by name."""
+"""MuJoCo's type, and the size of the model, of the kinds of items with names."""
 
 Names = str | Sequence[str] | None
 """Names, or regular expressions that match whole names; None: all."""
@@ -71,7 +71,7 @@ def _matches(pattern: str, found: Sequence[str], where: str) -> np.ndarray:
 
 
 def id_of(model: mujoco.MjModel, kind: str, name: str, owner: str) -> int:
-    """Return the number of the one thing of a kind with a name; errors are those of `ids_of`."""
+    """Return the number of the one thing of a kind with a name; errors as in `ids_of`."""
     found = ids_of(model, kind, name, owner)
     if len(found) > 1:
         raise ValueError(f"{owner}: {kind}={name!r} are {len(found)}; name one")
@@ -86,7 +86,7 @@ def rows_of(model: mujoco.MjModel, field: str, names: Mapping[str, Names], owner
     Args:
         model: of the task.
         field: MuJoCo's name, such as `body_mass`.
-        names: by kind, a key of `KINDS`; those of a geom may be its bodies'.
+        names: by kind, a key of `KINDS`; names for a geom may be its bodies'.
         owner: of errors.
 
     Raises:

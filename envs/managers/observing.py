@@ -21,7 +21,7 @@ Numbers = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Term:
-    """The way of a quantity (n, k) through a sensor. All numbers are in the quantity's unit, before it is scaled.
+    """Noise, delay, clipping and scaling of one observed quantity (n, k). Numbers are in its unit, before scaling.
 
     Args:
         noise: of every step: evenly from -noise to noise, or the standard deviation; a number, or k of them.
@@ -76,7 +76,7 @@ class Observer:
 
     Raises:
         ValueError: a term has impossible numbers.
-        TypeError: a term is none.
+        TypeError: a term is not a `Term`.
     """
 
     def __init__(self, task: Task, *, name: str = "observer", **terms: Term) -> None:
@@ -110,7 +110,7 @@ class Observer:
         return state.remember(**memory), self._task.xp.concat(parts, axis=1)
 
     def clean(self, values: Mapping[str, Array]) -> Array:
-        """Return what a perfect sensor would give, clipped and scaled, (n, ...); errors as in `begin`."""
+        """Return the readings of a perfect sensor, clipped and scaled, (n, ...); errors as in `begin`."""
         self._require(values)
         return self._task.xp.concat([term.scaled(values[name]) for name, term in self._terms.items()], axis=1)
 
@@ -133,7 +133,7 @@ class _Bound:
         )
 
     def begin(self, value: Array, noise: Noise, memory: dict[str, Array]) -> Array:
-        """Return what is seen first, (n, history k); `memory` gets what has to last."""
+        """Return the first observation, (n, history k); `memory` receives the lasting values."""
         self._require_value(value)
         xp = self._task.xp
         if self._biased:
@@ -149,7 +149,7 @@ class _Bound:
         return seen
 
     def step(self, value: Array, state: TaskState, memory: dict[str, Array]) -> Array:
-        """Return what is seen after a step, (n, history k); `memory` gets what changes."""
+        """Return the observation after a step, (n, history k); `memory` receives the changes."""
         xp = self._task.xp
         if self._biased:
             value = value + state.memory[self._bias_name]
@@ -189,7 +189,7 @@ class _Bound:
 
 
 def _require_term(owner: str, term: Any) -> None:
-    """Raise ValueError if a term has impossible numbers, and TypeError if it is none."""
+    """Raise ValueError if a term has impossible numbers, and TypeError if it is not a Term."""
     if not isinstance(term, Term):
         raise TypeError(f"{owner} is {term!r}; needed is a Term, as in gyro=Term(noise=0.2)")
     if term.distribution not in ("uniform", "normal"):

@@ -20,7 +20,7 @@ _STILL = (0.0, 0.0)
 
 @dataclass(frozen=True)
 class Push:
-    """Kicks: velocities that are added to those of a free body, all at once, as of a shove.
+    """Kicks: velocities that are added to a free body's velocities, all at once, as of a shove.
 
     A planar robot, whose root has slides and then at most one hinge in place of a free joint, feels the part of a kick
     that lies along their axes.
@@ -49,7 +49,7 @@ class Push:
     joint: str | None = None
 
     def bound(self, task: Task, name: str) -> "BoundPush":
-        """Return the term for a task; errors are those of `Randomization`."""
+        """Return the term for a task; errors as in `Randomization`."""
         ranges = (self.x, self.y, self.z, self.roll, self.pitch, self.yaw, self.speed)
         require_ranges("Push", dict(zip(("x", "y", "z", "roll", "pitch", "yaw", "speed"), ranges, strict=True)))
         require_times("Push", {"when": self.when})
@@ -116,7 +116,7 @@ class Wrench:
     They are inputs of the solver, `xfrc_applied`, so a task that drives these itself leaves the term out.
 
     Args:
-        bodies: names, or regular expressions that match whole names; each has a wrench of its own.
+        bodies: names, or regular expressions that match whole names; each has a separate wrench.
         force: lowest and highest force along each axis, N: numbers, or triples of them.
         torque: lowest and highest torque about each axis, N m.
         when: lowest and highest number of seconds from the beginning of one wrench to that of the next.
@@ -131,7 +131,7 @@ class Wrench:
     duration: Range = (0.1, 0.2)
 
     def bound(self, task: Task, name: str) -> "BoundWrench":
-        """Return the term for a task; errors are those of `Randomization`."""
+        """Return the term for a task; errors as in `Randomization`."""
         require_times("Wrench", {"when": self.when, "duration": self.duration})
         sides = [_triples(what, pair) for what, pair in (("force", self.force), ("torque", self.torque))]
         low, high = (np.concatenate(side) for side in zip(*sides, strict=True))
@@ -164,7 +164,7 @@ class BoundWrench:
         return {self._name: 0 * drawn[self._name], self._steps: drawn[self._steps], self._left: 0 * drawn[self._left]}
 
     def step(self, state: TaskState) -> tuple[TaskState, bool]:
-        """Begin and end wrenches; return the state, and False if none began or ended in any environment."""
+        """Begin and end wrenches; return the state, and True if any environment's wrench began or ended."""
         xp, memory = self._task.xp, state.memory
         steps, left = memory[self._steps] - 1, memory[self._left] - 1
         lasts = xp.reshape(left > 0, (-1, 1))
@@ -175,7 +175,7 @@ class BoundWrench:
         return state, not isinstance(turned, np.ndarray) or any_true(turned)
 
     def spread(self, state: TaskState) -> Array:
-        """Return the present wrenches among those of all bodies, (n, nbody, 6)."""
+        """Return the present wrenches as an array of all bodies, (n, nbody, 6)."""
         wrench = state.memory[self._name]
         none = 0 * wrench[:, :6]
         parts = [

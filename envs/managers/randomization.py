@@ -36,12 +36,12 @@ class Randomization:
             state, changes = self.randomization.step(state)
             return StepResult(self.observation(state), terms, fell, info, state.memory, **changes)
 
-    A push is in the velocities of the state that `step` returns, so that an observation shows it, and in none of the
+    A push is in the velocities of the state that `step` returns, so that an observation shows it, and not in the
     derived quantities, which belong to the last evaluation. All of it acts from the next step on. Constants of the
-    model that depend on what changes follow as in MuJoCo's `mj_setConst`. Terms for the same numbers act one after the
-    other on those of the model.
+    model that depend on changed numbers follow as in MuJoCo's `mj_setConst`. Terms for the same numbers act one after
+    the other.
 
-    Memory holds what has to last: `name_0`, `name_1`, ... by the terms' order, or a term's own name, (n, k) each, and
+    Memory holds lasting values: `name_0`, `name_1`, ... by the terms' order, or a term's own name, (n, k) each, and
     `..._steps`, the steps until an interval is over.
 
     Args:
@@ -51,7 +51,7 @@ class Randomization:
 
     Raises:
         ValueError: a term does not fit the model, or may draw numbers that no model has; the message names it.
-        KeyError: there is no such parameter.
+        KeyError: no parameter has such a name.
     """
 
     def __init__(self, task: Task, *terms: Term, name: str = "randomization") -> None:
@@ -82,11 +82,11 @@ class Randomization:
         self._require("Randomization, all terms together", self._terms)
 
     def begin(self, start: Start, last: Last, noise: Noise) -> Start:
-        """Return starts of n episodes with numbers of the model of their own, and with the memory of all terms.
+        """Return starts of n episodes with per-environment model parameters, and with the memory of all terms.
 
         Args:
             start: of the episodes.
-            last: what came before: what is drawn at "start" is kept, unless the environment was seeded anew.
+            last: the episodes before: draws at "start" are kept, unless the environment was seeded since.
             noise: of the episodes.
 
         Raises:
@@ -101,7 +101,7 @@ class Randomization:
         acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
         for each in acting:
             memory |= each.begin(noise)
-        known = last.memory and not _numpy(last.fresh).any()  # all environments have what is drawn once
+        known = last.memory and not _numpy(last.fresh).any()  # all environments have their one-time draws
         terms = self._at_resets if known else self._terms
         parameters = self._numbers(terms, [found[drawn] for drawn in terms], last.envs) if terms else {}
         return start._replace(memory=memory, parameters={**start.parameters, **parameters})
@@ -113,7 +113,7 @@ class Randomization:
             state: after the step.
 
         Returns:
-            the state with its memory and, after a push, other velocities; and what the `StepResult` has to say of it,
+            the state with its memory and, after a push, other velocities; and further fields for the `StepResult`,
             by its names: `parameters` and `parameters_mask`, `inputs`, `qvel`.
         """
         changes: dict[str, Any] = {}
@@ -147,7 +147,7 @@ class Randomization:
             chosen = more
 
     def _renewed(self, state: TaskState, due: Array) -> dict[str, np.ndarray]:
-        """Return numbers (n, ...) that terms at intervals have a part in; those of rows that are not `due` are zero."""
+        """Return the numbers (n, ...) that terms at intervals change; rows that are not `due` are zero."""
         rows = _numpy(due).nonzero()[0]
         found = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
         parameters = {}
@@ -157,9 +157,10 @@ class Randomization:
         return parameters
 
     def _numbers(self, terms: list["_Drawn"], found: list[Array], envs: Array | None = None) -> dict[str, np.ndarray]:
-        """Return what terms make of the model's numbers, (n, ...) each, by numbers that they drew, (n, width) each.
+        """Return the changed numbers of the model, (n, ...) each, from the draws of terms, (n, width) each.
 
-        Numbers that differ between environments by the shapes of their scene are those of the environments `envs` (n,).
+        Numbers that differ between environments by the shapes of their scene are taken from the environments `envs`
+        (n,).
         """
         drawn = [_numpy(numbers).astype(np.float64) for numbers in found]
         names = dict.fromkeys(name for each in terms for name in each.term.parameters)
@@ -173,7 +174,7 @@ class Randomization:
         return values
 
     def _require(self, owner: str, terms: list["_Drawn"]) -> None:
-        """Raise ValueError if terms may draw numbers that no model has: tried are corners of what they may draw."""
+        """Raise ValueError if terms may draw numbers that no model has; corners of the ranges are tried."""
         for corner in _corners([drawn.term for drawn in terms]):
             with np.errstate(all="ignore"):
                 values = self._numbers(terms, corner)
@@ -189,11 +190,11 @@ class _Drawn:
     """A term with its place in the memory.
 
     Attributes:
-        term: what is drawn.
+        term: the term to draw.
         name: of the memory.
-        interval: whether it is drawn anew within episodes.
+        interval: whether it is resampled within episodes.
         lasts: whether it is drawn once for an environment.
-        kept: whether the memory has what was drawn.
+        kept: whether the memory keeps its draws.
     """
 
     def __init__(self, task: Task, term: BoundTerm, name: str) -> None:
@@ -215,7 +216,7 @@ class _Drawn:
         return memory[self.name], memory if self.kept else {}
 
     def step(self, state: TaskState) -> tuple[TaskState, Array]:
-        """Draw anew where the interval is over; return the state, and where that was (n,)."""
+        """Resample environments whose interval is over; return the state, and the mask of them (n,)."""
         steps = state.memory[self._steps] - 1
         due = steps <= 0
         kept = {self.name: state.memory[self.name], self._steps: steps}

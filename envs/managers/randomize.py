@@ -1,4 +1,4 @@
-"""Terms of randomization: numbers of the model that environments have of their own.
+"""Terms of randomization: per-environment parameters.
 
 `Randomize` draws any of them by MuJoCo's name; the functions are named after what people randomize, and return one:
 
@@ -6,12 +6,12 @@
 
     terms = (dr.mass(0.9, 1.1), dr.friction(0.4, 1.0, geoms=".*_foot"), dr.kp(0.8, 1.2), dr.com(-0.05, 0.05, "trunk"))
 
-| function | what it draws |
+| function | it draws |
 |---|---|
 | `mass`, `com`, `inertia` | masses, with inertias in proportion; centres of mass; all of it, as a body could have it |
 | `friction` | sliding, spinning or rolling friction of geoms |
 | `kp`, `kv` | gains of actuators that hold positions or velocities |
-| `motor_strength`, `effort_limit` | all of an actuator's force, its limits included; the limits alone |
+| `motor_strength`, `effort_limit` | all of an actuator's force, its limits included; only the limits |
 | `damping`, `armature`, `friction_loss`, `stiffness` | of joints |
 | `reference` | positions that joints' coordinates are counted from |
 | `gravity` | of the world, or of everything in it |
@@ -28,7 +28,7 @@ from ..arrays import Array, exp, namespace
 from ..task.noise import Noise
 from .items import Names
 from .ranges import require_bounds, require_ranges, require_times
-from .targets import Target, target_of
+from .targets import DrawTarget, target_of
 
 When = str | tuple[float, float]
 Numbers = float | Sequence[float]
@@ -36,27 +36,28 @@ Numbers = float | Sequence[float]
 
 @dataclass(frozen=True)
 class Randomize:
-    """One draw of numbers of the model, when it is made, and what becomes of the model's own.
+    """One draw of numbers of the model: when to draw, and how to combine the draw with the model's numbers.
 
     Args:
-        parameter: MuJoCo's name, of those that `solver.set_parameters` takes (docs/reference/fields.md), or one of the
+        parameter: MuJoCo's name, a parameter of `solver.set_parameters` (docs/reference/fields.md), or one of the
             targets that several of them belong to: mass, pseudo_inertia, kp, kv, motor_strength, effort_limit.
         low: lowest number, or one for each of `axes`; of a normal distribution the mean.
         high: highest number; of a normal distribution the standard deviation.
         operation: "scale" multiplies the model's numbers, "add" adds to them, "abs" replaces them.
         distribution: "uniform"; "log_uniform", even in the logarithm; "normal".
-        when: "start": once for each environment, kept over its episodes until it is seeded anew; "reset": at the start
-            of each episode; (min, max): at the start of each episode and anew every so many seconds, each environment
-            at its own times.
-        bodies: names, or regular expressions that match whole names, of bodies to draw for, or of those whose geoms;
+        when: "start": once for each environment, kept over its episodes until it is seeded again; "reset": at the start
+            of each episode; (min, max): at the start of each episode and again every so many seconds, each environment
+            at its times.
+        bodies: names, or regular expressions that match whole names, of bodies to draw for, or of bodies whose geoms
+        are meant;
             None: all but the world.
         geoms: names of geoms; None: all.
         joints: names of joints; None: all but free ones.
-        actuators: names of actuators; None: all, for a gain those that have it.
+        actuators: names of actuators; None: all, for a gain all that have it.
         tendons: names of tendons; None: all.
         axes: which numbers of a row, such as 0 for sliding friction; None: all.
         shared: draw once for all rows, not for each.
-        clip: what becomes of the model's numbers is brought into (low, high).
+        clip: (low, high); the resulting numbers of the model are clipped to it.
         name: of the memory that keeps the drawn numbers, (n, k), as for a critic to see; None: kept only where needed.
     """
 
@@ -86,7 +87,7 @@ class Randomize:
 
         Raises:
             ValueError: it does not fit the model, or has no such distribution; the message says what to do.
-            KeyError: there is no such parameter.
+            KeyError: no parameter has such a name.
         """
         if self.operation not in ("scale", "add", "abs"):
             raise ValueError(f"{self}: operation={self.operation!r}: there are scale, add, abs")
@@ -110,7 +111,7 @@ class BoundTerm:
         width: how many numbers are drawn for an environment.
     """
 
-    def __init__(self, term: Randomize, target: Target) -> None:
+    def __init__(self, term: Randomize, target: DrawTarget) -> None:
         self.term, self._target = term, target
         rows = 1 if term.shared else target.rows
         try:
@@ -179,7 +180,7 @@ def inertia(
         options: of `Randomize`.
 
     Raises:
-        ValueError: a range is none.
+        ValueError: a range is invalid.
     """
     require_ranges("inertia", {"alpha": alpha, "d": d, "s": s, "t": t})
     ranges = (alpha, *(d,) * 3, *(s,) * 3, *(t,) * 3)
@@ -282,10 +283,10 @@ def extremes(distribution: str, low: np.ndarray, high: np.ndarray) -> tuple[np.n
 
 
 def require_distribution(owner: str, distribution: Any, low: np.ndarray, high: np.ndarray) -> None:
-    """Refuse a distribution that is none, or that has no such numbers.
+    """Raise unless `distribution` is known and its parameters are valid for the range.
 
     Raises:
-        ValueError: what it is, and what is needed.
+        ValueError: the message has the value, and the requirement.
     """
     if distribution not in DISTRIBUTIONS:
         raise ValueError(f"{owner}: distribution={distribution!r}: there are {', '.join(DISTRIBUTIONS)}")

@@ -12,11 +12,11 @@ FOREVER = 1e9  # s, longer than any training; as a number of steps it is a whole
 
 
 def require_ranges(owner: str, ranges: Mapping[str, Any]) -> None:
-    """Refuse what is no range.
+    """Raise unless each value is a range.
 
     Args:
         owner: of the error.
-        ranges: what a user gave, by the arguments' names.
+        ranges: the values that a user passed, by the arguments' names.
 
     Raises:
         ValueError: it is no pair of finite numbers, or the first is above the second.
@@ -29,11 +29,11 @@ def require_ranges(owner: str, ranges: Mapping[str, Any]) -> None:
 
 
 def require_times(owner: str, ranges: Mapping[str, Any], endless: bool = False) -> None:
-    """Refuse what is no range of seconds.
+    """Raise unless each value is a range of seconds.
 
     Args:
         owner: of the error.
-        ranges: what a user gave, by the arguments' names.
+        ranges: the values that a user passed, by the arguments' names.
         endless: whether seconds may be infinite.
 
     Raises:
@@ -49,7 +49,7 @@ def require_times(owner: str, ranges: Mapping[str, Any], endless: bool = False) 
 
 
 def require_bounds(owner: str, what: str, pair: Any) -> None:
-    """Refuse what is no pair of bounds, which may be infinite.
+    """Raise unless the value is a pair of bounds, which may be infinite.
 
     Raises:
         ValueError: it is no pair of numbers, or the first is above the second.

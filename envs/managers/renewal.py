@@ -1,4 +1,4 @@
-"""Values that are drawn anew now and then: in each environment when its own time has come."""
+"""Values that are resampled at intervals: in each environment when its time is over."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,9 +21,9 @@ def spread(mask: Array, like: Array) -> Array:
 
 
 class Renewal:
-    """Draws values anew where they are due.
+    """Resamples values at intervals.
 
-    In numpy it draws for those environments alone, which are few at any step; the noise of all goes on by as many
+    In numpy it draws only for the due environments, which are few at any step; the noise of all goes on by as many
     numbers, so that draws that follow are the same in every batch. On a device it draws for all and chooses, because
     there the host would have to wait to know how many are due.
 
@@ -37,7 +37,7 @@ class Renewal:
         self._numbers: int | None = None  # that a draw takes from the noise
 
     def __call__(self, noise: Noise, due: Array, kept: Mapping[str, Array], *given: Array) -> dict[str, Array]:
-        """Return the values `kept` (n, ...), drawn anew where the mask `due` (n,) is True."""
+        """Return the values `kept` (n, ...), resampled where the mask `due` (n,) is True."""
         if not isinstance(due, np.ndarray):
             xp, fresh = namespace(due), self._draw(noise, *given)
             return {

@@ -15,7 +15,7 @@ from .items import Names, rows_of
 Values = dict[str, np.ndarray]
 
 
-class Target(NamedTuple):
+class DrawTarget(NamedTuple):
     """Numbers of the model that one draw changes."""
 
     parameters: tuple[str, ...]  # MuJoCo's names
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     clip: tuple[float, float] | None
 
     def changed(self, own: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-        """Return what becomes of the model's numbers."""
+        """Return the model's numbers after the draw."""
         found = (
             own * drawn if self.operation == "scale" else own + drawn if self.operation == "add" else drawn + 0 * own
         )
@@ -63,12 +63,12 @@ def target_of(
     names: Mapping[str, Names],
     axes: int | Sequence[int] | None,
     clip: tuple[float, float] | None,
-) -> Target:
-    """Return what a term changes; arguments are those of `Randomize`.
+) -> DrawTarget:
+    """Return the target of a term; arguments as in `Randomize`.
 
     Raises:
         ValueError: it does not fit the model.
-        KeyError: there is no such parameter.
+        KeyError: no parameter has such a name.
     """
     asked = Asked(owner, model, field, operation, names, axes, clip)
     if field in _TOGETHER:
@@ -80,12 +80,12 @@ def target_of(
     return _of_field(asked)
 
 
-def _of_field(asked: Asked) -> Target:
+def _of_field(asked: Asked) -> DrawTarget:
     """Return rows and axes of one field."""
     field, own = asked.field, mujoco_numbers(asked.model, asked.field)
     rows = rows_of(asked.model, field, asked.names, asked.owner)
     if rows is None and not is_option(field):
-        rows = np.arange(len(own))  # of pairs of geoms, equalities and what has no names: all
+        rows = np.arange(len(own))  # of pairs of geoms, equalities and other unnamed items: all
     shape = (1, max(1, own.size)) if rows is None else (len(own), own.size // max(1, len(own)))
     rows = np.zeros(1, int) if rows is None else rows
     if not len(rows):
@@ -101,15 +101,15 @@ def _of_field(asked: Asked) -> Target:
         numbers[place] = asked.changed(numbers[place], drawn)
         values[field] = numbers.reshape(len(drawn), *own.shape)
 
-    return Target((field,), len(rows), len(columns), apply)
+    return DrawTarget((field,), len(rows), len(columns), apply)
 
 
-def _mass(asked: Asked) -> Target:
+def _mass(asked: Asked) -> DrawTarget:
     """Return masses of bodies, with inertias in proportion."""
     rows = asked.plain().rows("body_mass")
     rows = rows[asked.model.body_mass[rows] > 0]
     if not len(rows):
-        raise ValueError(f"{asked.owner}: none of the bodies has a mass")
+        raise ValueError(f"{asked.owner}: no body has a mass")
 
     def apply(values: Values, drawn: np.ndarray) -> None:
         before = values["body_mass"][:, rows]
@@ -117,17 +117,17 @@ def _mass(asked: Asked) -> Target:
         values["body_mass"][:, rows] = after
         values["body_inertia"][:, rows] *= (after / before)[..., None]
 
-    return Target(("body_mass", "body_inertia"), len(rows), 1, apply)
+    return DrawTarget(("body_mass", "body_inertia"), len(rows), 1, apply)
 
 
-def _pseudo_inertia(asked: Asked) -> Target:
+def _pseudo_inertia(asked: Asked) -> DrawTarget:
     """Return mass, centre of mass and inertia of bodies."""
     if asked.operation != "add":
         raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "add"')
     rows = asked.plain().rows("body_mass")
     rows = rows[asked.model.body_mass[rows] > 0]
     if not len(rows):
-        raise ValueError(f"{asked.owner}: none of the bodies has a mass")
+        raise ValueError(f"{asked.owner}: no body has a mass")
     names = tuple(f"body_{name}" for name in Inertia._fields)
 
     def apply(values: Values, drawn: np.ndarray) -> None:
@@ -136,7 +136,7 @@ def _pseudo_inertia(asked: Asked) -> Target:
         for name, part in zip(names, found, strict=True):
             values[name][:, rows] = part
 
-    return Target(names, len(rows), len(NUMBERS), apply)
+    return DrawTarget(names, len(rows), len(NUMBERS), apply)
 
 
 _GAIN, _BIAS = "actuator_gainprm", "actuator_biasprm"
@@ -158,17 +158,17 @@ def _servos(asked: Asked, column: int, what: str) -> np.ndarray:
     return rows[has[rows]]
 
 
-def _kp(asked: Asked) -> Target:
+def _kp(asked: Asked) -> DrawTarget:
     """Return position gains of actuators."""
     return _gains(asked, _servos(asked, 1, "position"), 1)
 
 
-def _kv(asked: Asked) -> Target:
+def _kv(asked: Asked) -> DrawTarget:
     """Return velocity gains of actuators."""
     return _gains(asked, _servos(asked, 2, "velocity"), 2)
 
 
-def _gains(asked: Asked, rows: np.ndarray, column: int) -> Target:
+def _gains(asked: Asked, rows: np.ndarray, column: int) -> DrawTarget:
     """Return gains on the length or the velocity, with that on the control where it is the same.
 
     The control of an actuator with a gain on the length is a length, whatever its other gain is.
@@ -183,10 +183,10 @@ def _gains(asked: Asked, rows: np.ndarray, column: int) -> Target:
         if controlled.any():
             values[_GAIN][:, rows[controlled], 0] = after[:, controlled]
 
-    return Target((_GAIN, _BIAS) if controlled.any() else (_BIAS,), len(rows), 1, apply)
+    return DrawTarget((_GAIN, _BIAS) if controlled.any() else (_BIAS,), len(rows), 1, apply)
 
 
-def _motor_strength(asked: Asked) -> Target:
+def _motor_strength(asked: Asked) -> DrawTarget:
     """Return all forces of actuators."""
     model, rows = asked.model, asked.plain().rows(_GAIN)
     if asked.operation != "scale":
@@ -204,25 +204,25 @@ def _motor_strength(asked: Asked) -> Target:
         for name in names:
             values[name][:, rows, :3] *= drawn
 
-    return Target(names, len(rows), 1, apply)
+    return DrawTarget(names, len(rows), 1, apply)
 
 
-def _effort_limit(asked: Asked) -> Target:
+def _effort_limit(asked: Asked) -> DrawTarget:
     """Return limits of forces, both by one number."""
     rows, limited = asked.plain().rows(_GAIN), asked.model.actuator_forcelimited.astype(bool)
     if asked.operation != "scale":
         raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "scale"')
     if not limited[rows].any():
-        raise ValueError(f"{asked.owner}: none of the actuators has a limit of its force; give it a forcerange")
+        raise ValueError(f"{asked.owner}: no actuator has a limit of its force; give it a forcerange")
     rows = rows[limited[rows]]
 
     def apply(values: Values, drawn: np.ndarray) -> None:
         values["actuator_forcerange"][:, rows] *= drawn
 
-    return Target(("actuator_forcerange",), len(rows), 1, apply)
+    return DrawTarget(("actuator_forcerange",), len(rows), 1, apply)
 
 
-_TOGETHER: dict[str, Callable[[Asked], Target]] = {
+_TOGETHER: dict[str, Callable[[Asked], DrawTarget]] = {
     "mass": _mass,
     "pseudo_inertia": _pseudo_inertia,
     "kp": _kp,

@@ -1,7 +1,7 @@
-"""Ends of episodes: what went wrong, (n,) bool each; and forces of contacts that tell it.
+"""Ends of episodes by failures, (n,) bool each; and forces of contacts that show them.
 
-Functions compute of arrays; objects, made in `bind`, know which bodies, sensors or joints they look at. What is not a
-number counts as gone wrong.
+Functions work on arrays; objects, made in `bind`, know which bodies, sensors or joints they look at. A value that is
+not a number counts as a failure.
 """
 
 import math
@@ -117,7 +117,7 @@ class JointLimits:
         share: the part of their ranges, about the middle, within which they are all right.
 
     Raises:
-        ValueError: there is no such joint, none of them has a limit, or the share is not above 0.
+        ValueError: there is no such joint, no joint has a limit, or the share is not above 0.
     """
 
     def __init__(self, task: Task, joints: Names = None, share: float = 1.0) -> None:
@@ -128,7 +128,7 @@ class JointLimits:
         limited = (model.jnt_limited[found] > 0) & (model.jnt_type[found] >= int(mujoco.mjtJoint.mjJNT_SLIDE))
         found = found[limited]
         if not len(found):
-            raise ValueError(f"JointLimits: joints={joints!r}: none is a hinge or slide with a limit")
+            raise ValueError(f"JointLimits: joints={joints!r}: no joint is a hinge or slide with a limit")
         middle, half = model.jnt_range[found].mean(1), 0.5 * share * np.diff(model.jnt_range[found])[:, 0]
         self._low, self._high = task.array(middle - half), task.array(middle + half)
         self._xp, self._places = task.xp, model.jnt_qposadr[found].tolist()

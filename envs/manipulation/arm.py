@@ -1,4 +1,4 @@
-"""The arm that tasks share: how actions move it, where its grip is, what is seen of it, and its starts."""
+"""The arm that tasks share: its actions, the position of its grip, observations of it, and its starts."""
 
 import math
 from collections.abc import Sequence

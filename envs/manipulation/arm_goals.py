@@ -26,7 +26,7 @@ class GoalRules:
 
     @abstractmethod
     def features(self, state: TaskState) -> list[Array]:
-        """Return what is seen besides the goal, each (n, ...)."""
+        """Return the observations without the goal, each (n, ...)."""
 
     @abstractmethod
     def achieved(self, state: TaskState) -> Array:
@@ -37,7 +37,7 @@ class GoalRules:
         return state.memory["goal"]
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return what goals would be worth: 0 within `threshold`, else -1.
+        """Return the rewards for goals: 0 within `threshold`, else -1.
 
         Args:
             achieved_goal: (..., 3) m, of numpy or torch.
@@ -56,7 +56,7 @@ class GoalRules:
         return row_norm(achieved_goal - desired_goal) < 0
 
     def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return False for every goal, (...) bool: the time limit alone cuts episodes short."""
+        """Return False for every goal, (...) bool: only the time limit cuts episodes short."""
         return row_norm(achieved_goal - desired_goal) < 0
 
     def observation(self, state: TaskState) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from .arm import HALF, ArmTask, nearness
 
 AHEAD = (0.44, 0.56)  # m, where cubes start along x
 SPACING = {2: 0.2, 3: 0.14}  # m, between the middles of their strips along y
-JITTER = {2: 0.04, 3: 0.02}  # m, how far they start from those middles
+JITTER = {2: 0.04, 3: 0.02}  # m, how far they start from these middles
 XML = {2: "arm_stack.xml", 3: "arm_stack_three.xml"}
 ASIDE, ALOFT = math.sqrt(2) * HALF + 0.005, 0.005  # m, how far a stacked cube may be from its place
 STILL_LINEAR, STILL_ANGULAR = 0.01, 0.5  # m/s, rad/s, of a stacked cube
@@ -51,7 +51,7 @@ class ArmStackCubes(ArmTask):
     | 39 | holding | | 1 if the closed pads have the next cube between them |
     | 40 | stacked | | how many cubes are stacked |
 
-    With `num_cubes=3` place and xquat of cube 2 follow on those of cube 1.
+    With `num_cubes=3` place and xquat of cube 2 follow the ones of cube 1.
 
     Reward, the stages of ManiSkill's StackCube for every cube, divided by 8 x (cubes - 1):
 
@@ -64,9 +64,10 @@ class ArmStackCubes(ArmTask):
       rad/s)
     - `reward_effort`: -`effort_weight` x |action|²
 
-    A cube is stacked if the one before it is, and it lies on that (within 33 mm along the table and 5 mm in height),
-    slower than 0.01 m/s and 0.5 rad/s, and is not held. Success: all are. Never ends by itself. Starts: each cube,
-    turned anyhow, in a strip of its own, in any order of the strips.
+    A cube is stacked if the cube before it is stacked and it lies on that cube (within 33 mm along the table and 5 mm
+    in height),
+    slower than 0.01 m/s and 0.5 rad/s, and is not held. Success: all are stacked. Never ends by itself. Starts: each
+    cube, turned anyhow, in a separate strip, in any order of the strips.
     """
 
     xml_file: str = "arm_stack.xml"
@@ -77,7 +78,7 @@ class ArmStackCubes(ArmTask):
         """Choose the file with as many cubes.
 
         Raises:
-            ValueError: there is none.
+            ValueError: no such number of cubes.
         """
         super().__post_init__()
         if self.num_cubes not in XML:
@@ -146,13 +147,13 @@ class ArmStackCubes(ArmTask):
         return tuple(found)
 
     def _about(self, state: TaskState, k: int) -> list[Array]:
-        """Return what `next_cube` does, of cube k."""
+        """Return the observations of cube k, as `next_cube` does."""
         pos = self.cube_pos(state, k)
         held, there = self.array(self.is_holding(state, pos)), self.in_place(state, k)
         return [pos, self.offset_to_goal(state, k), held, there, *self.velocities(state, k)]
 
     def observation(self, state: TaskState) -> Array:
-        """Return arm, cubes, and what is next, (n, 27 + 7 num_cubes)."""
+        """Return the observations of arm, cubes and the next cube, (n, 27 + 7 num_cubes)."""
         cubes = [
             part
             for k in range(self.num_cubes)

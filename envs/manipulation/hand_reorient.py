@@ -28,7 +28,7 @@ RANDOMIZED = (
     dr.damping(0.8, 1.2, joints=HINGES),
     dr.kp(0.8, 1.2),
 )
-"""Numbers of the model that are drawn for each episode with `randomize`: those of Playground's LeapCubeReorient."""
+"""Numbers of the model that are drawn for each episode with `randomize`, as in Playground's LeapCubeReorient."""
 DROPPED = -0.05  # m, the height of the cube below which it is lost
 FAR, LEAST = 0.05, 0.1  # m from the grasp, beyond the good 20 mm, at which the reward for the place is `LEAST`
 
@@ -97,10 +97,10 @@ class HandReorientCube(Task):
 
     A success brings a new goal, and `info["rotations"]` counts them. Goals with `goals="any"` are drawn evenly from all
     rotations, with "near" they are up to `goal_angle` rad from the cube about any axis, and with "palm" the cube lies
-    on the palm, the same face up, and is to be turned about the palm's normal alone. Ends where the cube is dropped.
+    on the palm, the same face up, and is to be turned only about the palm's normal. Ends if the cube is dropped.
     Starts: hinges normal around the home posture with deviation 0.1 rad, the cube up to 10 mm from a place above the
     palm, in any orientation, or lying. With `randomize` each episode has friction of the tips, masses, the cube's
-    center of mass, zeros, friction, armature and damping of the hinges and gains of its own, in Playground's ranges.
+    center of mass, zeros, friction, armature and damping of the hinges and gains drawn in Playground's ranges.
     """
 
     reads: ClassVar = ("site_xpos", "actuator_force")
@@ -202,7 +202,7 @@ class HandReorientCube(Task):
         return quat_mul(self.palm + 0 * turn, turn)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen first; remember how far the goal is."""
+        """Return the first observation; remember the angle to the goal."""
         return ResetResult(self.observation(state), memory={"angle": self.angle(state)})
 
     def turn(self, state: TaskState) -> Array:
@@ -218,7 +218,7 @@ class HandReorientCube(Task):
         return state.qpos[:, 16:19] - state.fields["site_xpos"][:, self.grasp, :]
 
     def measured(self, state: TaskState, noisy: bool) -> Array:
-        """Return what the robot measures, (n, 57)."""
+        """Return the robot's measurements, (n, 57)."""
         hinges, place, turn = state.qpos[:, :FINGERS], self.place(state), self.turn(state)
         if noisy and self.obs_noise:
             hinges = hinges + self.obs_noise * 0.05 * self.array(state.noise.uniform(-1, 1, FINGERS))
@@ -229,7 +229,7 @@ class HandReorientCube(Task):
         return self.xp.concat((hinges, error, place, quat_rows(turn), state.memory["last_action"]), axis=1)
 
     def observation(self, state: TaskState) -> Observation:
-        """Return what is measured and what only the simulator knows, (n, 97), or both parts by name."""
+        """Return the measurements and the simulator's state, (n, 97), or both parts by name."""
         sites, qvel, quat = state.fields["site_xpos"], state.qvel, state.qpos[:, 19:23]
         tips = [sites[:, tip, :] - sites[:, self.grasp, :] for tip in self.tips]
         spin = quat_rotate(quat, qvel[:, 19:22])

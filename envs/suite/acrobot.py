@@ -1,4 +1,4 @@
-"""The acrobot of the control suite: swing two arms up with a motor at the elbow alone."""
+"""The acrobot of the control suite: swing up two arms with a motor only at the elbow."""
 
 import math
 from typing import ClassVar
@@ -27,7 +27,7 @@ class AcrobotSwingUp(Task):
     | 4-5 | qvel | rad/s | shoulder, elbow |
 
     Reward: `reward_reach`, from 0 to 1, tolerance(distance from the tip to the target, up to its radius of 0.2 m,
-    margin 1); the target is straight above, where the tip of both arms upright is.
+    margin 1); the target is straight above, at the position of the tip if both arms are upright.
 
     `success` is a tip within the target, whose `distance` (m) is in the info too. Never ends by itself. Starts at rest,
     both joints at any angle.

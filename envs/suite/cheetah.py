@@ -51,7 +51,7 @@ class CheetahRun(Task):
     run_speed: float = 10.0  # m/s
 
     def bind(self) -> None:
-        """Let cheetahs fall to the ground, from which episodes start."""
+        """Simulate the fall of cheetahs to the ground, from which episodes start."""
         self.robot, reference = PlanarRobot(self), self.init_qpos
         settled = _settled(self.model, np.random.default_rng(0))
         self.starts = self.xp.asarray(settled, dtype=reference.dtype, device=reference.device)

@@ -1,7 +1,7 @@
 """Robots in the x-z plane, in closed form: how their bodies are turned, and how fast their center of mass moves.
 
 The suite's tasks see the state after a step, while derived quantities of `Task.reads` belong to the step's last
-evaluation, before it moved. These follow from the coordinates alone.
+evaluation, before it moved. These follow only from the coordinates.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class PlanarRobot:
     def __init__(self, task: Task) -> None:
         turning, nq = _turning(task.model), task.model.nq
         depth = int(np.count_nonzero(turning, axis=1).max())
-        joints = np.argsort(turning == 0, axis=1, kind="stable")[:, :depth]  # those that turn a body come first
+        joints = np.argsort(turning == 0, axis=1, kind="stable")[:, :depth]  # joints that turn a body come first
         signs = np.take_along_axis(turning, joints, axis=1)  # 0 for the others
         place = task.init_qpos.device
         self._joints = task.xp.asarray(np.concatenate((joints, joints + nq)).ravel(), device=place)

@@ -10,13 +10,13 @@ from ..task.noise import Noise
 from ..task.task import Task
 
 TRIES = 16
-"""Starts of which the first that touches nothing is taken; that none of them is has a probability below 1e-12."""
+"""The number of candidate starts: the first that touches nothing is taken; all touch with a probability below 1e-12."""
 
 
 class JointRanges:
     """The ranges that coordinates are drawn from: limits, a whole turn for hinges without, nothing for slides without.
 
-    Make one in `bind`. The model has hinges and slides alone.
+    Make one in `bind`. The model has only hinges and slides.
 
     Args:
         task: a bound task, whose arrays are computed with.

@@ -108,7 +108,7 @@ class WalkerRun(WalkerWalk):
     | 14 | height | m | of the torso |
     | 15-23 | qvel | m/s, rad/s | z, x, pitch, joints of the right and of the left leg |
 
-    Reward: `reward_move`, as in `WalkerWalk`, with 8 m/s as `move_speed`: what the walk pays at 1 m/s, at 8 m/s.
+    Reward: `reward_move`, as in `WalkerWalk`, with 8 m/s as `move_speed`.
 
     Never ends by itself. Starts as in `WalkerWalk`.
     """

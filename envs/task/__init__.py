@@ -1,1 +1,1 @@
-"""Tasks: the base class, and what a task's methods use."""
+"""Tasks: the base class, and helpers of a task's methods."""

@@ -8,8 +8,8 @@ from .task import Task
 class Ground:
     """The surface of a terrain that was added to a task's model, for n environments at once.
 
-    Heights are exact on the field's triangles, as `Terrain.height_at` has them, and need no rays. What stands on the
-    field is not in them; `Task.rays` meets it. Make one in `bind`: `self.ground = Ground(terrain, self)`.
+    Heights are exact on the field's triangles, as `Terrain.height_at` has them, and need no rays. Geoms on the
+    field are not in them; `Task.rays` hits them. Make one in `bind`: `self.ground = Ground(terrain, self)`.
 
     Args:
         terrain: the terrain.
@@ -34,7 +34,7 @@ class Ground:
     def above(self, pos: Array) -> Array:
         """Return how high points (n, ..., 3) m are above the ground under them, (n, ...) m.
 
-        Where a robot stands and falls is told by this, not by its height alone.
+        A robot's stance and falls are judged by this, not by its height.
         """
         return pos[..., 2] - self.height(pos[..., :2])
 
@@ -43,7 +43,7 @@ class Ground:
 
         Args:
             pos: places of the body, (n, 3) m, as `xpos` has them.
-            mat: its matrices, (n, 9), as `xmat` has them; the points turn with the heading of its x axis alone.
+            mat: its matrices, (n, 9), as `xmat` has them; the points turn only with the heading of its x axis.
             points: (k, 2 or 3) m, such as `self.array(grid_points())`.
         """
         xp = namespace(pos)

@@ -1,7 +1,7 @@
 """The inputs of the solver that a task may drive, by MuJoCo's names: mocap bodies, applied forces, equalities.
 
 A task returns them from `reset`, `begin` and `step` (`Start`, `ResetResult`, `StepResult`). The solver keeps them until
-they are replaced, and saves them with its state. An environment that is reset begins with the model's own: mocap bodies
+they are replaced, and saves them with its state. An environment that is reset begins with the model's: mocap bodies
 where the file has them, no forces, equalities as the file's `active` says.
 
 | name | shape | what |
@@ -27,7 +27,7 @@ _SIZES: dict[str, tuple[str, tuple[int, ...], str]] = {
     "qfrc_applied": ("nv", (), "joint"),
     "eq_active": ("neq", (), "equality constraint"),
 }
-"""Size of the model, further axes, and what a model without any lacks."""
+"""Size of the model, further axes, and the missing feature of a model without any."""
 
 
 def checked_inputs(where: str, inputs: Any, n: int, model: mujoco.MjModel, kind: ArrayKind) -> dict[str, Array]:
@@ -42,7 +42,7 @@ def checked_inputs(where: str, inputs: Any, n: int, model: mujoco.MjModel, kind:
 
     Raises:
         TypeError: they are no mapping, or a value is no array of numbers.
-        KeyError: there is no input of such a name; the message has those there are.
+        KeyError: there is no input of such a name; the message lists the names.
         ValueError: a shape is wrong; the message has the right one.
     """
     if not isinstance(inputs, Mapping):
@@ -50,7 +50,7 @@ def checked_inputs(where: str, inputs: Any, n: int, model: mujoco.MjModel, kind:
     checked = {}
     for name, value in inputs.items():
         if name not in _SIZES:
-            hint = "; controls are what `control` returns" if name == "ctrl" else ""
+            hint = "; `control` returns the controls" if name == "ctrl" else ""
             raise KeyError(f"{where}: inputs: no input is named {name!r}; there are {', '.join(_SIZES)}{hint}")
         if getattr(value, "dtype", kind.dtype) != kind.dtype and "complex" in str(value.dtype):
             raise TypeError(f"{where}: inputs {name!r} has dtype {value.dtype}; needed are real numbers")

@@ -26,8 +26,10 @@ class TerrainLevels:
             return self.levels.begin(self.reset(noise), last, noise)
 
     The rule: an environment that came farther from its origin than half of its sub-terrain goes up a level; one that
-    came less far than half of what its command asked for goes down. Above the last level a random one is drawn; nothing
-    is below the first. An environment that took no step stays, and a new or newly seeded one begins at a random level.
+    came less far than half of the distance that its command asked for goes down. Above the last level a random one is
+    drawn; no level is below the first. An environment that took no step stays, and a new or newly seeded one begins at
+    a random level. is below the first. An environment that took no step stays, and a new or newly seeded one begins at
+    a random level.
 
     Args:
         terrain: the terrain.
@@ -36,7 +38,7 @@ class TerrainLevels:
         episode_length_s: seconds of a whole episode.
         command: name of the memory (n, 2 or more) with the commanded velocity along x and y, m/s, or the one speed that
             is asked of all, m/s.
-        curriculum: whether levels follow from episodes; else level and type are drawn anew for each episode.
+        curriculum: whether levels follow from episodes; else level and type are drawn for each episode.
 
     Raises:
         ValueError: a number is out of range.
@@ -74,7 +76,7 @@ class TerrainLevels:
 
         Args:
             start: of n episodes, in coordinates whose first three are a place relative to the origin, m.
-            last: what came before.
+            last: the episodes before.
             noise: of the episodes.
             patches: name of the terrain's flat patches; starts are then relative to one of them, drawn for each. The
                 origin stays the sub-terrain's.
@@ -107,7 +109,7 @@ class TerrainLevels:
         return xp.where(last.fresh, first, levels), xp.where(last.fresh, dealt, last.memory["terrain_types"])
 
     def _change(self, last: Last) -> Array:
-        """Return 1 for environments that go up, -1 for those that go down, 0 for others, (n,) int64."""
+        """Return 1 for environments that go up, -1 for environments that go down, 0 for others, (n,) int64."""
         xp = namespace(last.qpos)
         came = row_norm(last.qpos[:, :2] - last.memory["env_origins"][:, :2])
         speed = row_norm(last.memory[self._command][:, :2]) if isinstance(self._command, str) else self._command
@@ -137,8 +139,9 @@ class TerrainLevels:
 def deal_out(terrain: Terrain, num_envs: int) -> np.ndarray:
     """Return the column of each environment, (num_envs,) int64, by the proportions of kinds.
 
-    Each kind gets at least one environment and the rest by the largest remainders; those of a kind are spread evenly
-    over its columns. On a terrain whose columns have no kinds (no curriculum) all are spread evenly over all columns.
+    Each kind gets at least one environment and the rest by the largest remainders; environments of a kind are spread
+    evenly over its columns. On a terrain whose columns have no kinds (no curriculum) all are spread evenly over all
+    columns.
 
     Raises:
         ValueError: there are fewer environments than kinds.

@@ -1,4 +1,4 @@
-"""Named arrays with a row for each environment: the memory of a task, and what the shapes of a scene are."""
+"""Named arrays with a row for each environment: the memory of a task, and the shapes of a scene."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from ..arrays import Array, ArrayKind, copy, host
 from ..saved import require_tensor
 
 
-class Memory:
+class TaskMemory:
     """Named arrays (num_envs, ...).
 
     The first reset, of all environments, decides on names, shapes and types. Values are copied when they are kept.
@@ -42,12 +42,12 @@ class Memory:
         self.write(values, rows, f"{self._owner}.reset")
 
     def write(self, values: Mapping[str, Array], rows: Array, where: str = "") -> None:
-        """Overwrite values, each (k, ...), in the environments `rows` (k,); errors are those of `begin`."""
+        """Overwrite values, each (k, ...), in the environments `rows` (k,); errors as in `begin`."""
         for name, value in values.items():
             self.arrays[name][rows] = self._fitting(name, value, len(rows), where or f"{self._owner}.begin")
 
     def update(self, values: Mapping[str, Array]) -> None:
-        """Replace the arrays of the given names, each (num_envs, ...); errors are those of `begin`."""
+        """Replace the arrays of the given names, each (num_envs, ...); errors as in `begin`."""
         for name, value in values.items():
             kept = self.arrays.get(name)
             if value is kept:
@@ -57,11 +57,11 @@ class Memory:
             self.arrays[name] = copy(value)
 
     def load(self, values: Mapping[str, Array]) -> None:
-        """Replace all arrays by saved ones, or none; errors are those of `begin`."""
+        """Replace all arrays by saved ones, or none; errors as in `begin`."""
         self.arrays = self.fitting(values)
 
     def fitting(self, values: Mapping[str, Array], count: int | None = None) -> dict[str, Array]:
-        """Return copies of saved arrays that may replace all of these, or `count` rows; errors are those of `begin`."""
+        """Return copies of saved arrays that may replace all of these, or `count` rows; errors as in `begin`."""
         where = f"{self._owner}, saved state"
         if missing := [name for name in self.arrays if name not in values]:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
@@ -107,7 +107,7 @@ class Varied(dict[str, np.ndarray]):
         return {name: numbers[_on_host(rows)].copy() for name, numbers in self.items()}
 
     def put(self, values: Mapping[str, np.ndarray], rows: Any) -> None:
-        """Give environments other numbers, (k, ...) by name; those without a name in `values` become the model's."""
+        """Set the numbers of environments, (k, ...) by name; numbers without a name in `values` become the model's."""
         for name in dict.fromkeys((*self, *values)):
             own = mujoco_numbers(self._model, name)[None]
             kept = self.setdefault(name, np.repeat(own, self._num_envs, axis=0))
@@ -125,5 +125,5 @@ class Varied(dict[str, np.ndarray]):
 
 
 def _on_host(rows: Any) -> Any:
-    """Return what chooses rows of numpy's arrays."""
+    """Return an index of rows of numpy's arrays."""
     return rows if isinstance(rows, slice) else host(rows)

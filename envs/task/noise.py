@@ -17,8 +17,8 @@ from ...physics.base.draws import fractions, hashed_key, mix
 from ..arrays import Array, ArrayKind, copy, host, namespace, sin_cos
 from ..saved import require_counts, require_parts
 
-_STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: keeps the draws of steps apart from those of the start
-_BLOCK = 32  # numbers hashed beyond those asked for: the next draws of the same start then cost no hashing
+_STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: separates the draws of steps from the draws of the start
+_BLOCK = 32  # numbers hashed ahead of requests: the next draws of the same start then cost no hashing
 # Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
 # draws as many velocities after its positions.
 _FEW = 64
@@ -60,7 +60,7 @@ class Noise:
             key = self._key
             xp, count = namespace(key), n + (_BLOCK if len(key) <= _FEW else n)
             numbers = xp.arange(self._hashed + 1, self._hashed + count + 1, dtype=xp.int64, device=key.device)
-            # Number by number, not environment by environment: what a task computes then runs along all environments.
+            # Number by number, not environment by environment: a task's computation then runs along all environments.
             more = fractions(key, numbers[:, None]).T
             self._hashed += count
             self._ahead = more if self._ahead is None else xp.concat((self._ahead, more), axis=1)
@@ -106,7 +106,7 @@ class Noise:
             self._ahead, self._hashed = None, self._hashed + n - ahead
 
     def of(self, rows: Array) -> "Noise":
-        """Return the noise of the environments `rows` (k,) alone, from where it is now; this one stays there."""
+        """Return the noise of the environments `rows` (k,), from its present position; this one does not advance."""
         if self._key is None:
             self._key = self._make_key()
         part = Noise(lambda: self._key[rows])
@@ -127,7 +127,7 @@ class Streams:
 
     @property
     def seeds(self) -> list[int | None]:
-        """The seed of every environment; None where there is none yet."""
+        """The seed of every environment; None for an environment without a seed."""
         return self._seeds.tolist()
 
     @property
@@ -136,7 +136,7 @@ class Streams:
         return self._now - self._begun
 
     def fresh(self, rows: Array) -> Array:
-        """Return True for those of the environments `rows` (k,) that begun no episode since they were seeded, (k,)."""
+        """Return True for the environments of `rows` (k,) that began no episode since they were seeded, (k,)."""
         return self._episodes[rows] == 0
 
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
@@ -182,7 +182,7 @@ class Streams:
         return {"seeds": self.seeds, **{name: host(count).tolist() for name, count in counts.items()}}
 
     def check_state(self, state: Any) -> None:
-        """Refuse a saved state that is none, or is of another number of environments.
+        """Raise if the saved state is malformed, or of another number of environments.
 
         Raises:
             TypeError, ValueError: with the part that is wrong.
@@ -198,7 +198,7 @@ class Streams:
                 raise ValueError(f"the saved number of {name}, {wrong[0]}, has more than 64 bits")
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where `state_dict` left off; errors are those of `check_state`, and then nothing is changed."""
+        """Go on where `state_dict` left off; errors as in `check_state`, and then nothing is changed."""
         self.check_state(state)
         xp, device = self._kind.xp, self._kind.device
         self.seed(state["seeds"], np.arange(len(self._seeds)))
@@ -215,12 +215,13 @@ class Streams:
         return {"seeds": self._seeds[_on_host(chosen)].copy(), **arrays}
 
     def put_states(self, states: dict[str, Any], rows: Array | None, steps_alone: bool) -> None:
-        """Let environments, those in `rows` (k,) or all, draw from where others did: as many, or one for all.
+        """Continue the draws of other environments in the environments `rows` (k,) or all: as many, or one for all.
 
         Args:
-            states: what `states` returned.
+            states: the result of `states`.
             rows: numbers of environments (k,); None for all.
-            steps_alone: True: they keep their seeds and episodes; only the steps in the episode are those of `states`.
+            steps_alone: True: they keep their seeds and episodes; only the steps in the episode are taken from
+                `states`.
         """
         chosen = _chosen(rows)
         self._begun[chosen] = self._now - self._kind.like(states["steps"])
@@ -232,7 +233,7 @@ class Streams:
 
 
 def _chosen(rows: Array | None) -> Any:
-    """Return what chooses the rows of an array; None: all of them."""
+    """Return an index of the rows of an array; None: all of them."""
     return slice(None) if rows is None else rows
 
 

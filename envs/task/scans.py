@@ -39,7 +39,7 @@ def ring_points(radius: float = 0.04, count: int = 4) -> np.ndarray:
     """Points of a circle in the plane z = 0, (count, 3) m, the first along x.
 
     Raises:
-        ValueError: there are none, or the radius is not above zero.
+        ValueError: there are no rays, or the radius is not above zero.
     """
     if not (count >= 1 and 0.0 < radius < np.inf):
         raise ValueError(f"ring_points: radius={radius}, count={count}: they must be above zero, and finite")

@@ -68,7 +68,7 @@ class SceneEntity:
         return int(self.bodies.start)
 
 
-class Named(dict[str, Any]):
+class NamedParts(dict[str, Any]):
     """Numbers by names; an unknown name is refused with the nearest."""
 
     def __init__(self, owner: str, kind: str, found: Mapping[str, Any]) -> None:
@@ -79,7 +79,7 @@ class Named(dict[str, Any]):
         raise KeyError(f"entity '{self._owner}' has no {self._kind} {name!r}; {nearest(name, self)}")
 
     def __reduce__(self) -> tuple:
-        return Named, (self._owner, self._kind, dict(self))
+        return NamedParts, (self._owner, self._kind, dict(self))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -129,7 +129,7 @@ def scene_entity(mj: mujoco.MjModel, name: str) -> SceneEntity:
         _together([slice(row, row + 1) for row in rows]),
         _together([slice(geom, geom + 1) for geom, body in enumerate(mj.geom_bodyid.tolist()) if body in rows]),
         _together([slice(number, number + 1) for number in _actuators(mj, start, set(joints.values()))]),
-        *(Named(name, kind, found) for kind, found in parts.items()),
+        *(NamedParts(name, kind, found) for kind, found in parts.items()),
     )
 
 
@@ -146,12 +146,12 @@ def _actuators(mj: mujoco.MjModel, start: str, joints: set[int]) -> list[int]:
 
 
 def _together(parts: list[slice]) -> slice:
-    """Return the slice of slices that follow one another; the empty one of none."""
+    """Return the slice that joins adjacent slices; slice(0, 0) for an empty list."""
     return slice(min(part.start for part in parts), max(part.stop for part in parts)) if parts else slice(0, 0)
 
 
 def require_scene(scene: Any, task: str) -> "Scene":
-    """Return what a task's `build_scene` gave.
+    """Return the scene that a task's `build_scene` returned, after checks.
 
     Raises:
         TypeError: it is no scene.

@@ -1,4 +1,4 @@
-"""The base class of tasks: where episodes start, what the agent sees, what a step is worth and when an episode ends.
+"""The base class of tasks: starts of episodes, observations, rewards and ends.
 
 A task is a class of pure batched functions: it knows a model, but no solver, no episode and no batch size. n
 environments come first in every shape. `docs/your_own_task.md` writes one from nothing; `hopper.py` is a short one.
@@ -40,7 +40,7 @@ class TaskState(NamedTuple):
     """The state of n environments, as a task sees it after a step or a reset.
 
     After a step `fields` are those of its last evaluation, before the final integration, as MuJoCo leaves them; after a
-    reset they are those of the new state itself. `reset` and `begin` of one episode draw from the same `noise`, and so
+    reset they belong to the new state. `reset` and `begin` of one episode draw from the same `noise`, and so
     does everything within one step.
     """
 
@@ -49,7 +49,7 @@ class TaskState(NamedTuple):
     qvel: Array  # (n, nv) m/s, rad/s
     fields: Mapping[str, Array]  # the derived quantities in `Task.reads`, by MuJoCo's names: (n, items[, components])
     images: Mapping[str, Array]  # pictures by the cameras in `Task.cameras`: (n, height, width, 3) uint8
-    memory: Mapping[str, Array]  # what the task remembers, each (n, ...)
+    memory: Mapping[str, Array]  # the task's memory, each (n, ...)
     noise: Noise  # random draws of this moment
     rays: Mapping[str, Array] = {}  # distances along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
 
@@ -71,7 +71,7 @@ class Last(NamedTuple):
     steps: Array  # (n,) int64, steps that the episode took
     qpos: Array  # (n, nq), where it ended
     qvel: Array  # (n, nv)
-    memory: Mapping[str, Array]  # what the task remembers of it, each (n, ...); empty in a new batch
+    memory: Mapping[str, Array]  # the task's memory of it, each (n, ...); empty in a new batch
 
 
 class Start(NamedTuple):
@@ -81,7 +81,7 @@ class Start(NamedTuple):
     qvel: Array  # (n, nv), or (nv,) for all
     memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
-    inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; those left out begin with the model's own
+    inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; missing ones begin with the model's
 
 
 class ResetResult(NamedTuple):
@@ -89,8 +89,8 @@ class ResetResult(NamedTuple):
 
     observation: Observation
     info: Mapping[str, Array] = {}  # each (n, ...)
-    memory: Mapping[str, Array] = {}  # each (n, ...): what follows from the state; it joins the memory of `reset`
-    inputs: Mapping[str, Any] = {}  # inputs that follow from the state; they join those of `reset`
+    memory: Mapping[str, Array] = {}  # each (n, ...): memory that depends on the state; joins the memory of `reset`
+    inputs: Mapping[str, Any] = {}  # inputs that depend on the state; they join the inputs of `reset`
 
 
 class StepResult(NamedTuple):
@@ -100,12 +100,12 @@ class StepResult(NamedTuple):
     reward_terms: Mapping[str, Array]  # each (n,); the reward is their sum, and they join the info by their names
     terminated: Array | None = None  # (n,) bool: the episode ended, and nothing follows; None: in no environment
     info: Mapping[str, Array] = {}  # each (n, ...)
-    memory: Mapping[str, Array] = {}  # each (n, ...): what changes; names that are left out keep their values
+    memory: Mapping[str, Array] = {}  # each (n, ...): changed memory; names that are left out keep their values
     truncated: Array | None = None  # (n,) bool: the episode is cut short, as by the time limit; None: in no environment
-    inputs: Mapping[str, Any] = {}  # inputs that act from the next step on; those left out keep their values
+    inputs: Mapping[str, Any] = {}  # inputs that act from the next step on; missing ones keep their values
     parameters: Mapping[str, Any] = {}  # numbers of the model from the next step on, each (n, ...), as in `Start`
     parameters_mask: Array | None = None  # (n,) bool: the environments whose numbers change; None: all
-    qvel: Array | None = None  # (n, nv), velocities to go on with, as after a push; None: those of the state
+    qvel: Array | None = None  # (n, nv), velocities to go on with, as after a push; None: the state's
 
 
 class CameraView(NamedTuple):
@@ -122,7 +122,7 @@ class Task(ABC):
     """The base class of all tasks.
 
     A subclass is a dataclass by itself: annotated fields with defaults are the options that users may set. It defines
-    `reset`, `observation` and `step`, and names the model and what it reads. What a batch of environments works with is
+    `reset`, `observation` and `step`, and names the model and its reads. A batch of environments works with
     a copy that is bound to the model: in the methods there are
 
     - `self.model`: the compiled `mujoco.MjModel`;
@@ -133,7 +133,7 @@ class Task(ABC):
     reads: ClassVar[Sequence[str]] = ()
     """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/reference/fields.md)."""
     cameras: ClassVar[Mapping[str, CameraView]] = {}
-    """Pictures wanted in `state.images`; each is drawn, in every environment, where a method reads it."""
+    """Pictures for `state.images`; each is drawn, in every environment, if a method reads it."""
     rays: ClassVar[Mapping[str, RayScan]] = {}
     """Rays wanted in `state.rays`: scans of the ground, distance sensors; each is cast where a method reads it."""
     camera: ClassVar[Mapping[str, Any]] = {}
@@ -175,10 +175,10 @@ class Task(ABC):
                 raise ValueError(f"{type(self).__name__}: {option.name} is {value!r}; it must be {kind}, and not NaN")
             setattr(self, option.name, plain)
 
-    # -- what a subclass defines --------------------------------------------------------------------------------------
+    # -- attributes and methods of a subclass -------------------------------------------------------------------------
 
     def bind(self) -> None:  # noqa: B027 - most tasks need no more than what `bound` gives
-        """Look up what the task needs of `self.model`, such as the number of a body. Called once, on a bound copy.
+        """Look up the parts of `self.model` that the task needs, such as the number of a body. Called on a bound copy.
 
         Raises:
             ValueError: an option does not fit the model.
@@ -186,30 +186,30 @@ class Task(ABC):
 
     @abstractmethod
     def reset(self, noise: Noise) -> Start:
-        """Draw where n episodes start, and what the task remembers from there on, such as a goal.
+        """Draw the states in which n episodes start, and the task's first memory, such as a goal.
 
         Args:
             noise: of the n episodes; `noise.uniform(-1, 1, 3)` is (n, 3).
         """
 
     def reset_after(self, last: Last, noise: Noise) -> Start:
-        """Draw where n episodes start that follow others; by default `reset(noise)`, which knows of none.
+        """Draw the starts of n episodes that follow others; by default `reset(noise)`, which does not read them.
 
-        A task whose starts depend on how an environment did before, as curricula do, defines this too. What is to be
-        known of an environment at its next reset is in its memory. After `reset(seed=...)` all begins anew
-        (`last.fresh`), so that a seed determines what follows.
+        A task whose starts depend on how an environment did before, as curricula do, defines this too. Facts that an
+        environment's next reset needs are in its memory. After `reset(seed=...)` everything is reset
+        (`last.fresh`), so that the results depend only on the seed.
         """
         return self.reset(noise)
 
     def observation(self, state: TaskState) -> Observation:
-        """Return what the agent sees, (n, ...) or several by name.
+        """Return the agent's observation, (n, ...) or several by name.
 
         Floating-point numbers are brought to the solver's precision; uint8 stays.
         """
         raise NotImplementedError(f"{type(self).__name__} defines neither observation(state) nor begin(state)")
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen where n episodes begin, in the state and with the memory that `reset` drew.
+        """Return the first observation of n episodes, in the state and with the memory that `reset` drew.
 
         Memory that follows from the state is made here: a first position, a history; and so are inputs. If a user
         changes a state through the solver, this method is called again, and only its memory and inputs are used.
@@ -218,7 +218,7 @@ class Task(ABC):
 
     @abstractmethod
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Return what the step that led to this state brought: observation, reward terms, ends of episodes.
+        """Return the results of the step that led to this state: observation, reward terms, ends of episodes.
 
         An episode ends where `terminated` is True (a fall: its future is worth nothing), where `truncated` is True (out
         of the arena, a command fulfilled: learners add the value of the final observation), and at the time limit,
@@ -226,7 +226,7 @@ class Task(ABC):
         learners treat it as terminated.
 
         A push is `qvel`: the next step begins with it, and an observation shows it if it is made of a state that has
-        it. What `fields` have then is still that of the last evaluation.
+        it. `fields` then still belong to the last evaluation.
 
         Args:
             state: after the step, with the memory from before it.
@@ -234,7 +234,7 @@ class Task(ABC):
         """
 
     def control(self, state: TaskState, action: Array) -> Array:
-        """Turn actions into controls of the actuators, (n, nu). They limit them to their own ranges.
+        """Convert actions to controls of the actuators, (n, nu), which clamp them to their ranges.
 
         Args:
             state: before the step; at every physics step if `control_each_substep`.
@@ -287,7 +287,7 @@ class Task(ABC):
             raise ValueError(f"{type(self).__name__}: give it an xml_file, or define build_scene()")
         return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
 
-    # -- what every task has ------------------------------------------------------------------------------------------
+    # -- attributes and methods of every task -------------------------------------------------------------------------
 
     def bound(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray] | None = None) -> Self:
         """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
@@ -315,7 +315,7 @@ class Task(ABC):
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what `bound` gave: copies and pickles of a bound task are to be bound anew."""
+        """Leave out the results of `bound`: copies and pickles of a bound task must be bound again."""
         return {name: value for name, value in vars(self).items() if name not in _BOUND}
 
     def scene_entity(self, name: str) -> SceneEntity:
@@ -331,7 +331,7 @@ class Task(ABC):
         return self._kind.numbers(values)
 
     def _scene(self) -> "Scene | None":
-        """Return the task's scene, None if it has a file; errors are those of `require_scene`."""
+        """Return the task's scene, None if it has a file; errors as in `require_scene`."""
         if type(self).build_scene is Task.build_scene:
             return None
         return require_scene(self.build_scene(), type(self).__name__)
@@ -375,7 +375,7 @@ def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
 
 
 def options_of(kind: type[Task]) -> list[str]:
-    """The names of a task's options: what its class may be called with."""
+    """The names of a task's options: the arguments of its class."""
     return list(inspect.signature(kind).parameters)
 
 
@@ -385,7 +385,7 @@ PLAIN: dict[str, Callable[[Any], Any]] = {
     "a pair of numbers (low, high)": lambda pair: _pair(*pair),
     "True or False": lambda flag: _flag(flag),
 }
-"""By the kind of an option, in words: what makes Python's type of a value, or raises TypeError or ValueError."""
+"""By the kind of an option, in words: a function that converts to Python's type, or raises TypeError or ValueError."""
 
 
 def _pair(low: Any, high: Any) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Terms that several tasks share: observations, costs, starts. Formulas are those of Gymnasium's v5 tasks."""
+"""Terms that several tasks share: observations, costs, starts. Formulas are taken from Gymnasium's v5 tasks."""
 
 import math
 

@@ -74,7 +74,7 @@ class Ant(LocomotionTask):
         return normal_start(self, noise, self.reset_noise_scale)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen at the start, with contact wrenches of zero, as in v5."""
+        """Return the first observation, with contact wrenches of zero, as in v5."""
         return super().begin(without_wrenches(state))
 
     def contact_forces(self, state: TaskState) -> Array:
@@ -83,7 +83,7 @@ class Ant(LocomotionTask):
         return clip(self.xp.reshape(wrenches, (wrenches.shape[0], -1)), *self.contact_force_range)
 
     def observation(self, state: TaskState) -> Array:
-        """Return what the agent sees, (n, size)."""
+        """Return the agent's observation, (n, size)."""
         return self.seen(state, self.contact_forces(state))
 
     def seen(self, state: TaskState, forces: Array) -> Array:

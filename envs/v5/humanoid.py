@@ -76,7 +76,7 @@ class Humanoid(HumanoidTask):
     healthy_z_range: tuple[float, float] = (1.0, 2.0)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen at the start, with contact wrenches of zero, as in v5."""
+        """Return the first observation, with contact wrenches of zero, as in v5."""
         return super().begin(without_wrenches(state))
 
     def position(self, state: TaskState) -> Array:
@@ -101,5 +101,5 @@ class Humanoid(HumanoidTask):
         return StepResult(self.observation(state), terms, terminated, info, {"position": position})
 
     def place_info(self, state: TaskState) -> dict[str, Array]:
-        """Return where the root is, and what the tendons measure, for the info."""
+        """Return the place of the root and the lengths of the tendons, for the info."""
         return super().place_info(state) | self.tendon_info(state)

@@ -72,7 +72,7 @@ class HumanoidStandup(HumanoidTask):
     impact_cost_range: tuple[float, float] = (-float("inf"), 10.0)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen at the start, with contact wrenches of zero, as in v5."""
+        """Return the first observation, with contact wrenches of zero, as in v5."""
         return ResetResult(self.observation(without_wrenches(state)), self.place_info(state))
 
     def step(self, state: TaskState, action: Array) -> StepResult:
@@ -88,7 +88,7 @@ class HumanoidStandup(HumanoidTask):
         return StepResult(self.observation(state), terms, info=self.place_info(state))
 
     def place_info(self, state: TaskState) -> dict[str, Array]:
-        """Return where the root is, and what the tendons measure, for the info."""
+        """Return the place of the root and the lengths of the tendons, for the info."""
         place = {
             "x_position": state.qpos[:, 0],
             "y_position": state.qpos[:, 1],

@@ -1,4 +1,4 @@
-"""The part that tasks with a humanoid share: what the agent sees, and what the info says of the tendons."""
+"""Common parts of tasks with a humanoid: the observation, and the tendons' part of the info."""
 
 from typing import ClassVar
 

@@ -27,7 +27,7 @@ class LocomotionTask(Task):
 
     @property
     def observation_structure(self) -> dict[str, int]:
-        """The widths of the observation's blocks, in order; "skipped_qpos" counts what was left out in front."""
+        """The widths of the observation's blocks, in order; "skipped_qpos" counts the coordinates left out in front."""
         return {"skipped_qpos": self.skipped, "qpos": self.model.nq - self.skipped, "qvel": self.model.nv}
 
     def begin(self, state: TaskState) -> ResetResult:

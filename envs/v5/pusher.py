@@ -40,7 +40,7 @@ class Pusher(Task):
     | 17-19 | xpos | m | the cylinder |
     | 20-22 | xpos | m | the goal |
 
-    Positions in the world are those of the step's last evaluation, as v5 observes them.
+    Positions in the world belong to the step's last evaluation, as v5 observes them.
 
     Reward:
 

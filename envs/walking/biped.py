@@ -33,8 +33,8 @@ class BipedFlat(VelocityTask):
 
     | index | name | unit | meaning |
     |---|---|---|---|
-    | 0-2 | velocity | m/s | of the pelvis, in its own frame |
-    | 3-5 | turning | rad/s | of the pelvis, in its own frame |
+    | 0-2 | velocity | m/s | of the pelvis, in its frame |
+    | 3-5 | turning | rad/s | of the pelvis, in its frame |
     | 6-8 | gravity | 1 | its direction in the pelvis' frame |
     | 9-20 | joints | rad | from where the robot stands, in the order of the actions |
     | 21-32 | joint velocities | rad/s | |
@@ -66,7 +66,7 @@ class BipedFlat(VelocityTask):
 
     Ends when the pelvis is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Commands
     come all at once, so they are slower backwards and sideways: -0.5 to 1 m/s along x, up to 0.3 m/s along y. Starts,
-    randomization and info are those of `QuadrupedFlat`.
+    randomization and info as in `QuadrupedFlat`.
     """
 
     feet: ClassVar = ("left_foot", "right_foot")

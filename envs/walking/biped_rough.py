@@ -9,14 +9,14 @@ from .on_terrain import OnTerrain
 class BipedRough(OnTerrain, BipedFlat):
     """The biped on waves, rough ground, slopes and stairs of up to 0.1 m, in ten levels, whose heights it sees.
 
-    Actions are those of `BipedFlat`. Observation:
+    Actions as in `BipedFlat`. Observation:
 
     | index | name | unit | meaning |
     |---|---|---|---|
     | 0-49 | | | as in `BipedFlat` |
     | 50-236 | heights | m | pelvis above the ground at 17 x 11 points, less its height in standing, within ±0.5 |
 
-    The points, the levels, the commands' headings and the edge are those of `QuadrupedRough`; rewards are those of
+    Points, levels, the commands' headings and the edge are as in `QuadrupedRough`; rewards as in
     `BipedFlat`, with heights above the ground. Info has `level` too.
     """
 

@@ -37,13 +37,13 @@ class QuadrupedGetUp(Task):
 
     | index | name | unit | meaning |
     |---|---|---|---|
-    | 0-2 | turning | rad/s | of the trunk, in its own frame |
+    | 0-2 | turning | rad/s | of the trunk, in its frame |
     | 3-5 | gravity | 1 | its direction in the trunk's frame |
     | 6-17 | joints | rad | from where the robot stands, in the order of the actions |
     | 18-29 | joint velocities | rad/s | |
     | 30-41 | last action | 1 | |
 
-    With `asymmetric=True` there are two parts: `policy` has this, and `critic` the trunk's velocity (3, m/s, in its own
+    With `asymmetric=True` there are two parts: `policy` has this, and `critic` the trunk's velocity (3, m/s, in its
     frame) and height (m) and the torques (12, N m) after it.
 
     Reward, per second (weights are options). The robot is upright where |up - z|² < 0.1, and up where it is so at 90 %
@@ -57,8 +57,8 @@ class QuadrupedGetUp(Task):
       change, of torques
     - `reward_dof_vel`: -`dof_vel` x the sum of the squares of joint velocities beyond 2 pi rad/s
 
-    A share `drop_share` of the episodes begins with a fall, the others stand: to learn from both is quicker. An episode
-    ends with the time limit alone. Info: `success`, whether the robot has been up for 1 s; `height` (m).
+    A share `drop_share` of the episodes begins with a fall, the others stand: to learn from both is quicker. Only the
+    time limit ends an episode. Info: `success`, whether the robot has been up for 1 s; `height` (m).
     """
 
     reads: ClassVar = ("actuator_force",)
@@ -113,11 +113,11 @@ class QuadrupedGetUp(Task):
         return Start(qpos, qvel, {"action": 0 * joints, "stood": zero[:, 0]})
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen first."""
+        """Return the first observation."""
         return ResetResult(self.observation(state), {"success": state.memory["stood"] > 1.0})
 
     def observation(self, state: TaskState) -> Observation:
-        """Return what the agent sees, (n, 42), or two of it by name."""
+        """Return the agent's observation, (n, 42), or two parts by name."""
         xp, qpos, qvel = self.xp, state.qpos, state.qvel
         quat = qpos[:, 3:7]
         parts = (qvel[:, 3:6], -up_of(quat), qpos[:, 7:] - self.stand, qvel[:, 6:], state.memory["action"])

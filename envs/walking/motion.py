@@ -18,7 +18,7 @@ class FeetMotion(NamedTuple):
     contact: Array  # (n, feet) bool: the ground pushes by more than 1 N
     landed: Array  # (n, feet) bool: they touch after having been in the air
     stays: Array  # (n, feet) bool: they touch, and did so before the step
-    air_time: Array  # (n, feet) s, since they touched last; of those that landed, of the flight that is over
+    air_time: Array  # (n, feet) s, since they touched last; of feet that landed, of the flight that is over
     swing: Array  # (n, feet) sine of their phase, above 0 while they are to be in the air; 0 without a clock
 
 
@@ -43,10 +43,10 @@ class MotionReader:
     """Reads `Motion` from the state of a robot with a free joint, hinges, a site and a touch sensor for each foot.
 
     Args:
-        task: a bound task that reads `site_xpos`, `sensordata` (touch sensors alone) and `actuator_force`.
+        task: a bound task that reads `site_xpos`, `sensordata` (only touch sensors) and `actuator_force`.
         feet: names of the feet's sites, in the order of the sensors.
         sole: m from a foot's site down to its sole.
-        phases: shares of a turn by which the feet's phases are ahead of the clock; empty: there is none.
+        phases: shares of a turn by which the feet's phases are ahead of the clock; empty: there is no clock.
     """
 
     def __init__(self, task: Task, feet: Sequence[str], sole: float, phases: Sequence[float]) -> None:
@@ -108,7 +108,7 @@ class MotionReader:
         return now._replace(body_vel=quat_rotate_inverse(quat, qvel[:, :3]), ang_vel=qvel[:, 3:6])
 
     def swing(self, phase: Array) -> Array:
-        """Return the sine of each foot's phase, (n, feet), where the clock is at `phase` (n, 1) turns."""
+        """Return the sine of each foot's phase, (n, feet), when the clock is at `phase` (n, 1) turns."""
         sine, cosine = sin_cos(2 * math.pi * phase)
         sines, cosines = self._ahead
         return sine * cosines + cosine * sines
@@ -119,7 +119,7 @@ class MotionReader:
         return {"feet": feet, "air_time": 0 * feet[..., 2], "contact": xp.ones_like(feet[..., 2], dtype=xp.bool)}
 
     def remembered(self, feet: FeetMotion) -> dict[str, Array]:
-        """Return what is to be remembered of the feet after a step."""
+        """Return the new memory of the feet after a step."""
         xp = namespace(feet.pos)
         air_time = xp.where(feet.contact, xp.zeros_like(feet.air_time), feet.air_time)
         return {"feet": feet.pos, "air_time": air_time, "contact": feet.contact}

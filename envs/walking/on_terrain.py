@@ -18,7 +18,7 @@ from .velocity import VelocityTask
 if TYPE_CHECKING:
     Base = VelocityTask
 else:
-    Base = object  # a dataclass of its own would bring the defaults of `VelocityTask` before the robot's
+    Base = object  # a dataclass here would override the robot's defaults with those of `VelocityTask`
 
 
 class OnTerrain(Base):
@@ -28,7 +28,7 @@ class OnTerrain(Base):
 
     The policy sees a scan of heights around the robot, 17 x 11 points 0.1 m apart that turn with its heading: how far
     the ground is below the body, less the height at which it stands, within ±0.5 m. Episodes begin on levels that
-    follow from those before (`TerrainLevels`), and are cut short at the edge of the field. The info has `level`.
+    depend on the levels before (`TerrainLevels`), and are cut short at the edge of the field. The info has `level`.
     """
 
     max_init_level: int
@@ -43,7 +43,7 @@ class OnTerrain(Base):
         spec = super().load_spec()
         spec.delete(spec.geom("floor"))
         self.terrain().add_to(spec, friction=0.6, contype=1, conaffinity=1)
-        spec.stat.extent = 2.0  # m; else that of the field, and pictures would cut off what is within a metre
+        spec.stat.extent = 2.0  # m; with the field's extent pictures would cut off everything within a metre
         return spec
 
     def bind(self) -> None:

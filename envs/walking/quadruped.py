@@ -33,8 +33,8 @@ class QuadrupedFlat(VelocityTask):
 
     | index | name | unit | meaning |
     |---|---|---|---|
-    | 0-2 | velocity | m/s | of the trunk, in its own frame |
-    | 3-5 | turning | rad/s | of the trunk, in its own frame |
+    | 0-2 | velocity | m/s | of the trunk, in its frame |
+    | 3-5 | turning | rad/s | of the trunk, in its frame |
     | 6-8 | gravity | 1 | its direction in the trunk's frame |
     | 9-20 | joints | rad | from where the robot stands, in the order of the actions |
     | 21-32 | joint velocities | rad/s | |
@@ -62,7 +62,7 @@ class QuadrupedFlat(VelocityTask):
 
     Ends when the trunk is lower than `fall_height` above the ground or tilted by more than `fall_tilt` rad. Starts:
     anywhere within 0.5 m, turned anywhere, joints within 0.1 rad of standing, velocities within 0.3 m/s and rad/s.
-    Commands: uniform in `lin_vel_x`, `lin_vel_y`, `ang_vel_z`, anew every `resampling_time` s; a share
+    Commands: uniform in `lin_vel_x`, `lin_vel_y`, `ang_vel_z`, resampled every `resampling_time` s; a share
     `standing_share` is to stand. Randomization, off unless asked for: `friction`, `added_mass` and `push_speed`
     (`VelocityTask`). Info: `lin_vel_error` (m/s), `ang_vel_error` (rad/s).
     """

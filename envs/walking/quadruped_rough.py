@@ -9,7 +9,7 @@ from .quadruped import QuadrupedFlat
 class QuadrupedRough(OnTerrain, QuadrupedFlat):
     """The quadruped on waves, rough ground, slopes, boxes and stairs of ten levels, whose heights it sees.
 
-    Actions are those of `QuadrupedFlat`. Observation:
+    Actions as in `QuadrupedFlat`. Observation:
 
     | index | name | unit | meaning |
     |---|---|---|---|
@@ -19,7 +19,7 @@ class QuadrupedRough(OnTerrain, QuadrupedFlat):
     The points are 0.1 m apart in a rectangle of 1.6 by 1.0 m around the trunk that turns with its heading, row by row:
     from back to front, then from right to left. In `asymmetric=True` both parts have them.
 
-    Rewards are those of `QuadrupedFlat`; heights of feet and trunk are above the ground under them. Commands have a
+    Rewards as in `QuadrupedFlat`; heights of feet and trunk are above the ground under them. Commands have a
     heading, to which the robot turns at 0.5 rad/s per rad. Levels: `tumble.envs.TerrainLevels`, the first up to
     `max_init_level`; with `curriculum=False` any. Ends as in `QuadrupedFlat`, and is cut short 1 m from the edge. Info
     has `level` too.
@@ -44,7 +44,7 @@ class QuadrupedRough(OnTerrain, QuadrupedFlat):
 class QuadrupedStairs(QuadrupedRough):
     """The quadruped on stairs up and down, in ten levels: steps are 0.02 m high on the first, 0.22 m on the last.
 
-    Actions, observation, rewards, levels and ends are those of `QuadrupedRough`.
+    Actions, observation, rewards, levels and ends as in `QuadrupedRough`.
     """
 
     def terrain(self) -> Terrain:

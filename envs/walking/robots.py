@@ -9,7 +9,7 @@ from ... import assets
 
 
 def load_robot(file: str, folders: Sequence[Path], sensors: Collection[int]) -> mujoco.MjSpec:
-    """Return a robot on its floor with no sensors but those of some types, `mujoco.mjtSensor`: others would cost time.
+    """Return a robot on its floor with sensors only of some types, `mujoco.mjtSensor`: others would cost time.
 
     Args:
         file: name or path of the model.

@@ -57,7 +57,7 @@ def pose(now: Motion, weights: Array) -> Array:
 
 
 def stand_still(now: Motion) -> Array:
-    """Return the sum of those distances where the command is to stand."""
+    """Return the sum of the distances of joints from standing, if the command is to stand."""
     xp = namespace(now.offset)
     distance = row_sum(abs(now.offset))
     return xp.where(now.moves, xp.zeros_like(distance), distance)

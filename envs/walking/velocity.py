@@ -30,12 +30,12 @@ class VelocityTask(Task):
     rates: each is multiplied by its duration. It ends in a fall: lower than `fall_height` m above the ground, or tilted
     by more than `fall_tilt` rad.
 
-    Environments differ, if wanted, by what is drawn at the start of an episode: the sliding friction of all contacts in
-    `friction`, and kg in `added_mass` on the trunk. Every 10 to 15 s the robot is shoved in a horizontal direction, by
-    a change of its velocity in `push_speed` m/s.
+    Environments can differ by numbers that are drawn at the start of an episode: the sliding friction of all contacts
+    in `friction`, and kg in `added_mass` on the trunk. Every 10 to 15 s the robot is shoved in a horizontal direction,
+    by a change of its velocity in `push_speed` m/s.
 
-    `asymmetric=True` makes the observation a dictionary: `policy` has what a robot measures, with uniform noise of
-    `noise_level`, and `critic` all of it exactly, and what only a simulator knows.
+    `asymmetric=True` makes the observation a dictionary: `policy` has the robot's measurements, with uniform noise of
+    `noise_level`, and `critic` all of them exactly, and quantities that only a simulator knows.
     """
 
     reads: ClassVar = ("site_xpos", "sensordata", "actuator_force")
@@ -63,14 +63,14 @@ class VelocityTask(Task):
     fall_height: float = 0.15
     fall_tilt: float = 1.0
 
-    # -- what a robot's task defines ----------------------------------------------------------------------------------
+    # -- methods of a robot's task ------------------------------------------------------------------------------------
 
     @abstractmethod
     def terms(self, now: Motion, state: TaskState) -> dict[str, Array]:
         """Return the reward terms by name, (n,) each, per second."""
 
     def seen(self, now: Motion, state: TaskState) -> tuple[Array, ...]:
-        """Return what is observed beside velocities, command, joints and actions, each (n, ...)."""
+        """Return the task-specific observations, each (n, ...), besides velocities, command, joints and actions."""
         return ()
 
     def under(self, state: TaskState) -> Array | float:
@@ -81,7 +81,7 @@ class VelocityTask(Task):
         """Return True where a robot lies or leans too far, (n,) bool: its episode ends."""
         return (now.height < self.fall_height) | (now.up[:, 2] < lowest_up(self.fall_tilt))
 
-    # -- what all have ------------------------------------------------------------------------------------------------
+    # -- methods that all have ----------------------------------------------------------------------------------------
 
     @property
     def action_space(self) -> gymnasium.Space:
@@ -116,7 +116,7 @@ class VelocityTask(Task):
         self.randomization = Randomization(self, *self.randomization_terms())
 
     def randomization_terms(self) -> list[Term]:
-        """Return what is randomized; nothing where ranges are those of the model."""
+        """Return the terms of randomization; no term for a range that is the model's."""
         trunk = self.model.body(1).name
         drawn: list[Term] = []
         if self.friction != (0.6, 0.6):
@@ -150,14 +150,14 @@ class VelocityTask(Task):
         return self.randomization.begin(self.reset(noise), last, noise)
 
     def begin(self, state: TaskState) -> ResetResult:
-        """Return what is seen first; commands with a heading are aimed at it."""
+        """Return the first observation; commands with a heading are aimed at it."""
         begun = self.reader.begun(state)
         aimed = self.command.aim(state.remember(**begun))
         kept = {**begun, self.command.name: aimed.memory[self.command.name]}
         return ResetResult(self.observation(aimed), memory=kept)
 
     def observation(self, state: TaskState) -> Observation:
-        """Return what the agent sees, (n, size), or two of it by name."""
+        """Return the agent's observation, (n, size), or two parts by name."""
         now = self.reader.read(state, state.memory["action"], self.under(state))
         return self.observed(now, state)
 

@@ -1,6 +1,6 @@
 """Wrappers of vector environments that remember something, for torch and numpy output and all three autoreset modes.
 
-Gymnasium's wrappers of the same names are numpy code, and those of observations do not know SAME_STEP. Users import
+Gymnasium's wrappers of the same names are numpy code, and its observation wrappers do not know SAME_STEP. Users import
 these from `tumble.wrappers`.
 
 | file | what |

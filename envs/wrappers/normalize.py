@@ -70,7 +70,7 @@ class NormalizeObservation(StatefulWrapper):
 
     As Gymnasium's wrapper of the same name, and beyond it: partial resets, and SAME_STEP, where the final observations
     of episodes are counted and normalised too. Statistics are kept in double precision. Observations keep their type.
-    Where an observation is several arrays by name, each has its own statistics; bytes, such as pictures, stay as they
+    If an observation is several arrays by name, each has separate statistics; bytes, such as pictures, stay as they
     are.
 
     Attributes:
@@ -126,7 +126,7 @@ class NormalizeObservation(StatefulWrapper):
         return step._replace(observation=self._normalised(step.observation), info=info)
 
     def _normalised(self, observation: Observation, among: Array | None = None) -> Observation:
-        """Normalise all rows, or those where the mask `among` (num_envs,) is True; other rows become zero."""
+        """Normalise all rows, or the rows where the mask `among` (num_envs,) is True; other rows become zero."""
         parts = {}
         for name, part in parts_of(observation).items():
             if name not in self.moments:

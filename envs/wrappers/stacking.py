@@ -24,7 +24,7 @@ class FrameStackObservation(StatefulWrapper):
     Args:
         env: the vector environments.
         stack_size: how many observations.
-        padding_type: what stands before an episode's first observation: "reset" (that observation again), "zero", or an
+        padding_type: padding before an episode's first observation: "reset" (that observation again), "zero", or an
             observation of one environment.
 
     Raises:
@@ -102,7 +102,7 @@ class FrameStackObservation(StatefulWrapper):
 
 
 def _padding(kind: Any, space: gymnasium.Space) -> dict[str, Any] | None:
-    """Return what stands before an episode's first observation, by the name of the part; None for that one again.
+    """Return the padding before an episode's first observation, by the name of the part; None for that one again.
 
     Raises:
         ValueError: no such padding.

@@ -1,4 +1,4 @@
-"""The base of the wrappers here: it tells them which environments have just begun an episode."""
+"""The base of the wrappers here: it finds out which environments have just begun an episode."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple
@@ -54,18 +54,18 @@ class StatefulWrapper(VectorWrapper):
         """Begin new episodes, everywhere or where options["reset_mask"] is True."""
         observation, info = self.env.reset(seed=seed, options=options)
         like = next(iter(parts_of(observation).values()))
-        nobody = namespace(like).zeros(self.num_envs, dtype=namespace(like).bool, device=like.device)
+        no_env = namespace(like).zeros(self.num_envs, dtype=namespace(like).bool, device=like.device)
         mask = (options or {}).get("reset_mask")
-        begun = ~nobody if mask is None else in_the_library_of(mask, like)
-        self._finished = nobody if self._finished is None else in_the_library_of(self._finished, like) & ~begun
+        begun = ~no_env if mask is None else in_the_library_of(mask, like)
+        self._finished = no_env if self._finished is None else in_the_library_of(self._finished, like) & ~begun
         return self._began(observation, begun), info
 
     @normal_mode
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment."""
         result = Step(*self.env.step(actions))
-        nobody = result.terminated & ~result.terminated
-        begun = nobody if self._finished is None else in_the_library_of(self._finished, nobody)
+        no_env = result.terminated & ~result.terminated
+        begun = no_env if self._finished is None else in_the_library_of(self._finished, no_env)
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             self._finished = result.terminated | result.truncated
         return tuple(self._stepped(result, begun))
@@ -88,7 +88,7 @@ class StatefulWrapper(VectorWrapper):
         return self.autoreset_mode is AutoresetMode.SAME_STEP
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what this wrapper remembers; the wrapped environments have a `state_dict` of their own."""
+        """Return this wrapper's memory; the wrapped environments have a separate `state_dict`."""
         return {"finished": None if self._finished is None else host(self._finished).copy()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ def as_environments(envs_idx: Any, num_envs: int, device: torch.device | None = 
         name: the user's argument, for errors.
 
     Raises:
-        ValueError: for a mask of another shape, and for what are no whole numbers.
+        ValueError: for a mask of another shape, and for values that are not whole numbers.
         IndexError: for an environment that does not exist.
     """
     if envs_idx is None:
@@ -128,7 +128,7 @@ def as_environments(envs_idx: Any, num_envs: int, device: torch.device | None = 
 
 
 def _index_of(envs_idx: Any, num_envs: int, name: str) -> np.ndarray:
-    """Return the numbers (k,) int64 of environments, which may not exist; errors are those of `as_environments`."""
+    """Return the numbers (k,) int64 of environments, which may not exist; errors as in `as_environments`."""
     if isinstance(envs_idx, slice):
         return np.arange(num_envs)[envs_idx]
     try:

@@ -38,7 +38,7 @@ class HostNumbers:
         """Numbers (count, width), or (width,) for everyone.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming the expected one.
         """
         rows = self.numbers(value, name)
         if tuple(rows.shape) not in ((count, width), (width,)):
@@ -54,15 +54,15 @@ class HostNumbers:
         return rows
 
     def require_start(self, rows: Any, nq: int, largest: float) -> None:
-        """Refuse a start that is not finite, or larger than any state may be; errors are those of `require_start`."""
+        """Refuse a start that is not finite, or larger than any state may be; errors as in `require_start`."""
         require_start(rows, nq, largest)
 
     def require_finite(self, name: str, rows: Any) -> None:
-        """Refuse numbers that are not finite; errors are those of `require_finite`."""
+        """Refuse numbers that are not finite; errors as in `require_finite`."""
         require_finite(name, rows)
 
     def environments(self, envs_idx: Any, num_envs: int) -> Any:
-        """Environment indices (k,) on the driver's side; None for all; errors are those of `as_environments`."""
+        """Environment indices (k,) on the driver's side; None for all; errors as in `as_environments`."""
         return as_environments(envs_idx, num_envs, self._device)
 
 
@@ -79,7 +79,7 @@ class DeviceNumbers(HostNumbers):
         self._torch_dtype, self._device = dtype, device
 
     def numbers(self, value: Any, name: str = "numbers") -> torch.Tensor:
-        """Return a tensor of the solver's precision; errors are those of `HostNumbers.numbers`."""
+        """Return a tensor of the solver's precision; errors as in `HostNumbers.numbers`."""
         if not isinstance(value, torch.Tensor) or value.is_meta or value.is_complex():
             value = super().numbers(value, name)
         return torch.as_tensor(value, dtype=self._torch_dtype, device=self._device).detach()

@@ -1,4 +1,4 @@
-"""Hooks: lists of functions that stages call, to which mechanisms add code of their own.
+"""Hooks: lists of functions that stages call, to which mechanisms add code.
 
 A stage that sums something, such as forces, calls all entries of a hook and knows none of the mechanisms by name. A
 mechanism adds entries where it declares itself (`parts.part.Part`); a kernel has them if it has the mechanism's
@@ -41,7 +41,7 @@ class Hook:
 
     @traced
     def around(self, has: Any, usual: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that computes what `usual` does, and lets one entry after the other change it."""
+        """Return a function that computes `usual`, and passes the result through one entry after the other."""
 
         @traced
         def changed(*arguments: Any) -> Any:
@@ -64,11 +64,11 @@ PAIR_MASK = Hook("(model, work, g1, g2): return the mask of lanes in which conta
 CONTACTS_AGAIN = Hook("Stages after the search for contacts; one that sets search_again to 1 repeats the search.")
 CONTACTS_FOUND = Hook("Stages after the last search for contacts.")
 VELOCITY = Hook("Stages that compute more from the velocities of bodies.")
-ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`), or change those before them.")
+ROWS = Hook("Stages that append blocks of constraint rows (`parts.part.ConstraintRows`), or change earlier blocks.")
 BODY_FORCES = Hook(
-    "Stages that compute forces on bodies, before those of actuators; poses, velocities and contacts are there. A "
-    "stage puts a torque and a force on every body from 1 on into cfrc, and what `newton_euler.gather` and `along` "
-    "make of them into a field of its own."
+    "Stages that compute forces on bodies, before the forces of actuators; poses, velocities and contacts are known. A "
+    "stage puts a torque and a force on every body from 1 on into cfrc, and the results of `newton_euler.gather` and "
+    "`along` into a separate field."
 )
 CONTACT_FORCES = Hook("Stages that add forces of contacts to qfrc_passive.")
 END_OF_EVALUATION = Hook(
@@ -86,14 +86,14 @@ CONTACT_PULL = Hook(
 )
 FIRST_EVALUATION = Hook("Stages after the first evaluation of a step.")
 END_OF_STEP = Hook(
-    "Stages after the integration, at the end of a step, with qpos and qvel after it. What a part remembers changes "
-    "by the factor `stage_time.moving` alone: not where an environment was stopped or its tree sleeps."
+    "Stages after the integration, at the end of a step, with qpos and qvel after it. A part's memory changes "
+    "only by the factor `stage_time.moving`: not in an environment that was stopped or whose tree sleeps."
 )
-INERTIAL_FORCES = Hook("(model, work, qacc): add to qfrc_inverse what a mechanism needs for these accelerations.")
+INERTIAL_FORCES = Hook("(model, work, qacc): add a mechanism's forces for these accelerations to qfrc_inverse.")
 FROZEN = Hook("(model, work, i): return True in lanes in which dof i has no velocity, no acceleration and no force.")
 PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, after springs and dampers. Flags of the model that switch "
-    "passive forces off are the part's to heed, where its numbers are loaded (`mjmodel.flags`)."
+    "passive forces off are the part's to heed, when its numbers are loaded (`mjmodel.flags`)."
 )
 EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
 TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
@@ -138,9 +138,9 @@ ACTUATOR_FORCES = Hook(
 )
 SHAFT_FORCES = Hook(
     "Value of `actuator_servo`, and (model, work, u): add a force that no range limits to actuator_force and "
-    "actuator_slope of output u. What it needs of length and velocity the entry of ACTUATOR_FORCES keeps in a field."
+    "actuator_slope of output u. The entry of ACTUATOR_FORCES keeps the inputs from length and velocity in a field."
 )
-STATES_ADVANCE = Hook("Stages that advance states of their own, before qpos and qvel advance.")
+STATES_ADVANCE = Hook("Stages that advance other states, before qpos and qvel advance.")
 ACTIVATION_START = Hook("(model, work): after the first evaluation of a step, before activations advance.")
 ACTIVATION_END = Hook("(model, work, a, act): return activation a at the end of a step, where `act` is the usual one.")
 SETPOINTS_END = Hook("(model, work): bring activations to their usual form at the end of a step.")

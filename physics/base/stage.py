@@ -1,7 +1,7 @@
 """Stages: the functions that a step consists of, each with the features and the fields that it needs.
 
 A stage is a function of (model, work). On a GPU one kernel contains the code of all its stages. On a CPU each stage is
-compiled on its own, and shared by all models that have the same features as far as the stage reads them
+compiled separately, and shared by all models that have the same features as far as the stage reads them
 (`run/programs.py`).
 
 A stage declares which fields of the workspace it loads and stores, in any kernel that has it; a test traces all stages
@@ -31,7 +31,7 @@ class Stage:
         reads: fields that it loads.
         writes: fields that it stores.
         updates: fields that it loads and stores.
-        hooks: hooks whose entries it calls; what these declare is added to its own declarations.
+        hooks: hooks whose entries it calls; their declarations are added to its own.
 
     Attributes:
         name: the name of the function.
@@ -82,7 +82,7 @@ def stage(
 
 
 def piece(*, reads: Names = "", writes: Names = "", updates: Names = "") -> Callable[[Callable[..., Any]], Any]:
-    """Declare a function for a hook, with the fields that it adds to those of the stages that call it."""
+    """Declare a function for a hook, with the fields that it adds to the calling stages' declarations."""
 
     def declare(function: Callable[..., Any]) -> Any:
         inlined = func(function)

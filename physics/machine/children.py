@@ -13,7 +13,7 @@ _START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); exec(sys.
 
 
 def can_start_python() -> bool:
-    """Return False if Python is inside another program, so that there is no command for it."""
+    """Return False if Python is embedded in another program, so that no command starts it."""
     return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
@@ -21,9 +21,9 @@ def python_command(program: str, *arguments: str, path: Iterable[str] | None = N
     """Return the command of a Python process that runs a program.
 
     Args:
-        program: Its text, such as "from package.module import main; main()".
-        arguments: What it finds in `sys.argv[1:]`.
-        path: Its `sys.path`; None: that of this process now.
+        program: its text, such as "from package.module import main; main()".
+        arguments: its `sys.argv[1:]`.
+        path: its `sys.path`; None: this process's at present.
     """
     places = [os.path.abspath(place) for place in (sys.path if path is None else path)]
     return [sys.executable, "-P", "-c", _START, json.dumps(places), program, *arguments]

@@ -1,6 +1,6 @@
 """A solver that can be used no more: every attribute raises an error that says so, by name.
 
-A solver changes its class when it is closed, and when Taichi is started anew under it. So those that live pay nothing:
+A solver changes its class when it is closed, and when Taichi is restarted. So open solvers pay nothing:
 no method of theirs has to ask whether it still may. At the end of the process it does so for the sake of daemon
 threads: the interpreter ends a thread that comes back to it then, and torch aborts the process if that is in a call of
 torch's.
@@ -14,15 +14,15 @@ from inspect import getattr_static
 from typing import Any
 
 _ARRIVAL = 0.05
-"""Seconds for daemon threads to finish what they are at."""
+"""Seconds for daemon threads to finish their present call."""
 
 
 def invalidate(solver: Any, error: type[Exception], why: str, keeps: tuple[str, ...] = ()) -> None:
-    """Have every public method and property of a solver raise `error` from now on.
+    """Make every public method and property of a solver raise `error` from now on.
 
     Args:
         solver: any object of a class without slots; `isinstance` goes on to hold.
-        error: what is raised.
+        error: the type of the exception.
         why: the rest of the message, after the name of the method.
         keeps: methods that go on to work.
     """

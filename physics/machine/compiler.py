@@ -1,4 +1,4 @@
-"""Settings of LLVM, the compiler inside Taichi, for which Taichi has no names of its own.
+"""Settings of LLVM, the compiler inside Taichi, that Taichi does not expose.
 
 The wheel of Taichi hides LLVM's way in, `LLVMParseCommandLineOptions` (llvm-c/Support.h), from the linker; on Linux its
 library still lists it in the table of symbols, where it is found here. Elsewhere, or with another version of Taichi,
@@ -26,7 +26,7 @@ are counted up in loops; here they are short and read their addresses from table
 WHOLE_REGISTERS = "-slp-max-reg-size=512"
 """Sixteen numbers of 32 bits in one register, where LLVM prefers eight in each of two: 10 to 20 % faster."""
 NO_RUNTIME_UNROLLING = "-unroll-runtime=0"
-"""Loops whose length is known at run time alone are not unrolled: they are short here, and their bodies long."""
+"""Loops whose length is known only at run time are not unrolled: they are short here, and their bodies long."""
 SHORT_ROTATIONS = "-rotation-max-header-size=6"
 """Only loops with a head of at most so many instructions get their test at the end. Each such change walks through all
 code behind it, a quarter of LLVM's time. With both an ant compiles in a tenth less time and steps 4 to 7 % faster."""
@@ -42,7 +42,7 @@ _SYMBOL = np.dtype([("name", "u4"), ("info", "u1"), ("other", "u1"), ("part", "u
 
 @cache
 def ask(setting: str) -> bool:
-    """Have all kernels that this process compiles from now on compiled with a setting; LLVM takes each only once.
+    """Compile all kernels of this process from now on with a setting; LLVM takes each only once.
 
     Returns:
         Whether LLVM was asked.
@@ -114,7 +114,7 @@ def _library() -> Path | None:
 
 
 def symbol_values(library: Path, names: tuple[str, ...]) -> list[int]:
-    """Addresses inside a library of 64 bits, from its table of symbols; 0 for what it does not list just once.
+    """Addresses inside a library of 64 bits, from its table of symbols; 0 for a name that is not listed exactly once.
 
     Source: System V ABI (gABI 4.1), chapter 4, "Section Header" and "Symbol Table".
     """

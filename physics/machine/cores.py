@@ -1,4 +1,4 @@
-"""The number of cores this process may keep busy: those it is allowed on, less what its control group holds back."""
+"""The number of cores this process may keep busy: the cores it is allowed on, less its control group's limit."""
 
 import math
 import os
@@ -51,7 +51,7 @@ def group_folders(
 
 
 def _upwards(top: Path, path: str) -> Iterator[Path]:
-    """A group's folder, and those of the groups it is in; inside a container only the top may be there."""
+    """A group's folder, and the folders of the groups it is in; inside a container only the top may be there."""
     folder = top / path.lstrip("/")
     while folder != top and top in folder.parents:
         yield folder

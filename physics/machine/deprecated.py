@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 def warn_deprecated(what: str, goes: str, instead: str, stacklevel: int = 3) -> None:
-    """Warn the caller's caller that `what` goes in version `goes`, and name what takes its place."""
+    """Warn the caller's caller that `what` goes in version `goes`, and name its replacement."""
     text = f"{what} goes in Tumble {goes}; use {instead}"
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel)
 

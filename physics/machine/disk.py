@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 LARGEST_TEXT = 256 << 20
 """Bytes of a file of text; a learning curve of a million lines has about as many."""
 UNPACKED = 1 << 30
-"""Bytes that a packed archive may unpack to, whatever its own size."""
+"""Bytes that a packed archive may unpack to, whatever its size."""
 PACKED_BY = 100
-"""A multiple of its own size that a packed archive may unpack to beyond that; arrays seldom reach ten."""
+"""A multiple of its size that a packed archive may unpack to beyond that; arrays seldom reach ten."""
 UNFINISHED = ".writing"
 """The part of a name by which `replacing` marks unfinished files."""
 
@@ -117,7 +117,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 def work_folder() -> Iterator[Path]:
     """Yield a new folder for temporary files, which is removed afterwards.
 
-    Folders that killed processes left behind are removed first: those of this user that no process has locked.
+    Folders that killed processes left are removed first: this user's folders that no process has locked.
     """
     _remove_left()
     with tempfile.TemporaryDirectory(prefix=_WORK, ignore_cleanup_errors=True) as name:
@@ -218,7 +218,7 @@ def _link(path: str | os.PathLike) -> OSError:
 
 
 def other_owner(status: os.stat_result) -> str:
-    """Return the owner of a file, if that is not the effective user; "" also where systems have no such users."""
+    """Return the owner of a file, if that is not the effective user; "" also on systems without such users."""
     if not hasattr(os, "geteuid") or status.st_uid == os.geteuid():
         return ""
     return f"another user (number {status.st_uid})"

@@ -1,4 +1,4 @@
-"""Forked processes. A child has a copy of Taichi's memory and none of its threads, so it must start Taichi anew.
+"""Forked processes. A child has a copy of Taichi's memory and none of its threads, so it must restart Taichi.
 
 It cannot free the copy either, as Taichi does before it starts: that would wait for ever for threads that the child
 does not have. So the child leaves the copy where it is, and lets Taichi forget that it counted it.
@@ -15,7 +15,7 @@ _COUNT = "_ZN6taichi4lang7Program14num_instances_E"
 
 
 def forks_wait_for(lock: threading.Lock) -> None:
-    """Have every fork of this process wait until a lock is free: no thread of the child would release it."""
+    """Make every fork of this process wait until a lock is free: no thread of the child would release it."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 

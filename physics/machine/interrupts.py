@@ -16,7 +16,7 @@ def interrupts_wait() -> Iterator[None]:
     """Handle a Ctrl-C that comes inside of this context at its end, by the handler that was there before.
 
     Only the main thread is ever interrupted, so elsewhere nothing is done. A program that ignores the signal, or leaves
-    it to the system, keeps what it has.
+    it to the system, keeps its handler.
     """
     handler = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     if not callable(handler):

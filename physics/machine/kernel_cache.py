@@ -3,9 +3,9 @@
 It serves Taichi in the user's own process: on a GPU, and where nothing can be compiled apart. Kernels of a CPU are kept
 elsewhere (`codegen.store`).
 
-Taichi executes what it finds here, and does not ask whose it is. So a folder is used only if it belongs to the
+Taichi executes the files in it, and does not check their owner. So a folder is used only if it belongs to the
 effective user, no other user can write to it, and all files in it are that user's. Taichi writes kernels when it is
-freed or started anew, not when they are compiled, and ends the process if it cannot write; so nothing is kept of a
+freed or restarted, not when they are compiled, and ends the process if it cannot write; so nothing is kept of a
 process that is killed, and a folder that can only be read is not used.
 """
 
@@ -38,8 +38,8 @@ def folder() -> Path | None:
 def problem(place: Path | None) -> str:
     """Return why there can be no cache at a place; "" if there can.
 
-    Makes the folder, for this user alone. Removes the lock of a process that was killed, for which all later ones would
-    have no cache.
+    Makes the folder, readable only by this user. Removes the lock of a process that was killed, for which all later
+    ones would have no cache.
     """
     if place is None:
         return "neither HOME nor XDG_CACHE_HOME is set"
@@ -63,7 +63,7 @@ def _distrusted(place: Path) -> str:
     if owner := other_owner(status):
         return f"{place} belongs to {owner}"
     if others_may_write(status):
-        return f"users other than you can write to {place}: remove what is in it, and chmod go-w {place}"
+        return f"users other than you can write to {place}: remove its contents, and chmod go-w {place}"
     with os.scandir(place) as entries:
         for entry in entries:
             if owner := other_owner(entry.stat(follow_symlinks=False)):
@@ -72,13 +72,13 @@ def _distrusted(place: Path) -> str:
 
 
 def settings() -> dict[str, Any]:
-    """Arguments of `ti.init`: that there is a cache and where, or none (TI_OFFLINE_CACHE=0, or no place for it)."""
+    """Arguments of `ti.init`: the folder of the cache, or no cache (TI_OFFLINE_CACHE=0, or no folder for it)."""
     unwanted, place = os.environ.get("TI_OFFLINE_CACHE") == "0", folder()
     unusable = "" if unwanted else problem(place)
     if unusable:
         _warn(
-            f"there is no cache of compiled kernels ({unusable}), so that every start compiles them anew, for some "
-            f"15 seconds; let {VARIABLE} name a folder that you alone can write to"
+            f"there is no cache of compiled kernels ({unusable}), so that every start compiles them again, for some "
+            f"15 seconds; let {VARIABLE} name a folder that only you can write to"
         )
     if not (unwanted or unusable):
         return {

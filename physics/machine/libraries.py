@@ -1,7 +1,7 @@
 """Torch and Taichi are loaded by these functions, so that nothing in the environment has to be set for them for good.
 
 Both libraries read environment variables once, while they are loaded. A variable that the user has not set is set for
-that moment alone, and neither the process nor its children see it afterwards. The doors to the engine call these
+this moment, and neither the process nor its children see it afterwards. The doors to the engine call these
 functions: names of `tumble.envs`, `tumble.physics` and `tumble.wrappers`, `make_vec`, Gymnasium's registry, the command
 line. A program that loads torch before, or by a module behind the doors, has it as the environment says.
 """
@@ -37,13 +37,13 @@ def variables(defaults: dict[str, str]) -> Iterator[None]:
 
 
 def taichi_home_variables() -> dict[str, str]:
-    """Return variables that give Taichi a home if there is none; it ends a process without HOME and XDG_CACHE_HOME."""
+    """Return environment variables that Taichi needs: without HOME and XDG_CACHE_HOME it aborts the process."""
     needed = os.name == "posix" and not {"HOME", "XDG_CACHE_HOME"} & set(os.environ)
     return {"XDG_CACHE_HOME": tempfile.gettempdir()} if needed else {}
 
 
 def let_idle_threads_sleep() -> None:
-    """Set for good, in a program's own process and its children, what torch is to find; for programs, once."""
+    """Set torch's variable for good, in a program's own process and its children; for programs, once."""
     for name, value in IDLE_THREADS_SLEEP.items():
         os.environ.setdefault(name, value)
 

@@ -1,4 +1,4 @@
-"""The lanes and threads that suit this machine: defaults, and what may be asked for; processor, versions, commit."""
+"""The lanes and threads that suit this machine: defaults, and allowed values; processor, versions, commit."""
 
 import contextlib
 import importlib.metadata
@@ -53,7 +53,7 @@ def thread_count(name: str, threads: Any) -> int:
     """Check a number of worker threads, and return it as an int.
 
     Raises:
-        ValueError: for what is no whole number, for less than one, and for more than the machine could ever use.
+        ValueError: for a value that is no whole number, less than one, or more than the machine could ever use.
     """
     count, cores = as_count(name, threads), os.cpu_count() or 1
     most = max(_FEW_THREADS, _THREADS_PER_CORE * cores)

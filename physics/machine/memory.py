@@ -1,4 +1,4 @@
-"""The memory that a batch needs, and that there is: compared before anything is allocated.
+"""The memory that a batch needs, and the free memory: compared before anything is allocated.
 
 Linux hands out memory that it does not have, and ends the process that writes to it; so the system would not say.
 """
@@ -27,11 +27,11 @@ def require_memory(num_envs: int, bytes_per_env: int, there_is: float | None = N
 
     Args:
         num_envs: number of environments.
-        bytes_per_env: what the solver allocates for each.
-        there_is: bytes that are free where it does; None: in this machine's memory.
+        bytes_per_env: bytes that the solver allocates for each.
+        there_is: free bytes there; None: in this machine's memory.
 
     Raises:
-        MemoryError: with what is needed and what there is.
+        MemoryError: the message has the needed and the free bytes.
     """
     needed, there_is = num_envs * bytes_per_env, available_memory() if there_is is None else there_is
     if needed > there_is:
@@ -45,8 +45,8 @@ def available_memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, .
     """Bytes that this process may still take; infinity where the system does not say.
 
     Args:
-        meminfo: what proc(5) tells of the machine's memory.
-        limits: files with the limits of control groups; None: of those that this process is in.
+        meminfo: the file of the machine's memory, as in proc(5).
+        limits: files with the limits of control groups; None: of the groups that this process is in.
     """
     free = math.inf
     try:
@@ -55,7 +55,7 @@ def available_memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, .
     except (OSError, KeyError, ValueError, IndexError):
         pass
     for limit in map(Path, limits) if limits is not None else _group_limits():
-        with contextlib.suppress(OSError, ValueError):  # "max", or no such group
+        with contextlib.suppress(OSError, ValueError):  # "max", or no limit
             free = min(free, max(0.0, float(limit.read_text()) - _used_by_group(limit.parent)))
     return min(free, *_left_of_process())
 

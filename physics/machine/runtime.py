@@ -1,4 +1,4 @@
-"""The one owner of Taichi in this process: device, precision, threads, and what all solvers share.
+"""The one owner of Taichi in this process: device, precision, threads, and everything that solvers share.
 
 Taichi starts when something first needs it: at once for the GPU driver; on a CPU only where code cannot be compiled
 apart (`run/programs.py`). `init` may be called again with other settings; solvers made before then raise
@@ -27,13 +27,13 @@ from .taichi_thread import in_taichis_thread, start_before_next
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("32", "64")
 _STALE = (
-    "this solver belongs to an earlier tumble.init(...): Taichi has been started anew since. "
+    "this solver belongs to an earlier tumble.init(...): Taichi has been restarted since. "
     "Make a new solver (or environment) after the last call of tumble.init."
 )
 
 
 class StaleRuntimeError(RuntimeError):
-    """A solver is used after `tumble.init` started Taichi anew, or in a process forked from the one that made it."""
+    """A solver is used after `tumble.init` restarted Taichi, or in a process forked from the one that made it."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Runtime:
         threads: worker threads.
         generation: counts the calls that started Taichi.
         arch: where the GPU driver's kernels run, as Taichi names it; "" for the CPU driver.
-        pool: kernels and scratch that solvers share; Taichi frees them when it is started anew.
-        solvers: those that refer to them; when Taichi is started anew they refuse whatever they are asked for.
+        pool: kernels and scratch that solvers share; Taichi frees them when it is restarted.
+        solvers: the solvers that refer to them; when Taichi is restarted they refuse every call.
     """
 
     device: str
@@ -98,7 +98,7 @@ class Runtime:
             raise StaleRuntimeError(_STALE)
 
     def adopt(self, solver: Any) -> None:
-        """Have a solver that was made with these settings refuse all further use when others take their place.
+        """Register a solver that was made with these settings: it refuses all further use when others replace them.
 
         Raises:
             StaleRuntimeError: they have done so already.
@@ -108,10 +108,10 @@ class Runtime:
             self.solvers.add(solver)
 
     def launch(self, launch: Callable[[], Any]) -> None:
-        """Call a function that launches what Taichi has compiled; Taichi frees nothing meanwhile.
+        """Call a function that launches compiled kernels; Taichi frees nothing meanwhile.
 
         Raises:
-            StaleRuntimeError: Taichi was started anew, or the interpreter is about to exit.
+            StaleRuntimeError: Taichi was restarted, or the interpreter is about to exit.
         """
         with taichi_thread.launching:
             if not _state.ended:
@@ -148,7 +148,7 @@ def init(
 
     Args:
         device: "cpu" or "cuda". The GPU driver has not run on a GPU yet (docs/how_it_works/gpu.md).
-        precision: "32" (what people train with) or "64" (for proofs).
+        precision: "32" (the usual one for training) or "64" (for proofs).
         lanes: environments per SIMD register: 1, 4, 8 or 16; by default as many as the processor's registers hold.
         threads: worker threads; by default one for each core, or `TUMBLE_THREADS`. Processes side by side do better
             with one each.
@@ -188,7 +188,7 @@ def _require_gpu(lanes: int | None) -> None:
 
 
 def init_columns(arch: str = "cpu", device: str = "cpu", precision: str = "32") -> Runtime:
-    """Start Taichi for the GPU driver, on an architecture and beside a device of one's own choice.
+    """Start Taichi for the GPU driver, on an architecture and with tensors on a device of the caller's choice.
 
     `init("cuda")` takes "cuda" for both. Others are for proofs: the driver's kernels on a processor, and on a GPU that
     is emulated, whose memory torch takes for the processor's.
@@ -218,7 +218,7 @@ def _begin(device: str, precision: str, lanes: int, threads: int, columns_on: st
 
 
 def _leave(runtime: Runtime | None) -> None:
-    """Refuse all further work with these settings, before Taichi frees what belongs to them.
+    """Refuse all further work with these settings, before Taichi frees their memory.
 
     Threads that launch at the moment finish (`Runtime.launch`); whatever they ask for next is refused.
     """
@@ -228,7 +228,7 @@ def _leave(runtime: Runtime | None) -> None:
 
 
 def _return_to(runtime: Runtime | None) -> None:
-    """Take the settings that there were, if others cannot be had; solvers of before stay refused."""
+    """Restore the previous settings, if new ones fail; solvers of before stay refused."""
     start_before_next(None)
     if runtime is not None:
         start_before_next(partial(_start_taichi, runtime.precision, runtime.threads, runtime.arch or "cpu"))
@@ -237,7 +237,7 @@ def _return_to(runtime: Runtime | None) -> None:
 
 
 def ensure_runtime() -> Runtime:
-    """Return the settings in force; starts with the defaults if there are none, in a forked child as in its parent."""
+    """Return the settings in force; without any, starts with the defaults, in a forked child as in its parent."""
     return _state.current or _first_runtime()
 
 
@@ -265,7 +265,7 @@ def ensure_runtime_near(device: str) -> Runtime:
     current = ensure_runtime()
     if kind == "cuda" and current.device == "cpu" and _state.by_default:
         warnings.warn(
-            f"device={device!r}: the solver stays on the processor, where something before this has started it, and "
+            f"device={device!r}: the solver stays on the processor, where an earlier call has started it, and "
             "every step's results are copied. Call tumble.init('cuda') first, or tumble.init('cpu') if that is meant.",
             RuntimeWarning,
             stacklevel=4,
@@ -285,7 +285,7 @@ def _first_runtime() -> Runtime:
 
 
 def _begin_in_child() -> None:
-    """Let a forked process begin without Taichi; when it wants it, with the settings that its parent had."""
+    """Reset a forked process to a state without Taichi; its first use takes the settings that its parent had."""
     _state.lock = threading.RLock()
     _state.taichi_runs = _state.ended = False
     start_before_next(None)

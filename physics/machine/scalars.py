@@ -18,12 +18,12 @@ def as_whole(name: str, value: Any) -> int:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         return operator.index(value)
-    except (TypeError, RuntimeError, ValueError):  # of torch's tensors, those with several numbers or with none
+    except (TypeError, RuntimeError, ValueError):  # torch's tensors with several numbers, or without any
         raise ValueError(f"{name}={reprlib.repr(value)}: expected a whole number, as an integer") from None
 
 
 def as_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number from `least` to `most` as an int; errors are those of `as_whole`.
+    """Return a whole number from `least` to `most` as an int; errors as in `as_whole`.
 
     Raises:
         ValueError: for less than `least` or more than `most`.

@@ -1,13 +1,14 @@
 """The one thread in which Taichi is started, makes its fields, traces kernels and is freed.
 
 Taichi asserts that the thread that makes a field is the one that started it (`add_struct_module` in llvm_context.cpp),
-and keeps what it is tracing in globals. Kernels that are compiled may be launched from any thread. So that environments
-can be made in one thread and stepped in another, whichever lives longer, these jobs are done in a thread of their own.
-A launch holds Python's lock until it is done, so that no two solvers work in the scratch that they share at once.
+and keeps the state of tracing in globals. Kernels that are compiled may be launched from any thread. So that
+environments can be made in one thread and stepped in another, whichever lives longer, these jobs are done in a separate
+thread. A launch holds Python's lock until it is done, so that no two solvers work in the scratch that they share at
+once.
 
 A job cannot be interrupted, only the thread that waits for it. A job that has not begun by then never begins; one that
 has begun goes on to its end, after the interrupted thread has left. So jobs prepare (they compile, load, make fields),
-and what moves a batch is launched in the thread of the caller.
+and launches that move a batch run in the thread of the caller.
 """
 
 import threading
@@ -31,7 +32,7 @@ class _Worker:
         self.thread.start()
 
     def do(self, job: Callable[[], Any]) -> Any:
-        """Have a job done, and wait for its result or its exception. Interrupted, it is not begun any more."""
+        """Run a job, and wait for its result or its exception. Interrupted, it is not begun any more."""
         future: Future = Future()
         self._jobs.put((future, job))
         try:
@@ -50,24 +51,24 @@ class _Worker:
                     future.set_result(result)
                 except BaseException as error:
                     future.set_exception(error)
-            del future, job, result  # they hold what the caller may want to be freed
+            del future, job, result  # they hold objects that the caller may want to be freed
 
 
 launching = threading.Lock()
-"""Held by a thread while it launches what Taichi has compiled, and by Taichi's thread while it frees all of that."""
+"""Held by a thread while it launches compiled kernels, and by Taichi's thread while it frees all of them."""
 _lock = threading.Lock()
 _worker: _Worker | None = None
 _start: Callable[[], None] | None = None
 
 
 def start_before_next(start: Callable[[], None] | None) -> None:
-    """Have Taichi started by a function before the next job, in its thread, and not at all if there is none."""
+    """Set the function that starts Taichi before the next job, in its thread; None: do not start it."""
     global _start
     _start = start
 
 
 def in_taichis_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in the thread that Taichi lives in, and wait for what it returns or raises.
+    """Call a function in the thread that Taichi lives in, and wait for its result or exception.
 
     A program with Taichi fields of its own in the same process makes them by such a call, after `tumble.init`; its
     kernels may be compiled and run in any thread.
@@ -100,7 +101,7 @@ def _forget() -> None:
 
 
 def _lay_out_fields() -> None:
-    """Do what Taichi would do, before the next kernel, in whichever thread asks for one."""
+    """Prepare fields as Taichi would do before the next kernel, in whichever thread asks for one."""
     from taichi.lang import impl
 
     if impl.get_runtime().prog is not None:

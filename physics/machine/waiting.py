@@ -1,4 +1,4 @@
-"""Long waits are reported by the logger `tumble`: what is waited for and for how long, repeatedly.
+"""Long waits are reported by the logger `tumble`: their purpose and duration, repeatedly.
 
     with Waiting("loading the model ant.xml"):
         ...
@@ -7,8 +7,8 @@ logs "loading the model ant.xml: 2 s so far" when `PATIENCE` seconds have passed
 Waits may be nested: of each thread, the innermost wait that has lasted for its patience is reported. One thread watches
 all waits; it ends after `IDLE` seconds without any.
 
-What is done once and then kept, such as a compilation, may take minutes. Its end is reported too; its first and last
-line are printed to standard error if the program has not configured the logger.
+Work that is done once and then kept, such as a compilation, may take minutes. Its end is reported too; its first and
+last line are printed to standard error if the program has not configured the logger.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ class Waiting:
     """A wait, as a context or between `begin` and `end`; a short one costs two changes of a list.
 
     Args:
-        what: what is waited for, such as "loading the model ant.xml".
+        what: the purpose, such as "loading the model ant.xml".
         more: returns the end of the line, such as " (3 of 5 parts)"; called in the watching thread.
         patience: seconds until the wait is reported, and then between lines; `PATIENCE` and `INTERVAL` by default.
         once: True if the result is kept, so that this wait does not come again; the lines say so.
@@ -75,7 +75,7 @@ class Waiting:
                 _state.waits.remove(self)
 
     def tell(self) -> None:
-        """Report what is waited for."""
+        """Report the wait."""
         self.lines += 1
         more = self.more() if self.more is not None else ""
         so_far = f"{self.what}: {time.monotonic() - self.begun:.0f} s so far{more}"
@@ -120,7 +120,7 @@ class _State:
         self.watcher: threading.Thread | None = None
 
     def forget(self) -> None:
-        """Start anew in a forked process, which lacks the thread, and may hold a lock that is never released."""
+        """Restart in a forked process, which lacks the thread, and may hold a lock that is never released."""
         self.__init__()  # type: ignore[misc]
 
     def watch(self) -> None:

@@ -8,7 +8,7 @@ from ..base.joints import QUATERNION, is_scalar, is_slide
 _POSES = 16
 WORST = 1e8  # beyond it no digit of single precision is left
 LOST = 1e7
-"""The `closed_condition` beyond which single precision alone does not do: chains that welds and connects close move as
+"""The `closed_condition` beyond which single precision does not suffice: chains that welds and connects close move as
 MuJoCo's up to 3e7, and end in non-finite numbers from 3.2e7 on. Robots with loops and followers have 1e2 to 5e3."""
 MOST_WORK = 1e9
 """The third powers of the sizes of matrices, summed, after which no further pose is looked at: a tenth of a second."""
@@ -70,7 +70,7 @@ def closed_condition(mjm: mujoco.MjModel) -> float:
 
 
 def evaluate_mass(mjm: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Set data.M, and what it follows from, at data.qpos."""
+    """Set data.M, and the quantities that it follows from, at data.qpos."""
     mujoco.mj_kinematics(mjm, data)
     mujoco.mj_comPos(mjm, data)
     mujoco.mj_tendon(mjm, data)
@@ -143,7 +143,7 @@ def _random_pose(mjm: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
         low, high = mjm.jnt_range[j] if mjm.jnt_limited[j] else (-np.inf, np.inf)
         if high - low <= _WIDEST:
             qpos[adr] = rng.uniform(low, high)
-        else:  # no limit, or on one side alone
+        else:  # no limit, or only on one side
             away = rng.normal() if is_slide(kind) else rng.uniform(-np.pi, np.pi)
             qpos[adr] = min(max(qpos[adr] + away, low), high)
     return qpos

@@ -36,7 +36,7 @@ class Constants:
         Raises:
             ValueError: MuJoCo cannot change such a number of this model; this object cannot be used afterwards.
         """
-        # views of the copy's fields: those to set, and those to read after mj_setConst
+        # views of the copy's fields: some to set, and some to read after mj_setConst
         given = {name: numbers[name] for name in numbers if name in PARAMETERS and PARAMETERS[name].derives}
         targets = {name: getattr(self._mjm, name) for name in given}
         sources = {name: getattr(self._mjm, name) for name in names if name != "condition"}
@@ -49,7 +49,7 @@ class Constants:
                 mujoco.mj_setConst(self._mjm, self._data)
             except mujoco.FatalError as error:
                 raise ValueError(
-                    f"body_ipos, body_iquat: {error}; a model from its file or from an MjSpec is compiled so by itself"
+                    f"body_ipos, body_iquat: {error}; a model from its file or from an MjSpec is compiled so anyway"
                 ) from error
             for name, source in sources.items():
                 found[name][env] = source
@@ -58,6 +58,6 @@ class Constants:
                 evaluate_mass(self._mjm, self._data)
                 masses[env] = self._data.M
         if masses is not None:
-            # expected are those at qpos0 times the model's ratio of the largest to that at qpos0
+            # the expected values are the ones at qpos0 times the model's ratio of the largest to the one at qpos0
             found["condition"] = np.minimum(self._scale * conditions(self._mjm, masses), WORST)[:, None]
         return found

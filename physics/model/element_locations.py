@@ -57,7 +57,7 @@ class Places:
     """The tags of a model's files: ``tags`` holds (section, tag, attributes, file name, line).
 
     ``devices`` lists, each with its place, paths that are no regular files: reading a device may never end.
-    ``folders`` are those of the files of other models that this one attaches: their meshes are there.
+    ``folders`` are the folders of other models' files that this one attaches: their meshes are there.
     """
 
     label: str
@@ -68,7 +68,7 @@ class Places:
 
     @classmethod
     def read(cls, source: ModelSource) -> "Places":
-        """Read the tags of ``source`` and of the files that it includes; broken XML yields what came before."""
+        """Read the tags of ``source`` and of the files that it includes; broken XML yields the part before it."""
         places = cls(source.label)
         if source.path is not None:
             places._read_file(source.path, source.path.parent, ("",), depth=0)
@@ -104,7 +104,7 @@ class Places:
         self._read_text(data, label, folder, stack, depth)
 
     def _read_attached(self, file: Path) -> None:
-        """Note the folders of a model's file and of those that it attaches, each once; ignore their tags."""
+        """Note the folders of a model's file and of attached files, each once; ignore their tags."""
         folders = [*self.folders, file.parent]
         if file.parent not in self.folders:
             self.folders = folders
@@ -150,7 +150,7 @@ class Elements:
 
     Attributes:
         mjm: the compiled model.
-        spec: what it was compiled from, if anything.
+        spec: the spec it was compiled from, if any.
         places: the tags of its files.
     """
 

@@ -39,7 +39,7 @@ class CoreFeatures:
         field_terrain: height fields against such meshes.
         fields: all other geoms against meshes with distance fields.
         terrain: height fields against convex shapes.
-        prisms: the same with MuJoCo's contacts, those of a prism for each triangle.
+        prisms: the same with MuJoCo's contacts, computed from a prism for each triangle.
         mixed_precision: positions, from the coordinates to the distances of geoms, and inverse dynamics are in double
             precision in a solver of single precision (`state.fields.PRECISE`, `model.fields.PRECISE`). Needed if
             contacts are so stiff, or axes of sliding joints so far from their bodies, that the rounding of a position
@@ -47,7 +47,7 @@ class CoreFeatures:
         double_solver: Newton's method is in double precision in a solver of single precision. Needed if constraints
             are so hard that single precision loses the mass matrix in the Hessian.
         cg: conjugate gradients instead of Newton's method.
-        explicit_pairs: explicit pairs, with contact parameters of their own.
+        explicit_pairs: explicit pairs, each with its contact parameters.
         repeated_pairs: several explicit pairs of the same two geoms.
         friction_reference: explicit pairs with a separate reference for the friction axes of elliptic cones.
         sweep: near pairs of geoms are found by a sweep, not from a list of all pairs.

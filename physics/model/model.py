@@ -46,7 +46,7 @@ class Model:
 
     Attributes:
         mj: the compiled `mujoco.MjModel`; treat it as read-only.
-        notes: sentences about what Tumble does differently from what the file asks.
+        notes: sentences about differences between the simulation and the file's requests.
         unused: parts of the file that cannot change the motion and are not read.
         solver: "newton" or "cg" (conjugate gradients): that of the option `solver`; else the file's, if it is not
             Newton, which is also MuJoCo's default; else, or with the option "auto", by the rule of `solver_choice`.
@@ -170,7 +170,7 @@ class Model:
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers
                 that no mechanism has.
-            UnsupportedModelError: the model uses what Tumble does not simulate yet.
+            UnsupportedModelError: the model uses features that Tumble does not simulate yet.
             ValueError: unknown or impossible option.
         """
         choices, options = take_choices(options)
@@ -197,8 +197,8 @@ class Model:
             decompose: as in `from_mjcf`.
             maxhullvert: as in `from_mjcf`.
             distance_fields: as in `from_mjcf`.
-            options: those of `urdf_spec` (packages, fixed, merge_fixed_links, links_to_keep, balance_inertia,
-                actuators, ...), and those of `from_mjcf`.
+            options: of `urdf_spec` (packages, fixed, merge_fixed_links, links_to_keep, balance_inertia,
+                actuators, ...), and of `from_mjcf`.
 
         Raises:
             ModelLoadError: the file, or a mesh that touches, is missing or broken, or it describes no mechanism.
@@ -310,7 +310,7 @@ def _hardness(mjm: mujoco.MjModel, impedance: np.ndarray, friction: np.ndarray, 
 
 
 def _share_of_first(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return the share (n,) of the first geom in what contacts of pairs (n, 2) mix."""
+    """Return the share (n,) of the first geom in the mixed parameters of contacts of pairs (n, 2)."""
     first, second = pairs.T
     priority = mjm.geom_priority[first] - mjm.geom_priority[second]
     weight = np.where(mjm.geom_solmix < MINVAL, 0.0, mjm.geom_solmix)

@@ -74,7 +74,7 @@ DERIVED = tuple(dict.fromkeys(constant for parameter in PARAMETERS.values() for 
 def constants_of(names: Iterable[str], mjm: mujoco.MjModel | None = None) -> list[str]:
     """Return the constants that follow from parameters; `condition` is one that only single precision uses.
 
-    Those that a model `mjm` has no use for are left out.
+    Parameters that a model `mjm` has no use for are left out.
     """
     wanted = {constant for name in names for constant in PARAMETERS[name].derives}
     if mjm is not None:
@@ -91,7 +91,7 @@ _USED: dict[str, Callable[[mujoco.MjModel], bool]] = {"eq_data": holds_bodies, "
 
 
 def require_known(name: str, writable: bool) -> None:
-    """Raise KeyError, with a list of parameters, if a name is none; constants count as known if not `writable`."""
+    """Raise KeyError, with a list of parameters, for an unknown name; constants count as known if not `writable`."""
     if not isinstance(name, str):
         raise KeyError(f"name={name!r}: parameters are named by strings, such as 'body_mass'")
     if name in PARAMETERS or (name in DERIVED and not writable):
@@ -107,7 +107,7 @@ def require_known(name: str, writable: bool) -> None:
 def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray, single: bool = False) -> np.ndarray:
     """Return a user's numbers for the environments `index`, (n, *shape) in double precision.
 
-    In a solver of `single` precision those that it makes infinite are impossible, too.
+    In a solver of `single` precision numbers that it makes infinite are impossible, too.
 
     Raises:
         KeyError: for an unknown name.
@@ -122,7 +122,7 @@ def checked(mjm: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarra
         numbers = np.broadcast_to(values, shape).astype(np.float64)
     except ValueError:
         raise ValueError(
-            f"{name}: expected shape {shape}, environments first, or what can be broadcast to it, got {values.shape}"
+            f"{name}: expected shape {shape}, environments first, or one that broadcasts to it, got {values.shape}"
         ) from None
     if values.size and not own.size:
         raise ValueError(f"{name}: the model has no item with such a number; add one in the file")

@@ -1,7 +1,7 @@
 """Features of a compiled MuJoCo model that Tumble does not simulate: one row per feature.
 
 A rule finds the elements of one kind that use the feature, and says how to take the feature out of an MjSpec. A rule
-with ``without`` flags holds only while none of these disable flags is set: with one of them the feature has no effect,
+with ``without`` flags holds only while no such disable flag is set: with one of them the feature has no effect,
 and its elements are merely unused.
 """
 

@@ -59,7 +59,7 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     """Split options into Tumble's own, and MuJoCo's: the fields of mjOption, without the solver "auto".
 
     Raises:
-        ValueError: `max_contacts` is not a whole number above zero, or another option has none of its values.
+        ValueError: `max_contacts` is not a whole number above zero, or another option has an unknown value.
     """
     rest = dict(options)
     most = rest.pop("max_contacts", None)

@@ -43,7 +43,7 @@ class Finding:
     """One thing in a model that Tumble refuses or leaves unused.
 
     Attributes:
-        feature: what it is, as a noun.
+        feature: its name, as a noun.
         kind: the kind of element: a key of ``element_locations.KINDS``, "option" or "contact".
         name: the element's name, "#3" if it has none (its id in the compiled model), or the attribute of an option.
         place: file and line, as far as they are known.
@@ -64,7 +64,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Support:
-    """The result of ``check_support``: what is refused, what is unused, and what is done differently."""
+    """The result of ``check_support``: elements that are refused, unused, or treated differently."""
 
     source: str
     unsupported: list[Finding]
@@ -90,7 +90,7 @@ def describe(source: str, findings: list[Finding]) -> str:
     elements: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
         elements.setdefault((finding.kind, finding.name, finding.place), []).append(finding.feature)
-    lines = [f"{source}: Tumble does not support yet what {_count(len(elements), 'element')} of this model ask for:"]
+    lines = [f"{source}: Tumble does not support yet features of {_count(len(elements), 'element')} of this model:"]
     previous = ""
     for (kind, name, place), features in elements.items():
         if kind != previous:
@@ -111,7 +111,7 @@ def check_support(
     source: ModelSource | str = "model",
     places: Places | None = None,
 ) -> Support:
-    """Find everything in ``mjm`` that Tumble cannot simulate, and what it leaves unused.
+    """Find everything in ``mjm`` that Tumble cannot simulate, and everything that it leaves unused.
 
     Args:
         mjm: the compiled model.
@@ -120,7 +120,7 @@ def check_support(
         places: the places of ``source`` if the caller has read them already.
 
     Returns:
-        What is refused, unused and done differently; nothing is raised here.
+        The refused, the unused and the differently treated elements; nothing is raised here.
     """
     source = source if isinstance(source, ModelSource) else ModelSource(source)
     look_up = _LookUp(mjm, spec, places or Places.read(source))
@@ -267,7 +267,7 @@ def _idle_flags(mjm: mujoco.MjModel, look_up: _LookUp) -> list[Finding]:
 
 
 def drop_unsupported(spec: mujoco.MjSpec, findings: Iterable[Finding]) -> mujoco.MjSpec:
-    """Return a copy of ``spec`` without what ``findings`` name; the caller compiles it and warns.
+    """Return a copy of ``spec`` without the elements that ``findings`` name; the caller compiles it and warns.
 
     Fields are set to the value that switches the feature off. If an element cannot do without the feature, it is
     deleted: an actuator (which shortens ``ctrl``), an equality, a contact pair, a flex. Pairs of geoms without a narrow
@@ -275,7 +275,7 @@ def drop_unsupported(spec: mujoco.MjSpec, findings: Iterable[Finding]) -> mujoco
 
     Args:
         spec: a compiled MjSpec; not changed.
-        findings: what ``check_support`` returned for it as unsupported.
+        findings: the unsupported elements from ``check_support``.
 
     Raises:
         ValueError: for a finding that cannot be taken out.

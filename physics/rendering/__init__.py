@@ -52,7 +52,7 @@ _HOMES |= {"save_png": "film.video", "write_video": "film.video"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for: the process that compiles pictures asks for kernels alone, not for torch."""
+    """Import a name lazily: the process that compiles pictures needs only kernels, not torch."""
     if name in _HOMES:
         load_torch()
         load_taichi()

@@ -14,7 +14,7 @@ _GIVEN = ("model", "width", "height", "camera", "look", "show", "entities", "nea
 
 
 def check_renderer(renderer: str | Mapping[str, Any]) -> None:
-    """Refuse a renderer that there is not, without making one.
+    """Refuse an unknown renderer, without making one.
 
     Raises:
         ValueError: an unknown name, or an unknown option of path tracing, with the nearest ones.
@@ -41,7 +41,7 @@ def make_renderer(renderer: str | Mapping[str, Any], model: Any, width: int, hei
         **more: camera, look and other arguments that both have.
 
     Raises:
-        ValueError: that of `check_renderer`, and those of the renderers.
+        ValueError: as in `check_renderer` and the renderers.
     """
     check_renderer(renderer)
     if renderer == "rays":

@@ -23,7 +23,7 @@ SHADOWS = 6  # radius of the sun as seen from here (rad), rays to a light, 1 + t
 LIMITS = 7  # nearest distance that is seen (m), reach of occlusion (m), share by which the haze below is darker
 LIT_HORIZON_RGB, LIT_ZENITH_RGB = 8, 9  # the sky as it lights surfaces, which may be another than the one that is seen
 HAZE_RGB = 10  # of the file, at the horizon of endless planes
-HAZE_RING = 11  # its width as a share, distance of its upper edge (m); 0: there is none
+HAZE_RING = 11  # its width as a share, distance of its upper edge (m); 0: no ring
 LIGHTS = ("sun", "file")
 CURVE = 0.29, 0.383, 0.223
 """The numbers a, b, c of the curve that shows light, see `shading.shown`."""
@@ -76,7 +76,7 @@ class Look:
         return cls(**(own | changes))
 
     def __post_init__(self) -> None:
-        """Refuse lights that there are not, and numbers of rays that are none."""
+        """Validate lights and ray counts."""
         if self.lights not in LIGHTS:
             raise ValueError(f"Look.lights={self.lights!r}: there are {' and '.join(map(repr, LIGHTS))}")
         as_count("Look.soft_shadows", self.soft_shadows, least=0, most=256)
@@ -105,8 +105,8 @@ class Look:
 
         Args:
             extent: of the model, m.
-            distance: of the camera from what it looks at, m.
-            near: distance from which on something is seen, m.
+            distance: of the camera from the looked-at point, m.
+            near: distance from which on surfaces are seen, m.
             reach: distance up to which solids dim the sky's light, m.
             haze: before the file's skybox: colour as displayed, width as a share, distance of its upper edge (m).
         """

@@ -1,4 +1,4 @@
-"""The outputs of pictures: one row of `OUTPUTS` each, a function of what the rays found.
+"""The outputs of pictures: one row of `OUTPUTS` each, a function of the rays' findings.
 
 The kernel gives depth and the row of the table that each pixel sees; colours, and the guides (true normal and albedo),
 if an output asks for them. All else is made of these in torch, on the device. An output is added by a function and its
@@ -104,7 +104,7 @@ def _albedo(found: PixelFindings) -> torch.Tensor:
 
 
 def _motion(found: PixelFindings) -> torch.Tensor:
-    """Pixels (right, down) by which what a pixel sees has moved; 0 for the sky."""
+    """Pixels (right, down) by which the surface at a pixel has moved; 0 for the sky."""
     if found.before is None:
         raise ValueError('the output "motion" needs an earlier moment: before=renderer.moment(solver)')
     now, then = found.poses, found.before
@@ -151,7 +151,7 @@ OUTPUTS: dict[str, Output] = {
 
 
 def needs_of(outputs: Mapping[str, Output]) -> dict[str, bool]:
-    """Return what outputs need of the rays: colours, guides, and depth and rows, which no overlay changes."""
+    """Return the inputs that outputs need: colours, guides, and depth and rows, which no overlay changes."""
     found = outputs.values()
     return {
         "colour": any(o.colour for o in found),
@@ -164,8 +164,8 @@ def outputs_named(names: Sequence[str]) -> dict[str, Output]:
     """Return outputs by name.
 
     Raises:
-        TypeError: a text in place of a sequence of them.
-        ValueError: an output that there is not, with the nearest ones; or none at all.
+        TypeError: a text instead of a sequence of them.
+        ValueError: an unknown output, with the nearest ones; or none at all.
     """
     if isinstance(names, str):
         raise TypeError(f"outputs: needed is a sequence of names, such as [{names!r}], not a text")

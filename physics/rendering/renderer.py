@@ -42,8 +42,8 @@ class BatchRenderer:
     left out, with one warning that names them. Surfaces have one side (a camera inside a geom looks out of it), but a
     mesh is seen from both by cameras outside of the box around it. Nothing nearer than MuJoCo's near plane
     (`vis.map.znear` times `stat.extent`) is seen; there is no far plane. Solids throw shadows and are mirrored in
-    shining planes; planes do neither. Geoms are drawn where their environment has them, and in the sizes that it has of
-    its own (`RigidSolver.set_parameters`). Drawing asks a solver for poses, and so evaluates its kinematics alone,
+    shining planes; planes do neither. Geoms are drawn at their environment's poses, and in its per-environment
+    sizes (`RigidSolver.set_parameters`). Drawing asks a solver for poses, and so evaluates only its kinematics,
     unless `show` wants contacts.
 
     Args:
@@ -106,15 +106,15 @@ class BatchRenderer:
 
         Args:
             solver: a solver of this model.
-            outputs: names of what to draw, see `OUTPUTS`.
+            outputs: names of the outputs to draw, see `OUTPUTS`.
             envs_idx: environments; None: all.
-            before: for "motion", what `moment` returned for these environments earlier.
+            before: for "motion", the earlier result of `moment` for these environments.
 
         Returns:
             A tensor (n, height, width, ...) by name, on the solver's device; row 0 is the top.
 
         Raises:
-            ValueError: an output that there is not, or "motion" without an earlier moment.
+            ValueError: an unknown output, or "motion" without an earlier moment.
         """
         wanted = outputs_named(outputs)
         if before is None and any(o.before for o in wanted.values()):
@@ -155,7 +155,7 @@ class BatchRenderer:
         """Rays through the pixels' middles in the camera's frame, (height, width, 3), with -1 along its z axis.
 
         The point a pixel sees is `position + depth * rotation @ ray` (for a perspective camera). They are (num_envs,
-        height, width, 3) if environments have fields of view of their own.
+        height, width, 3) if fields of view differ between environments.
         """
         return pixel_rays(self._scene.view.frustum, self.width, self.height)
 
@@ -187,7 +187,7 @@ class BatchRenderer:
             near: as for this class; None: as here.
 
         Raises:
-            ValueError, TypeError: those of this class.
+            ValueError, TypeError: as in this class.
         """
         width, height = width or self.width, height or self.height
         require_pixels(width, height)
@@ -210,12 +210,12 @@ class BatchRenderer:
     ) -> dict[str, torch.Tensor]:
         """Several environments side by side in one picture.
 
-        What stands still in the world, but for planes, is there in each place. A camera that follows something looks
+        Static geoms, except planes, are repeated in each place. A camera that follows something looks
         at the middle of all from farther away; others stay where they are.
 
         Args:
             solver: a solver of this model.
-            outputs: names of what to draw, see `OUTPUTS`; not "motion".
+            outputs: names of the outputs to draw, see `OUTPUTS`; not "motion".
             envs_idx: environments; None: all.
             spacing: distances along x and y at which they are put, m; 0: all in one place.
             per_row: how many stand along x; None: about as many as along y.
@@ -226,7 +226,7 @@ class BatchRenderer:
             A tensor (height, width, ...) by name.
 
         Raises:
-            ValueError: an output that there is not; too many geoms for one picture.
+            ValueError: an unknown output; too many geoms for one picture.
         """
         wanted = outputs_named(outputs)
         if any(o.before for o in wanted.values()):
@@ -257,7 +257,7 @@ class BatchRenderer:
         return poses, crowd.tables(tables, more), frustum, crowd
 
     def _crowd_of(self, offsets: torch.Tensor, device: torch.device) -> Crowd:
-        """Return the rows of environments at these places, those of the last picture if they are the same."""
+        """Return the rows of environments at these places, reusing the last picture's if they are the same."""
         if self._crowd is None or not torch.equal(self._crowd[0], offsets):
             self._crowd = offsets.clone(), Crowd(self.model.mj, self._scene.drawn, offsets.to(device))
         return self._crowd[1]
@@ -296,12 +296,12 @@ class CameraRig:
 
     Args:
         model: a `Model`.
-        cameras: by name, arguments of `BatchRenderer` that cameras have of their own: `camera`, `width`, `height`,
+        cameras: by name, each camera's arguments of `BatchRenderer`: `camera`, `width`, `height`,
             `near`.
         options: arguments of `BatchRenderer` that they share: `samples`, `look`, `show`, `entities`.
 
     Raises:
-        ValueError, TypeError: there is no camera, an argument that cameras do not have, and those of `BatchRenderer`.
+        ValueError, TypeError: there is no camera, an argument that cameras do not have, or as in `BatchRenderer`.
     """
 
     def __init__(self, model: Any, cameras: Mapping[str, Mapping[str, Any]], **options: Any) -> None:
@@ -326,15 +326,15 @@ class CameraRig:
         outputs: Sequence[str] | Mapping[str, Sequence[str]] = ("rgb",),
         envs_idx: Any = None,
     ) -> dict[str, dict[str, torch.Tensor]]:
-        """Return what `BatchRenderer.draw` does, by the cameras' names.
+        """Return the pictures of `BatchRenderer.draw`, by the cameras' names.
 
         Args:
             solver: a solver of this model.
-            outputs: names of what to draw, the same for all cameras, or by their names.
+            outputs: names of the outputs to draw, the same for all cameras, or by their names.
             envs_idx: environments; None: all.
 
         Raises:
-            ValueError: a camera or an output that there is not.
+            ValueError: an unknown camera or output.
         """
         wanted = outputs if isinstance(outputs, Mapping) else dict.fromkeys(self.renderers, outputs)
         for name in wanted:

@@ -159,7 +159,7 @@ def displayed(look: ti.template(), light):
 def towards_eye(normal, direction):
     """Return a unit normal turned so far that a ray along a unit direction comes to its front.
 
-    Normals blended between corners may look away from the eye, where a mesh smooths a sharp edge.
+    Normals blended between corners may look away from the eye, if a mesh smooths a sharp edge.
     """
     away = normal.dot(direction)
     turned = normal

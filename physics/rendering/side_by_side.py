@@ -1,4 +1,4 @@
-"""Several environments side by side in one picture: their geoms are moved apart, and are then those of one world."""
+"""Several environments side by side in one picture: their geoms are moved apart, into one world."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from .outputs import DrawnPoses
 from .shown.render_model import ALWAYS, BOUND, RenderModel
 
 MOST_LISTED = 2**28
-"""Numbers in the lists of what the tiles of a picture may see: a gigabyte."""
+"""Numbers in the lists of geoms that the tiles of a picture may see: a gigabyte."""
 _OF_ROWS = ("kind", "paint", "rows", "lie")
 _IDS = ("geom", "body", "entity")
 Tables = dict[str, torch.Tensor]
@@ -44,13 +44,13 @@ def side_by_side(
 
 
 class Crowd:
-    """The rows of several environments as those of one.
+    """The rows of several environments as rows of one.
 
     Planes that belong to the world are there once; what else belongs to it is there once for each place.
 
     Args:
         mj: the model.
-        drawn: what is drawn of it.
+        drawn: its drawn parts.
         offsets: where environments are put, (n, 3) m.
 
     Attributes:
@@ -97,7 +97,7 @@ class Crowd:
         """Refuse more rows than the lists of tiles have room for.
 
         Raises:
-            ValueError: with what to do.
+            ValueError: the message says what to do.
         """
         if tiles * (self.rows + 1) > MOST_LISTED:
             raise ValueError(
@@ -109,7 +109,7 @@ class Crowd:
 def framed(
     frustum: Frustum, eye: torch.Tensor, turn: torch.Tensor, offsets: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the pose of a camera that sees environments side by side, (3,) m and (3, 3), by those that follow in each.
+    """Return the pose of a camera that sees environments side by side, (3,) m and (3, 3), from the poses in each.
 
     It looks at the middle of all, from so much farther away as they are wide.
     """

@@ -123,7 +123,7 @@ class Program:
     def bind(self, arguments: Sequence[torch.Tensor], rows: Sequence[int] = ()) -> Callable[[], None]:
         """Load or compile the code, if necessary; return a launch (`bound_kernel.Kernel`).
 
-        The arguments are those of the units' kernels without the last two, the numbers of worker and tile.
+        The arguments equal those of the units' kernels without the last two, the numbers of worker and tile.
         """
         with self._lock:  # only the first of several threads loads the code
             if self._code is None:

@@ -1,1 +1,1 @@
-"""The solver that users hold, and what it answers: quantities, sensors, queries, plans."""
+"""The solver that users hold, and its answers: quantities, sensors, queries, plans."""

@@ -1,4 +1,4 @@
-"""RigidSolver: a model and a batch of environments; tensors in and out, no physics of its own."""
+"""RigidSolver: a model and a batch of environments; tensors in and out, no physics in this file."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -56,32 +56,32 @@ class Trajectory(NamedTuple):
 class RigidSolver(SolverNames):
     """Steps `num_envs` copies of one model at once.
 
-    Its objects have all else: `solver.state.qpos`, `solver.inputs.set(...)`. For most of that the solver has a name of
-    its own: `solver.qpos`, `solver.set_inputs(...)`.
+    Its objects have all else: `solver.state.qpos`, `solver.inputs.set(...)`. For most of that the solver has a short
+    name: `solver.qpos`, `solver.set_inputs(...)`.
 
     After `step()` the derived quantities (`get`, `contacts`, `inspect`) are those of the last evaluation, before the
     final integration, as MuJoCo's mj_step leaves them (with RK4: of its last stage). `forward()` brings them to the
     present state.
 
     Args:
-        model: what to simulate.
+        model: the model to simulate.
         num_envs: number of environments.
         outputs: names of derived quantities (see `get`) that every step delivers; any other costs an evaluation.
         lanes: environments per SIMD register; by default the runtime's. A single environment has 1 by default, or the
             runtime's if their machine code is there already and that for 1 is not.
 
     Attributes:
-        model (Model): what is simulated.
+        model (Model): the model that is simulated.
         num_envs (int): number of environments.
         runtime (Runtime): the settings that the solver was made with.
         device (torch.device): where the tensors are that it returns.
         dtype (torch.dtype): their precision.
-        notes (list[str]): what is done differently from what the file asks, in words.
+        notes (list[str]): differences between the simulation and the file's requests, in words.
         state (SolverState): coordinates, time, faults; reset, save and restore.
         inputs (Inputs): controls, mocap bodies, applied forces.
         joints (JointControl): control of joints without actuators in the file.
-        parameters (Parameters): model numbers of environments' own.
-        quantities (Quantities): what follows from the state, by MuJoCo's names.
+        parameters (Parameters): per-environment parameters of the model.
+        quantities (Quantities): quantities that follow from the state, by MuJoCo's names.
         sensors (Sensors): readings.
         queries (Queries): rays, distances, bounds.
         tensors (StateTensors): state by groups of items: `links_state`, `dofs_info` and others are names of its groups.
@@ -122,7 +122,7 @@ class RigidSolver(SolverNames):
             runtime.adopt(part)
 
     def _make_objects(self) -> None:
-        """Make the objects, each of the environments and of what it needs of the others."""
+        """Make the objects, each from the environments and the other objects that it uses."""
         envs, sleep = self._envs, Sleep(self._envs)
         self._reader = SensorReader(envs)
         self.inputs, self.joints, self.parameters = Inputs(envs), JointControl(envs), Parameters(envs)
@@ -153,7 +153,7 @@ class RigidSolver(SolverNames):
             ctrl: controls (num_envs, nu), which hold from now on, as `solver.ctrl = ctrl`; None: the present ones.
 
         Raises:
-            ValueError: n is no whole number above 0, or beyond what a launch can count; or controls of a wrong shape.
+            ValueError: n is no whole number above 0, or larger than a launch can count; or controls of a wrong shape.
         """
         self.runtime.require()
         substeps = n if type(n) is int and 0 < n <= _MOST_STEPS else as_count("n", n, most=_MOST_STEPS)
@@ -170,7 +170,7 @@ class RigidSolver(SolverNames):
     def rollout(self, controls: Any) -> Trajectory:
         """Take one physics step under each of a sequence of controls, without a return to Python between them.
 
-        The results are those of `solver.ctrl = ...` and `step()` in turn, to the last bit, as of MuJoCo's
+        The results equal those of `solver.ctrl = ...` and `step()` in turn, to the last bit, as of MuJoCo's
         `mujoco.rollout`; `ctrl` is the last of the controls afterwards.
 
         Args:
@@ -180,7 +180,7 @@ class RigidSolver(SolverNames):
             Where every step ended: qpos (num_envs, nstep, nq) and qvel (num_envs, nstep, nv).
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming the expected one.
         """
         nq, nu = int(self.model.mj.nq), int(self.model.mj.nu)
         wanted = self._numbers.numbers(controls, "controls")
@@ -192,7 +192,7 @@ class RigidSolver(SolverNames):
         return Trajectory(track[..., :nq], track[..., nq:])
 
     def forward_changed(self) -> None:
-        """Do what `forward` does for the environments that changed since: it costs nothing if none has.
+        """Call `forward` for the environments that changed since; it costs nothing if none has.
 
         A change is a step, and a write of coordinates or inputs.
         """

@@ -8,7 +8,6 @@ GENESIS_NAMES: dict[str, dict[str, str]] = {
     "SceneNames": {"lifecycle": "destroy=close"},
     "EntityNames": {
         "index": "base_link_idx=link_start",
-        "control": "get_dofs_act_gain=get_dofs_kp",
         "contacts": "get_aabb=get_AABB",
         "parameters": "set_links_inertial_mass=set_links_mass get_links_inertial_mass=get_links_mass",
     },

@@ -14,7 +14,7 @@ class SceneSolver(RigidSolver):
     """The solver of a scene: a `RigidSolver` that answers to calls of entities, too, for all links, dofs, coordinates.
 
     `solver.get_links_pos(links_idx, envs_idx)`, `solver.get_dofs_velocity(dofs_idx)`, `solver.set_qpos(qpos)`: getters,
-    setters and pushes of `RigidEntity`, with numbers of the whole scene. What both have is the `RigidSolver`'s.
+    setters and pushes of `RigidEntity`, with numbers of the whole scene. Names in both are the `RigidSolver`'s.
 
     Attributes:
         whole: returns the scene as one entity.

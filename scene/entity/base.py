@@ -1,4 +1,4 @@
-"""The base of entities: the objects of which they are put together, and what each was made of."""
+"""The base of entities: their objects, and the arguments that each was made with."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class EntityBase(EntityParts):
         scene: the scene.
         idx: number among the scene's entities.
         name: its name.
-        morph, material, surface: what it was made of.
+        morph, material, surface: the arguments of `Scene.add_entity`.
         visualize_contact: whether pictures show its contacts.
     """
 

@@ -23,14 +23,14 @@ class EntityContacts:
         """Return its contacts at the present state.
 
         Args:
-            with_entity: only those with this entity; the entity itself: only those among its own links.
-            exclude_self_contact: leave out those among its own links.
+            with_entity: only contacts with this entity; the entity itself: only contacts among its links.
+            exclude_self_contact: leave out contacts among its links.
             is_padded: True: tensors have room for as many contacts as an environment of the scene can have (`m` below),
                 so that their shapes never change; False: for as many as an environment has at most now.
 
         Returns:
             geom_a, geom_b, link_a, link_b: numbers in the scene, (n, m) int64; -1 without a contact, and as the link
-            of what is no entity's. position (n, m, 3) m, between both surfaces; normal (n, m, 3), from a to b;
+            of geoms that are no entity's. position (n, m, 3) m, between both surfaces; normal (n, m, 3), from a to b;
             penetration (n, m) m, below 0 at a distance within the margin; force_a, force_b (n, m, 3) N: on a and on b,
             in the world's axes; valid_mask (n, m) bool: which of the m are contacts; they come first.
 
@@ -41,7 +41,7 @@ class EntityContacts:
         world = self._index.world
         other = None if with_entity is None else index_of("with_entity", with_entity)
         if other is self._index and exclude_self_contact:
-            raise ValueError("get_contacts: with_entity is the entity itself, and its own contacts are excluded")
+            raise ValueError("get_contacts: with_entity is the entity itself, and contacts of its links are excluded")
         found, own = self._contacts()
         keep = own.all(-1) if other is self._index else own.any(-1)
         if other not in (None, self._index):

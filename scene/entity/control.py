@@ -15,7 +15,7 @@ class EntityControl:
     """Control of an entity's dofs.
 
     A control holds until another one of that dof, or a reset; gains and ranges last beyond resets. They begin
-    with those of the file's servos, in URDF with 100 and 10 (N m/rad and N m s/rad, or N/m and N s/m) for hinges and
+    as the gains of the file's servos, in URDF as 100 and 10 (N m/rad and N m s/rad, or N/m and N s/m) for hinges and
     slides; ranges also with the efforts of joints. Other dofs have gains of 0, and need `set_dofs_kp` before
     `control_dofs_position`.
     """
@@ -24,21 +24,21 @@ class EntityControl:
         self._index = index
 
     def control_dofs_force(self, force: Numbers, dofs_idx_local: Indices = None, envs_idx: Indices = None) -> None:
-        """Let dofs feel forces, (n, k) or (k,) N or N m, within their ranges."""
+        """Apply forces to dofs, (n, k) or (k,) N or N m, within their ranges."""
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
         world.solver.control_dofs_force(world.entries("force", force, envs, len(dofs)), dofs, envs)
 
     def control_dofs_velocity(
         self, velocity: Numbers, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> None:
-        """Let dofs come to velocities v*, (n, k) or (k,) m/s or rad/s: the force is kv (v* - v), within the range."""
+        """Drive dofs to velocities v*, (n, k) or (k,) m/s or rad/s: the force is kv (v* - v), within the range."""
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
         world.solver.control_dofs_velocity(world.entries("velocity", velocity, envs, len(dofs)), dofs, envs)
 
     def control_dofs_position(
         self, position: Numbers, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> None:
-        """Let hinges and slides come to positions q*, (n, k) or (k,) rad or m: the force is kp (q* - q) - kv v.
+        """Drive hinges and slides to positions q*, (n, k) or (k,) rad or m: the force is kp (q* - q) - kv v.
 
         Raises:
             ValueError: a dof belongs to a free or ball joint.
@@ -50,7 +50,7 @@ class EntityControl:
     def control_dofs_position_velocity(
         self, position: Numbers, velocity: Numbers, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> None:
-        """Let hinges and slides come to positions q* with velocities v*: the force is kp (q* - q) + kv (v* - v).
+        """Drive hinges and slides to positions q* with velocities v*: the force is kp (q* - q) + kv (v* - v).
 
         Raises:
             ValueError: a dof belongs to a free or ball joint.
@@ -90,7 +90,7 @@ class EntityControl:
     ) -> None:
         """Set the bounds of controls' forces, (n, k) or (k,) N or N m each, which may be infinite.
 
-        The range of a file's joint, such as the effort of URDF, stays in force beside them.
+        The range of a file's joint, such as the effort of URDF, stays in force as well.
 
         Raises:
             ValueError: a lower bound is not below or at its upper one.
@@ -111,7 +111,7 @@ class EntityControl:
     def get_dofs_force_range(
         self, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30: there is none.
+        """Return lower and upper bounds of controls' forces, (n, k) N or N m each; -1e30 and 1e30: no bound.
 
         They are within the range of a file's joint, such as the effort of URDF.
         """
@@ -121,6 +121,10 @@ class EntityControl:
         )
         return world.out(lower), world.out(upper)
 
+    def get_dofs_act_gain(self, dofs_idx_local: Indices = None, envs_idx: Indices = None) -> torch.Tensor:
+        """Return the gain of a servo for positions, which is kp, (n, k) N/m or N m/rad."""
+        return self.get_dofs_kp(dofs_idx_local, envs_idx)
+
     def get_dofs_act_bias(
         self, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -129,7 +133,7 @@ class EntityControl:
         return torch.zeros_like(kp), -kp, -kv
 
     def _require_scalar(self, call: str, dofs: np.ndarray) -> None:
-        """Refuse dofs without a coordinate of their own.
+        """Refuse dofs without a scalar coordinate.
 
         Raises:
             ValueError: with the first of them.

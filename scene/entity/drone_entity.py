@@ -78,7 +78,7 @@ class DroneEntity(RigidEntity):
         return self._propellers.spins if is_mjcf(self.morph) else self.morph.propellers_spin
 
     def set_propellers_rpm(self, propellers_rpm: Numbers) -> None:
-        """Let propellers turn during the next step; without a call they push no more. The last call before it counts.
+        """Set propeller speeds for the next step; without a call they push no more. The last call before it counts.
 
         Args:
             propellers_rpm: (n, n_propellers) or (n_propellers,), rounds a minute, not below 0.

@@ -31,7 +31,7 @@ class EntityDynamics:
             (n, 6, n_dofs): three rows of the velocity, three of the angular velocity, in the world's axes.
 
         Raises:
-            TypeError: `link` is none of the entity's.
+            TypeError: `link` is no link of the entity.
         """
         world = self._index.world
         if not isinstance(link, LinkIndex) or link.index is not self._index:
@@ -88,7 +88,7 @@ class EntityDynamics:
         return self.get_kinetic_energy(envs_idx) + self.get_potential_energy(envs_idx)
 
     def _of_springs(self, envs: Envs) -> torch.Tensor:
-        """Return the energy of the joints' springs, (n,) J; those of plastic joints from the file's rest position."""
+        """Return the energy of the joints' springs, (n,) J; of plastic joints from the file's rest position."""
         world, mj = self._index.world, self._index.world.model.mj
         stiffness = world.parameter("jnt_stiffness", envs)
         rest, qpos = world.parameter("qpos_spring", envs), world.get("qpos", envs)

@@ -1,4 +1,4 @@
-"""Entities: handles of what was added to a scene, with names and numbers of their parts."""
+"""Entities: handles of the objects that were added to a scene, with names and numbers of their parts."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ from .handles import RigidJoint, RigidLink
 class RigidEntity(EntityBase):
     """An entity of a scene.
 
-    Its methods read, write and control batches of environments. They are those of its objects: `entity.get_pos` is
-    `entity.state.get_pos`. `EntityIndex` says what all of them take and return.
+    Its methods read, write and control batches of environments. They are its objects' methods: `entity.get_pos` is
+    `entity.state.get_pos`. `EntityIndex` documents their common arguments and results.
 
     Its links and joints are known when it is added; numbers in the scene, geoms and states follow when that is built.
     A number within the entity plus the start of its range is the number in the scene: `link_start`, `joint_start`,
@@ -34,12 +34,12 @@ class RigidEntity(EntityBase):
         scene: the scene.
         idx: number among the scene's entities.
         name: its name.
-        morph, material, surface: what it was made of.
+        morph, material, surface: the arguments of `Scene.add_entity`.
         links, joints: its parts.
         geoms: its geoms; empty until the scene is built.
         visualize_contact: whether pictures show its contacts.
-        vis_mode: which of its geoms are drawn, "visual" or "collision"; None: those that its surface says.
-        attached_to, attached_link: the entity and link that carry it; None: it is attached to none.
+        vis_mode: which of its geoms are drawn, "visual" or "collision"; None: the surface's choice.
+        attached_to, attached_link: the entity and link that carry it; None: it is not attached.
         index (EntityIndex): numbers of its parts in the scene.
         state (EntityState): poses and velocities.
         control (EntityControl): forces and servos of dofs.
@@ -81,7 +81,7 @@ class RigidEntity(EntityBase):
         pos: Numbers | None = None,
         quat: Numbers | None = None,
     ) -> None:
-        """Mount it on a link of another entity, before the scene is built; a free joint of its own goes.
+        """Mount it on a link of another entity, before the scene is built; its free joint goes.
 
         Its number among the scene's entities stays; its parts have their numbers after those of the entity that carries
         it.
@@ -154,7 +154,7 @@ class RigidEntity(EntityBase):
         drawn = set(drawn_geoms(self.index).tolist())
         return [geom for geom in self.geoms if geom.idx in drawn]
 
-    # what it was made of
+    # its origin
 
     @property
     def uid(self) -> Uid:
@@ -163,7 +163,7 @@ class RigidEntity(EntityBase):
 
     @property
     def morphs(self) -> list[Morph]:
-        """Its morphs: one, or those of shares of the environments."""
+        """Its morphs: one, or one for each share of the environments."""
         return list(self.shapes)
 
     @property

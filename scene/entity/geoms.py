@@ -30,12 +30,12 @@ def bound(kind: str, end: str, what: str) -> Any:
 
 
 def count(kind: str) -> Any:
-    """Return a property: the number of parts of a kind of a geom's mesh that touch; 0 for what is no mesh."""
+    """Return a property: the number of parts of a kind of a geom's collision mesh; 0 for a geom that is no mesh."""
 
     def found(geom: "RigidGeom") -> int:
         return getattr(geom, f"{kind}_end") - getattr(geom, f"{kind}_start")
 
-    return property(found, doc=f"Number of its mesh's {KINDS[kind].split()[0]} that touch; 0 for what is no mesh.")
+    return property(found, doc=f"Number of its collision mesh's {KINDS[kind].split()[0]}; 0 if it is no mesh.")
 
 
 class EntityPart:
@@ -84,7 +84,7 @@ class EntityPart:
 
 
 class RigidGeom(EntityPart, WithFriction):
-    """A geom of an entity: of what touches, of what is drawn, or both.
+    """A geom of an entity: a collision shape, a drawn shape, or both.
 
     `envs_idx` and tensors are as of the entity: (n, ...), without their first dimension in a scene without a batch.
 
@@ -132,7 +132,7 @@ class RigidGeom(EntityPart, WithFriction):
         """A field of the compiled model."""
         return getattr(self._model.mj, f"geom_{name}")[self.idx]
 
-    # what it is
+    # its kind and shape
 
     @property
     def type(self) -> int:
@@ -155,7 +155,7 @@ class RigidGeom(EntityPart, WithFriction):
 
     @property
     def contype(self) -> int:
-        """Bit mask of what it is for others' conaffinity."""
+        """Bit mask that others' conaffinity is compared with."""
         return int(self._of_model("contype")) & 0xFFFFFFFF
 
     @property
@@ -177,13 +177,16 @@ class RigidGeom(EntityPart, WithFriction):
 
     @property
     def trimesh(self) -> Trimesh:
-        """Its surface in its own frame: `get_trimesh`."""
+        """Its surface in its frame: `get_trimesh`."""
         return self.get_trimesh()
 
-    mesh = trimesh
+    @property
+    def mesh(self) -> Trimesh:
+        """Its surface in its frame: `get_trimesh`."""
+        return self.get_trimesh()
 
     def get_trimesh(self) -> Trimesh:
-        """Return its surface in its own frame, m: that which touches; round shapes as fine triangles.
+        """Return its surface in its frame, m: the collision surface; round shapes as fine triangles.
 
         Raises:
             ValueError: it has no end, or is a height field.
@@ -192,7 +195,7 @@ class RigidGeom(EntityPart, WithFriction):
 
     @property
     def init_verts(self) -> np.ndarray:
-        """Vertices of its surface in its own frame, (n, 3) m."""
+        """Vertices of its surface in its frame, (n, 3) m."""
         return np.array(self.get_trimesh().vertices)
 
     @property
@@ -255,7 +258,7 @@ _TYPES = mujoco.mjtGeom
 
 
 def mesh_of(model: Model, geom: int, label: str) -> trimesh.Trimesh:
-    """Return the surface of a geom in its own frame, m: that which touches, or else is drawn.
+    """Return the surface of a geom in its frame, m: the collision surface, or else the drawn one.
 
     Args:
         model: the compiled model.

@@ -122,7 +122,7 @@ class RigidLink(LinkIndex, WithFriction):
     ) -> None:
         """Push and turn it during the next `scene.step`, (n, 3) or (3,) N and N m.
 
-        Arguments and errors are those of `RigidEntity.apply_links_external_wrench`.
+        Arguments and errors as in `RigidEntity.apply_links_external_wrench`.
         """
         world, envs = self.index.envs(envs_idx)
         given = {"force": force, "torque": torque, "pos": pos}
@@ -269,12 +269,16 @@ class RigidJoint(EntityPart):
 
     @property
     def quat(self) -> np.ndarray:
-        """The orientation of its frame in that of its link, (4,): joints have none of their own."""
+        """The orientation of its frame in its link's frame, (4,): no rotation, as joints have none."""
         return np.array([1.0, 0.0, 0.0, 0.0])
 
     @property
     def _mj(self) -> mujoco.MjModel:
         return self.index.world.model.mj
+
+    def get_pos(self, envs_idx: Indices = None) -> torch.Tensor:
+        """Return where it is in the world, (n, 3) m: its anchor."""
+        return self.get_anchor_pos(envs_idx)
 
     def get_quat(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the orientation of its link, (n, 4), w first."""
@@ -287,8 +291,6 @@ class RigidJoint(EntityPart):
             *(world.model.mj, self.idx), lambda name: world.get(name, envs), lambda name: world.parameter(name, envs)
         )
         return world.out(found)
-
-    get_pos = get_anchor_pos
 
     def get_anchor_axis(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""

@@ -22,7 +22,7 @@ class EntityIndex:
     within the entity. Tensors are (n, ...), without their first dimension in a scene without a batch (n_envs=0).
     Numbers that are given are (n, k, ...), or (k, ...) for every environment, or one number.
 
-    What is returned belongs to the present state and inputs. Poses and all else that follows from the state is computed
+    Results belong to the present state and inputs. Poses and other derived quantities are computed
     when it is asked for, so `skip_forward` of setters, which other engines have, saves nothing and changes nothing.
 
     Attributes:
@@ -35,7 +35,7 @@ class EntityIndex:
     Raises:
         SceneOrderError: in all methods, if the scene is not built yet.
         IndexError: in all methods, for an environment or a part that does not exist.
-        ValueError: in all methods, for a wrong shape, naming what was expected, and for numbers that are not finite.
+        ValueError: in all methods, for a wrong shape, naming the expected one, and for numbers that are not finite.
     """
 
     links: Sequence["LinkIndex"]
@@ -63,7 +63,7 @@ class EntityIndex:
         return len(self.links)
 
     def link(self, name: str | None) -> "LinkIndex":
-        """Return a link by its name; errors are those of `part_named`."""
+        """Return a link by its name; errors as in `part_named`."""
         return part_named(f"entity '{self.name}'", "link", name, self.links)
 
     @property
@@ -79,19 +79,19 @@ class EntityIndex:
 
     @property
     def solver(self) -> RigidSolver:
-        """The solver of the built scene; errors are those of `world`."""
+        """The solver of the built scene; errors as in `world`."""
         return self.world.solver
 
     def start(self, kind: str) -> int:
-        """Return the number in the scene of the first part of a kind of `ranges.KINDS`; errors are those of `world`."""
+        """Return the number in the scene of the first part of a kind of `ranges.KINDS`; errors as in `world`."""
         return (self.ranges or self._unbuilt(f"{kind}_start")).start[kind]
 
     def end(self, kind: str) -> int:
-        """Return one more than the number in the scene of the last part of a kind; errors are those of `world`."""
+        """Return one more than the number in the scene of the last part of a kind; errors as in `world`."""
         return (self.ranges or self._unbuilt(f"{kind}_end")).end[kind]
 
     def count(self, kind: str) -> int:
-        """Return the number of parts of a kind; errors are those of `world`."""
+        """Return the number of parts of a kind; errors as in `world`."""
         return self.end(kind) - self.start(kind)
 
     def _unbuilt(self, name: str) -> NoReturn:
@@ -208,7 +208,7 @@ class LinkIndex:
 
 
 def _number(read: Callable[[EntityIndex, str], int], kind: str, doc: str) -> property:
-    """Return a property of what `EntityIndex.start`, `end` or `count` return for a kind."""
+    """Return a property with the result of `EntityIndex.start`, `end` or `count` for a kind."""
 
     def number(index: EntityIndex) -> int:
         return read(index, kind)

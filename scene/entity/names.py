@@ -28,7 +28,7 @@ _RANGES = "".join(f"{kind}_start {kind}_end " for kind in KINDS)
     control="""
         control_dofs_force control_dofs_velocity control_dofs_position control_dofs_position_velocity
         set_dofs_kp set_dofs_kv set_dofs_force_range get_dofs_kp get_dofs_kv get_dofs_force_range
-        get_dofs_control_force get_dofs_act_bias
+        get_dofs_control_force get_dofs_act_gain get_dofs_act_bias
     """,
     parameters="""
         set_dofs_stiffness set_dofs_damping set_dofs_armature set_dofs_frictionloss set_dofs_limit

@@ -1,4 +1,4 @@
-"""Physical numbers that environments may have of their own: of dofs, links and geoms."""
+"""Per-environment parameters of dofs, links and geoms."""
 
 import numpy as np
 import torch
@@ -13,9 +13,9 @@ from .index import EntityIndex
 class EntityParameters(WithFriction):
     """Masses, inertia, friction, springs and dampers.
 
-    Numbers are those of the file until they are set, and last beyond resets. The first setter that gives some of
-    several environments other numbers compiles, or loads, a kernel that has numbers by environment; numbers for all of
-    them, and those of a single environment, need none. Setters of masses run MuJoCo's `mj_setConst` for each of the
+    Numbers are the file's until they are set, and last beyond resets. The first setter that gives some of
+    several environments other numbers compiles, or loads, a kernel with per-environment parameters; numbers for all of
+    them, and numbers of a single environment, need none. Setters of masses run MuJoCo's `mj_setConst` for each of the
     environments named.
     """
 
@@ -79,7 +79,7 @@ class EntityParameters(WithFriction):
     def get_dofs_limit(
         self, dofs_idx_local: Indices = None, envs_idx: Indices = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return lower and upper limits of dofs, (n, k) rad or m each; infinite where a dof has none of its own."""
+        """Return lower and upper limits of dofs, (n, k) rad or m each; infinite where a dof has no limit."""
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
         mj, joints = world.model.mj, world.model.mj.dof_jntid[dofs]
         lower, upper = world.parameter("jnt_range", envs)[:, joints].unbind(-1)
@@ -199,7 +199,7 @@ class EntityParameters(WithFriction):
     def set_friction_ratio(
         self, friction_ratio: Numbers, links_idx_local: Indices = None, envs_idx: Indices = None
     ) -> None:
-        """Multiply the sliding friction of links' geoms, (n, k) or (k,), from what `set_friction` or the file says."""
+        """Multiply the sliding friction of links' geoms, (n, k) or (k,), as `set_friction` or the file sets it."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
         ratios = world.doubles("friction_ratio", friction_ratio, envs, len(bodies))
         if (ratios < 0).any():

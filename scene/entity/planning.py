@@ -1,4 +1,4 @@
-"""Inverse kinematics and paths of an entity: `tumble.physics.planning` with its own coordinates and links."""
+"""Inverse kinematics and paths of an entity: `tumble.physics.planning` with the entity's coordinates and links."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -62,7 +62,7 @@ class EntityPlanning:
             max_step_size: rad or m, the longest change of a dof in a step.
             seed: of the random numbers; None draws one.
             dofs_idx_local: dofs that may change, one at least of which moves the link; None: all.
-            return_error: whether to return, too, what is left: displacement (m) and rotation vector (rad), (n, 6).
+            return_error: whether to return, too, the remaining displacement (m) and rotation vector (rad), (n, 6).
             envs_idx: which environments.
 
         Raises:
@@ -97,7 +97,7 @@ class EntityPlanning:
         """Return coordinates of the entity that bring several links to poses at once, (n, n_qs), or near them.
 
         `poss`, `quats` and `local_points` have one entry for each of the m `links`, or None where it does not count;
-        masks are those of all links, and the error is (n, m, 6). All else is as of `inverse_kinematics`.
+        masks are for all links, and the error is (n, m, 6). All else as in `inverse_kinematics`.
         """
         world, envs = self._index.envs(envs_idx)
         each = {"poss": poss, "quats": quats, "local_points": local_points}

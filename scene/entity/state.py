@@ -19,7 +19,7 @@ def reference_of(ref: object) -> str:
     """Return the name of a reference point.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is invalid.
     """
     name = getattr(ref, "name", ref)
     if name not in REFERENCES:
@@ -120,7 +120,7 @@ class EntityState:
     def get_links_acc(
         self, links_idx_local: Indices = None, envs_idx: Indices = None, *, relative: bool = True
     ) -> torch.Tensor:
-        """Return accelerations of links' origins, (n, k, 3) m/s2: what a fall has is gravity."""
+        """Return accelerations of links' origins, (n, k, 3) m/s2: in free fall, gravity."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
         found = world.get_many(("cacc", "cvel", "xpos", "subtree_com"), envs)
         arm = found["xpos"][:, bodies] - found["subtree_com"][:, world.model.mj.body_rootid[bodies]]
@@ -145,7 +145,7 @@ class EntityState:
     def get_dofs_position(self, dofs_idx_local: Indices = None, envs_idx: Indices = None) -> torch.Tensor:
         """Return positions of dofs, (n, k) m or rad.
 
-        Those of hinges and slides are their coordinates, those of free joints their place and then, as of ball joints,
+        For hinges and slides they are their coordinates, for free joints their place and then, as for ball joints,
         angles about the world's or the parent's x, then y, then z axis.
         """
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
@@ -180,7 +180,7 @@ class EntityState:
     ) -> None:
         """Put its first link to a position.
 
-        A link that is not free must be fixed: it is mounted elsewhere then, as environments have numbers of their own
+        A link that is not free must be fixed: it is mounted elsewhere then, by per-environment parameters
         (`RigidSolver.set_parameters`), which takes longer and lasts beyond a reset.
 
         Args:

@@ -64,7 +64,7 @@ class TerrainEntity(RigidEntity):
         return heights[..., 0] if is_point else heights
 
     def _field_pose(self, envs: Envs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return position (n, 3) and rotation (n, 3, 3) of the field; none is evaluated for one that stands still."""
+        """Return position (n, 3) and rotation (n, 3, 3) of the field; a static field needs no evaluation."""
         world, geom = self.world, self.geoms[0].idx
         if not self.base_link.is_fixed or world.model.mj.body_parentid[self.base_link.body]:
             return world.get("geom_xpos", envs)[:, geom], world.get("geom_xmat", envs)[:, geom].unflatten(-1, (3, 3))

@@ -1,8 +1,8 @@
 """A scene as text: all records that it was made of, from which it is made again.
 
 Records are written as users gave them, so that their own checks read them back. Files of morphs are named, not copied:
-by their names where Tumble or TUMBLE_ASSETS has them, else by whole paths; one that is gone is looked for beside the
-description.
+by their names if Tumble or TUMBLE_ASSETS has them, else by whole paths; a missing one is looked for in the folder of
+the description.
 """
 
 import os
@@ -36,7 +36,7 @@ _KINDS = {
 """Classes of records by their names, such as "morphs.Box"."""
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _DAMAGED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, MemoryError, RuntimeError)
-"""The errors that a scene's methods raise for what `encode` never writes."""
+"""The errors that a scene's methods raise for data that `encode` never writes."""
 
 
 def encode(value: Any) -> Any:
@@ -68,14 +68,14 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any, folder: Path) -> Any:
-    """Return what `encode` was given.
+    """Return the value that `encode` was given.
 
     Args:
-        value: what `encode` returned.
-        folder: where files are looked for that are gone.
+        value: the result of `encode`.
+        folder: where missing files are looked for.
 
     Raises:
-        ValueError: it is no description, or of a class that is unknown; and what records refuse.
+        ValueError: it is no description, or of an unknown class; and for values that records refuse.
         TypeError, KeyError and others: a record cannot have such a value; `reading` turns them into ValueError.
     """
     if isinstance(value, list):
@@ -93,10 +93,10 @@ def decode(value: Any, folder: Path) -> Any:
     return _KINDS[value["class"]](**given)
 
 
-def decode_at(told: Any, place: str | int, folder: Path) -> Any:
-    """Return what is described at a place; errors are those of `reading`."""
+def decode_at(described: Any, place: str | int, folder: Path) -> Any:
+    """Return the value that a description has at a place; errors as in `reading`."""
     with reading(place):
-        return decode(told[place], folder)
+        return decode(described[place], folder)
 
 
 @contextmanager

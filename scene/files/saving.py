@@ -41,8 +41,8 @@ def load(path: str | os.PathLike, world: World, names: list[str], sensors: Senso
     """Go on where `save` left off.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is no such file, or of another scene, precision or number of environments; nothing is changed.
+        FileNotFoundError: the file does not exist.
+        ValueError: it is no checkpoint, or of another scene, precision or number of environments; nothing is changed.
     """
     content = _read(path)
     if content["entities"] != names:
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike, world: World, names: list[str], sensors: Senso
 
 
 def description_in(path: str | os.PathLike) -> str:
-    """Return the description of the scene in a file of `save`; errors are those of `load`."""
+    """Return the description of the scene in a file of `save`; errors as in `load`."""
     description = _read(path).get("description")
     if description is None:
         raise ValueError(f"{path}: it has no description of its scene: build that, then scene.load_checkpoint(path)")
@@ -86,8 +86,8 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
     sensors.check_state(of_sensors)
     if dt is not None and bool((dt != sensors.dt).any()):
         raise ValueError(
-            f"state: its sensors count steps of {dt.max():g} s, and those of this scene of {sensors.dt:g} s: make both "
-            "with the same dt"
+            f"state: its sensors count steps of {dt.max():g} s, and this scene's count steps of {sensors.dt:g} s: "
+            "make both with the same dt"
         )
     world.solver.state.load_state_dict(of_solver, envs)
     sensors.load_state_dict(of_sensors, envs)
@@ -96,7 +96,7 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
 
 
 def own_rows(state: Mapping[str, torch.Tensor], world: World, envs: Envs) -> dict[str, torch.Tensor]:
-    """Return the state of environments: of a state of all of them their rows, any other state of as many as it is.
+    """Select rows if the state covers all environments, else return it unchanged.
 
     Raises:
         TypeError: it is no state.
@@ -110,7 +110,7 @@ def own_rows(state: Mapping[str, torch.Tensor], world: World, envs: Envs) -> dic
         return {name: part[index.to(part.device)] for name, part in state.items()}
     if rows not in (1, named):
         raise ValueError(
-            f"state: it is of {rows} environments, and {named} are named; give one of those, of one or of all"
+            f"state: it is of {rows} environments, and {named} are named; give the state of {named}, of one or of all"
         )
     return dict(state)
 

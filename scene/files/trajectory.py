@@ -8,7 +8,7 @@ from ...physics.machine.scalars import as_whole
 from ...physics.solver.solver import RigidSolver
 
 
-class Trajectory:
+class SceneTrajectory:
     """The positions of all entities in all environments at some times; `show` puts the scene there.
 
     Attributes:

@@ -53,10 +53,10 @@ def attach(
             ends = parent.links[-1].name
             advice = "put the branch with this link last in the file"
             if ends == WORLD:
-                advice = f"'{ends}' has the geoms of the file's world: make them an entity of their own"
+                advice = f"'{ends}' has the geoms of the file's world: make them a separate entity"
             raise ValueError(
                 f"attach: link '{link.name}' of entity '{parent.name}' does not carry its last link '{ends}', after "
-                f"which the numbers of what is attached follow; {advice}"
+                f"which the numbers of attached entities follow; {advice}"
             )
         last = parent.links[last.parent_idx_local]
     for joint in list(piece.spec.body(roots[0]).joints):
@@ -70,11 +70,11 @@ def attach(
 
 
 def in_order(entities: Sequence[Any]) -> list[Any]:
-    """Return entities in the order of their links in the compiled model: what is attached follows what carries it."""
+    """Return entities in the order of their links in the compiled model: attached entities follow their carriers."""
     return [found for entity in entities if not entity.is_attached for found in _with_carried(entity, entities)]
 
 
 def _with_carried(entity: Any, entities: Sequence[Any]) -> list[Any]:
     carried = [each for each in entities if each.attached_to is entity]
-    carried.sort(key=lambda each: -each.attached_link.idx_local)  # MuJoCo numbers what is deeper in the tree first
+    carried.sort(key=lambda each: -each.attached_link.idx_local)  # MuJoCo numbers deeper bodies of the tree first
     return [entity, *(found for each in carried for found in _with_carried(each, entities))]

@@ -1,4 +1,4 @@
-"""One model of all entities: each is a spec of its own, attached with its name in front; all are compiled at once."""
+"""One model of all entities: each is a spec, attached with its name in front; all are compiled at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from .mjcf import OFF_GROUP
 
 _VISUAL = ("global_", "headlight", "map", "quality", "rgba", "scale")
 ELLIPTIC_IMPRATIO = 100.0
-"""The `impratio` of elliptic cones: with a smaller one, what lies or is held creeps."""
+"""The `impratio` of elliptic cones: with a smaller one, resting and held objects creep."""
 SEPARATOR = "/"
 """Between the name of an entity and that of a part of it."""
 
@@ -24,7 +24,7 @@ class Piece:
 
     Attributes:
         name: of the entity.
-        spec: its own.
+        spec: its spec.
         pos, quat: where its origin is put, m.
         onto: the body of another piece in whose frame that is; None: the world.
         scale: of all its lengths.
@@ -55,12 +55,12 @@ def compose(
         sim: time and gravity.
         rigid: contacts, constraints, integration.
         lights: of the whole scene.
-        actuators: whether the actuators of files act; else controls of dofs alone do.
-        options: override those of the scene: `Model.from_mjcf`.
+        actuators: whether the actuators of files act; else only controls of dofs do.
+        options: override the scene's: `Model.from_mjcf`.
 
     Raises:
         ModelLoadError: MuJoCo cannot compile it.
-        UnsupportedModelError: an entity uses what Tumble does not simulate.
+        UnsupportedModelError: an entity uses features that Tumble does not simulate.
     """
     root = mujoco.MjSpec()
     root.modelname = "scene"
@@ -98,7 +98,7 @@ def _agree(spec: mujoco.MjSpec, root: mujoco.MjSpec) -> None:
 
 
 def exclude_all(spec: mujoco.MjSpec) -> None:
-    """Let no two bodies of an entity touch each other."""
+    """Exclude contacts between all bodies of an entity."""
     bodies = [body.name for body in spec.bodies[1:]]
     there = {frozenset((each.bodyname1, each.bodyname2)) for each in spec.excludes}
     for number, first in enumerate(bodies):

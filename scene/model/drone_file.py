@@ -79,7 +79,7 @@ class Propellers:
 
 
 def propellers_at_sites(mj: mujoco.MjModel, name: str, usual: tuple[float, float]) -> Propellers:
-    """Return those of a drone from an MJCF file.
+    """Return the propellers of a drone from an MJCF file.
 
     Args:
         mj: the compiled model.

@@ -7,7 +7,7 @@ from ... import assets
 from ...physics.model.loading.sanity import ModelLoadError
 
 VARIABLE = "TUMBLE_ASSETS"
-"""Environment variable with folders in which files of morphs are looked for, separated as those of PATH."""
+"""Environment variable with folders in which files of morphs are looked for, separated as in PATH."""
 _LIKE = {
     "arm_robot.xml": ("panda", "franka", "kuka", "iiwa", "ur5", "universal", "xarm", "sawyer", "arm"),
     "quadruped.xml": ("go1", "go2", "a1", "anymal", "spot", "quadruped", "laikago"),
@@ -24,11 +24,11 @@ def find(file: str, is_robot: bool = False) -> Path:
     """Return the path of a file: as it is, in a folder of TUMBLE_ASSETS, or among Tumble's own.
 
     Args:
-        file: what a user has given.
-        is_robot: whether an error names robots of Tumble's own.
+        file: the user's file name.
+        is_robot: whether an error names Tumble's robots.
 
     Raises:
-        ModelLoadError: there is no such file; with where it was looked for, and which robot of ours is like it.
+        ModelLoadError: the file does not exist; the message has the searched folders, and Tumble's most similar robot.
     """
     folders = [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
     places = [Path(file), *(folder / file for folder in (*folders, assets.FOLDER))]
@@ -40,7 +40,7 @@ def find(file: str, is_robot: bool = False) -> Path:
     if is_robot:
         like = next((own for own, parts in _LIKE.items() if _is_like(file, parts)), None)
         robots = ", ".join(_LIKE)
-        hint += f"; Tumble has {like}, which is such a robot" if like else f"; Tumble has robots of its own: {robots}"
+        hint += f"; Tumble has {like}, which is such a robot" if like else f"; Tumble's robots are: {robots}"
     raise ModelLoadError(f"{file}: there is no such file{where}{hint}")
 
 

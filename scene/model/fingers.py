@@ -1,4 +1,4 @@
-"""A warning of steps that are too long for fingers: what they hold slips away."""
+"""A warning of steps that are too long for fingers: held objects slip away."""
 
 import warnings
 from itertools import combinations
@@ -16,7 +16,8 @@ _TOWARDS = 0.7
 def warn_of_long_steps(mj: mujoco.MjModel, rigid: RigidOptions, substeps: int) -> None:
     """Warn if a model has fingers and something to hold, and steps in which contacts are softer than asked.
 
-    MuJoCo takes a time constant of contacts of no less than two steps; what is held in softer ones slips away.
+    MuJoCo takes a time constant of contacts of no less than two steps; objects that are held with softer ones slip
+    away.
 
     Args:
         mj: the compiled scene.
@@ -41,7 +42,7 @@ def warn_of_long_steps(mj: mujoco.MjModel, rigid: RigidOptions, substeps: int) -
 
 
 def opposed_fingers(mj: mujoco.MjModel) -> tuple[int, int] | None:
-    """Return two bodies that press against each other, as the fingers of a gripper; None: there are none.
+    """Return two bodies that press against each other, as the fingers of a gripper; None without such bodies.
 
     They are ends of chains with shapes that touch, sit on one body, and move each to or from the other one, by slides
     or by hinges with limits. Hinges on a body that floats are legs.

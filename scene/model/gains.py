@@ -17,7 +17,7 @@ _SCALAR = (int(mujoco.mjtJoint.mjJNT_SLIDE), int(mujoco.mjtJoint.mjJNT_HINGE))
 
 
 def begin_gains(world: World, urdf_dofs: Iterable[range]) -> None:
-    """Give dofs the gains and force ranges of the actuators of their joints, and gains to those of URDF files.
+    """Set the gains and force ranges of dofs from the actuators of their joints, and gains for dofs of URDF files.
 
     Args:
         world: of the scene.

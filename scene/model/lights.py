@@ -44,7 +44,7 @@ class Light:
         cutoff: float,
         attenuation: float,
     ) -> "Light":
-        """Return a light from what a user says of it.
+        """Return a light from a user's arguments.
 
         Raises:
             ValueError: an argument is impossible, with its name.
@@ -65,10 +65,10 @@ class Light:
         )
 
     @classmethod
-    def described(cls, told: Mapping[str, Any]) -> "Light":
-        """Return a light by its description, with the length of its direction to the bit; errors are those of `of`."""
-        numbers: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in told.items()}
-        cls.of(**told, intensity=1.0)
+    def described(cls, described: Mapping[str, Any]) -> "Light":
+        """Return a light by its description, with the length of its direction to the bit; errors as in `of`."""
+        numbers: dict[str, Any] = {name: tuple(x) if isinstance(x, list) else x for name, x in described.items()}
+        cls.of(**described, intensity=1.0)
         return cls(**numbers)
 
     def add_to(self, spec: mujoco.MjSpec, name: str) -> None:

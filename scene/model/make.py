@@ -1,4 +1,4 @@
-"""From what a user says of an entity to a piece of the model: one function for each kind of morph."""
+"""From a user's description of an entity to a piece of the model: one function for each kind of morph."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,14 +59,14 @@ def make_piece(
         vis_mode: "visual" or "collision": which geoms are drawn; None: as the surface says.
 
     Raises:
-        TypeError: the morph is of no kind that a scene knows.
+        TypeError: the morph is of an unknown kind.
         ModelLoadError: its file is missing or broken.
     """
     morph, material, surface = made_of
     maker = MAKERS.get(type(morph))
     if maker is None:
         known = ", ".join(kind.__name__ for kind in MAKERS)
-        raise TypeError(f"morph: {type(morph).__name__} is none that a scene can build; there are {known}")
+        raise TypeError(f"morph: a scene cannot build a {type(morph).__name__}; it can build {known}")
     spec = maker(morph, material, surface, options)
     show(spec, vis_mode or surface.vis_mode)
     pos, quat = morph.place

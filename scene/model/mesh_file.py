@@ -65,7 +65,7 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
 
 
 def _choose_inertia(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, label: str) -> None:
-    """Let a closed mesh weigh what it encloses, and any other what its hull does."""
+    """Set the inertia of a closed mesh to its volume's, and of any other to its hull's."""
     mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
     triangles = triangles_of(compile_spec(spec.copy(), label), 0)
     if _is_closed(triangles) and volume_of(triangles) > 0.0:
@@ -82,7 +82,7 @@ def _is_closed(triangles: np.ndarray) -> bool:
 
 
 def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dict[str, dict[str, Any]]:
-    """Take meshes apart as a morph asks; return those that touch by distance fields, with their options.
+    """Decompose meshes as a morph asks; return the ones that collide by distance fields, with their options.
 
     Raises:
         ModelLoadError: a mesh cannot be compiled, or taken apart.
@@ -114,7 +114,7 @@ def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dic
 
 
 def _excess(mjm: mujoco.MjModel, mesh: int) -> float:
-    """Return how much larger the hull of a compiled mesh is than what it encloses, as a share of that."""
+    """Return how much larger the hull of a compiled mesh is than its enclosed volume, as a share of that."""
     hull = hull_of(mjm, mesh)
     own = abs(volume_of(triangles_of(mjm, mesh)))
     if hull is None or own <= 0.0:

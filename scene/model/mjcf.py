@@ -1,4 +1,4 @@
-"""Entities from MJCF files: the file's spec, with its own numbers unless a material or an option says otherwise."""
+"""Entities from MJCF files: the file's spec, with its numbers unless a material or an option overrides them."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def mjcf_spec(morph: MJCF, material: Rigid, surface: Surface, options: RigidOpti
 def dress_mjcf(
     spec: mujoco.MjSpec, morph: MJCF | Drone, material: Rigid, surface: Surface, options: RigidOptions
 ) -> mujoco.MjSpec:
-    """Return the spec of a file with what a morph, a material and a surface say."""
+    """Return the spec of a file with the settings of a morph, a material and a surface."""
     settle(spec)
     if material.rho is not None:
         put_density(spec, material.rho)
@@ -62,17 +62,17 @@ def dress_mjcf(
 
 
 def settle(spec: mujoco.MjSpec, name: str = WORLD) -> None:
-    """Move the geoms of a file's world to a body of their own, which stands still, so that they are one entity's.
+    """Move the geoms of a file's world to a separate static body, so that they are one entity's.
 
     The body is the last of the entity, and has this name, or one that is not taken.
 
-    The physics is the same: geoms of still bodies touch as those of the world.
+    The physics is the same: geoms of static bodies collide as the world's geoms do.
     """
     geoms = list(spec.worldbody.geoms)
     if not geoms:
         return
     for place, frame in enumerate(spec.frames):
-        frame.name = frame.name or f"{WORLD}: {place}"  # frames are told apart by name alone
+        frame.name = frame.name or f"{WORLD}: {place}"  # frames are distinguished only by name
     taken = {body.name for body in spec.bodies[1:]}
     while name in taken:
         name += "_"

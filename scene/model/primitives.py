@@ -11,7 +11,7 @@ from ..surfaces import Surface
 from .dress import put_look
 
 OBJECT_DENSITY, ROBOT_DENSITY = 600.0, 1500.0
-"""Density of what has no joints, and of what has, if neither the material nor the file says it, kg/m3."""
+"""Density of bodies without joints, and with joints, if neither the material nor the file sets it, kg/m3."""
 
 
 def primitive_spec(morph: morphs.Primitive, material: Rigid, surface: Surface, options: RigidOptions) -> mujoco.MjSpec:
@@ -36,9 +36,9 @@ def put_own_touch(geom: mujoco.MjsGeom, material: Rigid, options: RigidOptions) 
 
 
 def put_density(spec: mujoco.MjSpec, rho: float) -> None:
-    """Give a density (kg/m3) to those geoms of a file that weigh by their volume.
+    """Give a density (kg/m3) to the geoms of a file that weigh by their volume.
 
-    The others keep what the file says: a density of 0, as of shapes that are only seen, a mass, or a mass by area.
+    The others keep the file's value: a density of 0, as of shapes that are only seen, a mass, or a mass by area.
     """
     shells = {mesh.name for mesh in spec.meshes if mesh.inertia == mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL}
     for geom in spec.geoms:
@@ -48,7 +48,7 @@ def put_density(spec: mujoco.MjSpec, rho: float) -> None:
 
 
 def put_touch(geom: mujoco.MjsGeom, material: Rigid) -> None:
-    """Give a geom what its material says of friction and contact; it keeps the rest."""
+    """Set the friction and contact parameters of a geom that its material has; it keeps the rest."""
     friction = np.array(geom.friction)
     for place, value in enumerate((material.friction, material.friction_torsional, material.friction_rolling)):
         if value is not None:

@@ -106,7 +106,7 @@ def _of_equalities(mj: mujoco.MjModel, names: Sequence[str], owner: np.ndarray) 
 def _of_meshes(
     kind: str, low: np.ndarray, high: np.ndarray, owner: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return starts and ends of the vertices or faces of entities, from those of geoms; geoms may share them."""
+    """Return starts and ends of the vertices or faces of entities, from the geoms'; geoms may share them."""
     start, end, at = np.zeros(count, int), np.zeros(count, int), 0
     for entity in range(count):
         mine = (owner == entity) & (high > low)

@@ -1,4 +1,4 @@
-"""Entities from URDF files: the spec that `tumble.physics.files.urdf` makes, with what a material and a surface say."""
+"""Entities from URDF files: the spec of `tumble.physics.files.urdf`, with the settings of a material and a surface."""
 
 import warnings
 

@@ -1,7 +1,7 @@
 """Entities whose shape differs from environment to environment: one kind of shape, of several sizes and masses.
 
-All environments have one model, that of the first shape. What the others have instead are numbers of environments' own:
-`geom_size`, masses and inertias, and where the entity begins.
+All environments have the model of the first shape. Other shapes are per-environment parameters:
+`geom_size`, masses and inertias, and the start of the entity.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Variants:
         changed = {name: rows for name, rows in parameters.items() if np.ptp(rows, axis=0).any()}
         if changed:
             solver.update_parameters(changed)
-            solver.reset()  # environments begin where their own shapes do
+            solver.reset()  # environments begin at the places of their shapes
         return changed
 
     def _starts(self, solver: Any, body: int, joint: int, chosen: np.ndarray) -> dict[str, np.ndarray]:
@@ -86,7 +86,7 @@ def variants_of(
     """Return the variants of an entity.
 
     Raises:
-        TypeError: shapes of several kinds, or of a kind whose sizes no environment has of its own.
+        TypeError: shapes of several kinds, or of a kind whose sizes cannot be set per environment.
         ValueError: shapes that differ in more than size and place.
     """
     kind = type(morphs[0])
@@ -95,7 +95,7 @@ def variants_of(
         if type(morph) not in KINDS:
             known = ", ".join(each.__name__ for each in KINDS)
             raise TypeError(
-                f"{where} is a {type(morph).__name__}: environments have sizes of their own of {known} alone; "
+                f"{where} is a {type(morph).__name__}: only {known} can have sizes per environment; "
                 "meshes and files would need other vertices, joints or contacts: put all into one scene instead"
             )
         if type(morph) is not kind:
@@ -106,7 +106,7 @@ def variants_of(
         for field in fields(kind):
             if field.name not in OWN and getattr(morph, field.name) != getattr(morphs[0], field.name):
                 said = f"{field.name}={getattr(morph, field.name)!r}, and the first {getattr(morphs[0], field.name)!r}"
-                raise ValueError(f"{where} has {said}: shapes may differ in size and place alone")
+                raise ValueError(f"{where} has {said}: shapes may differ only in size and place")
     shapes = [morph for morph in morphs if isinstance(morph, Primitive)]
     models = [primitive_spec(shape, material, surface, options).compile() for shape in shapes]
     numbers = {name: np.stack([getattr(model, name)[1] for model in models]) for name in _OF_BODY}

@@ -1,7 +1,7 @@
-"""Shapes of entities: what `Scene.add_entity` is given first.
+"""Shapes of entities: the first argument of `Scene.add_entity`.
 
 Lengths are full (a box's `size`, a cylinder's `height`), in metres. Angles of `euler` are in degrees, about the world's
-x, then y, then z axis; quaternions have w first. All arguments are keywords. What no shape can have is refused when the
+x, then y, then z axis; quaternions have w first. All arguments are keywords. Impossible values are refused when the
 morph is made.
 """
 

@@ -37,7 +37,7 @@ class FileMorph(Morph):
     coacd_options: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a file without a name, and a scale that is none; errors are those of `Morph`."""
+        """Raise if the file has no name, or the scale is invalid; errors as in `Morph`."""
         super().__post_init__()
         owner = type(self).__name__
         if not isinstance(self.file, str | os.PathLike) or not os.fspath(self.file):
@@ -49,7 +49,7 @@ class FileMorph(Morph):
 
     @property
     def path(self) -> Path:
-        """The path of the file, where it is found.
+        """The path of the file, once it is found.
 
         Raises:
             ModelLoadError: there is no such file.
@@ -78,7 +78,7 @@ class Mesh(FileMorph):
     NAME: ClassVar[str] = "mesh"
 
     def __post_init__(self) -> None:
-        """Refuse masks that are none; errors are those of `FileMorph`."""
+        """Raise if masks are invalid; errors as in `FileMorph`."""
         super().__post_init__()
         put(self, contype=mask("Mesh", "contype", self.contype))
         put(self, conaffinity=mask("Mesh", "conaffinity", self.conaffinity))
@@ -105,7 +105,7 @@ class MJCF(FileMorph):
     NAME: ClassVar[str] = "mjcf"
 
     def __post_init__(self) -> None:
-        """Refuse an armature that is none; errors are those of `FileMorph`."""
+        """Raise if the armature is invalid; errors as in `FileMorph`."""
         super().__post_init__()
         put_numbers(self, "default_armature", least=0.0)
 
@@ -117,10 +117,10 @@ class URDF(FileMorph):
     Attributes:
         fixed: whether its root stands still; else it floats.
         merge_fixed_links: whether links that fixed joints hold together become one; their frames remain as sites.
-        links_to_keep: names of links that stay links of their own all the same.
+        links_to_keep: names of links that stay separate links all the same.
         default_armature: armature of all joints, kg m2 or kg; None: 0.
         balance_inertia: whether a link whose inertia no body can have gets the mean of its moments; else an error.
-        prioritize_urdf_material: whether colours of the URDF are in force over those of its mesh files.
+        prioritize_urdf_material: whether colours of the URDF take precedence over its mesh files'.
         packages: folders of packages by name, or folders in which packages lie; ROS_PACKAGE_PATH counts as well.
     """
 
@@ -134,7 +134,7 @@ class URDF(FileMorph):
     NAME: ClassVar[str] = "urdf"
 
     def __post_init__(self) -> None:
-        """Refuse an armature that is none, and names that are none; errors are those of `FileMorph`."""
+        """Raise if the armature or names are invalid; errors as in `FileMorph`."""
         super().__post_init__()
         put_numbers(self, "default_armature", least=0.0)
         put(self, links_to_keep=as_names(f"{type(self).__name__}: links_to_keep", self.links_to_keep))
@@ -149,7 +149,7 @@ class Drone(URDF):
 
     Attributes:
         model: "CF2X", "CF2P" or "RACE": how the propellers turn.
-        propellers_link_name: names of the propellers' links in a URDF file, which stay links of their own.
+        propellers_link_name: names of the propellers' links in a URDF file, which stay separate links.
         propellers_spin: in a URDF file: 1 for a propeller that turns against the clock seen from above, -1 for one
             with it.
     """
@@ -160,7 +160,7 @@ class Drone(URDF):
     NAME: ClassVar[str] = "drone"
 
     def __post_init__(self) -> None:
-        """Refuse a model that is none, and spins that are none; errors are those of `URDF`."""
+        """Raise if the model or spins are invalid; errors as in `URDF`."""
         super().__post_init__()
         if self.model not in DRONES:
             raise ValueError(f"Drone: model={self.model!r}: it is one of {', '.join(DRONES)}")

@@ -30,10 +30,10 @@ class Morph:
     NAME: ClassVar[str] = "morph"
 
     def __post_init__(self) -> None:
-        """Refuse a pose that is none.
+        """Raise if the pose is invalid.
 
         Raises:
-            ValueError: with the argument.
+            ValueError: the message has the argument.
         """
         owner = type(self).__name__
         if self.pos is not None:

@@ -21,7 +21,7 @@ class Primitive(Morph):
     conaffinity: int = ALL_BITS
 
     def __post_init__(self) -> None:
-        """Refuse masks and sizes that are invalid; errors are those of `Morph`."""
+        """Refuse masks and sizes that are invalid; errors as in `Morph`."""
         super().__post_init__()
         owner = type(self).__name__
         put_numbers(self, *(name for name in ("radius", "height") if hasattr(self, name)), above=0.0)
@@ -35,7 +35,7 @@ class Box(Primitive):
 
     Attributes:
         size: edges along x, y and z, (3,) m, with `pos` its middle; or
-        lower, upper: its corners, (3,) m each, in the frame of `pos` and `euler` if those are given.
+        lower, upper: its corners, (3,) m each, in the frame of `pos` and `euler` if these are given.
     """
 
     size: Any = None
@@ -44,7 +44,7 @@ class Box(Primitive):
     NAME: ClassVar[str] = "box"
 
     def __post_init__(self) -> None:
-        """Refuse a box without a size; errors are those of `Morph`."""
+        """Refuse a box without a size; errors as in `Morph`."""
         super().__post_init__()
         if (self.lower is None) != (self.upper is None) or (self.size is None) == (self.lower is None):
             raise ValueError("Box: give either size, or both lower and upper")
@@ -111,7 +111,7 @@ class Ellipsoid(Primitive):
     NAME: ClassVar[str] = "ellipsoid"
 
     def __post_init__(self) -> None:
-        """Refuse sizes that are none; errors are those of `Morph`."""
+        """Raise if sizes are invalid; errors as in `Morph`."""
         super().__post_init__()
         put(self, size=lengths("Ellipsoid", "size", self.size, 3))
 
@@ -133,7 +133,7 @@ class Plane(Primitive):
     NAME: ClassVar[str] = "plane"
 
     def __post_init__(self) -> None:
-        """Refuse a plane that moves, or has no direction; errors are those of `Morph`."""
+        """Refuse a plane that moves, or has no direction; errors as in `Morph`."""
         super().__post_init__()
         put(self, normal=numbers("Plane", "normal", self.normal, 3))
         if not any(self.normal):

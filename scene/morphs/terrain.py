@@ -29,10 +29,10 @@ class Terrain(Morph):
         horizontal_scale: length of a cell, m.
         vertical_scale: heights of sub-terrains are whole numbers of these, m.
         subterrain_types: the kind of all, or of each: `subterrain_types[i][j]` is the i-th along x and j-th along y.
-            Kinds are those of `tumble.terrain`, by its own names or by names such as "wave_terrain".
+            Kinds are `tumble.terrain`'s, by their names or by names such as "wave_terrain".
         subterrain_parameters: arguments of kinds, by the name of the kind.
-        height_field: (nx, ny) heights in `vertical_scale`, the first index along x; in place of sub-terrains.
-        randomize: whether sub-terrains are drawn anew each time (by numpy's random numbers); else always the same.
+        height_field: (nx, ny) heights in `vertical_scale`, the first index along x; instead of sub-terrains.
+        randomize: whether sub-terrains are redrawn each time (by numpy's random numbers); else always the same.
     """
 
     n_subterrains: Any = (3, 3)
@@ -46,7 +46,7 @@ class Terrain(Morph):
     NAME: ClassVar[str] = "terrain"
 
     def __post_init__(self) -> None:
-        """Refuse ground that cannot be made; errors are those of `Morph`."""
+        """Refuse ground that cannot be made; errors as in `Morph`."""
         super().__post_init__()
         put_numbers(self, "horizontal_scale", "vertical_scale", above=0.0)
         put(self, subterrain_size=lengths("Terrain", "subterrain_size", self.subterrain_size, 2))

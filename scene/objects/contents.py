@@ -27,12 +27,12 @@ class SceneContents:
     Attributes:
         sim_options, rigid_options, vis_options, viewer_options, profiling_options, renderer: as of `Scene`.
         entities: in the order in which they were added.
-        pieces: what each of them adds to the model.
+        pieces: each one's piece of the model.
         variants: entities whose shapes differ from environment to environment.
         lights: of the whole scene.
         cameras: in the order in which they were added.
-        camera_options: with which each of them was made.
-        drawn: what pictures and pages show besides.
+        camera_options: the options with which each of them was made.
+        drawn: the debug objects that pictures and pages show.
         sensors: all of them.
         built_with: arguments of `Scene.build`; None before.
         closed: True after `Scene.close`.
@@ -78,7 +78,7 @@ class SceneContents:
 
     @property
     def has_lights(self) -> bool:
-        """True if the scene has lights of its own, in place of the sun."""
+        """True if the scene has lights, which replace the sun."""
         return bool(self.lights)
 
     @property

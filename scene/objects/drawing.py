@@ -18,7 +18,7 @@ from .contents import SceneContents
 class SceneDrawing:
     """The shapes that are drawn into the pictures of a scene's cameras besides its entities. It touches nothing.
 
-    Each call returns what it drew; `clear_debug_object` takes that away. Colours are red, green, blue and opacity, from
+    Each call returns its object; `clear_debug_object` removes it. Colours are red, green, blue and opacity, from
     0 to 1; places are in the world's frame, the same in all environments, m.
     """
 
@@ -124,7 +124,7 @@ class SceneDrawing:
             frame_scaling: factor of the axes, which are 0.1 m long.
 
         Raises:
-            ValueError: for a wrong shape, or a density that is none.
+            ValueError: for a wrong shape, or an invalid density.
         """
         path = np.asarray(qposs.cpu() if isinstance(qposs, torch.Tensor) else qposs, float)
         path = path[:, 0] if path.ndim == 3 else path
@@ -145,13 +145,13 @@ class SceneDrawing:
         return drawn
 
     def draw_debug_frustum(self, camera: Camera, color: Numbers = (1.0, 1.0, 1.0, 0.3)) -> DebugObject:
-        """Draw what a camera of the scene sees, up to a metre away, as edges."""
+        """Draw the view of a camera of the scene, up to a metre away, as edges."""
         return self._draw(debug.frustum(camera, color))
 
     def update_debug_objects(
         self, objs: Sequence[DebugObject], poses: Sequence[Numbers] | np.ndarray | torch.Tensor
     ) -> None:
-        """Move what was drawn to poses (n, 4, 4), which replace those it had."""
+        """Move a drawn object to poses (n, 4, 4), which replace its former ones."""
         for drawn, pose in zip(objs, poses, strict=True):
             moved = np.array(pose, float)
             if moved.shape != (4, 4):
@@ -159,7 +159,7 @@ class SceneDrawing:
             drawn.pose = moved
 
     def clear_debug_object(self, obj: DebugObject | Sequence[DebugObject]) -> None:
-        """Take away what a call has drawn.
+        """Remove objects that a call has drawn.
 
         Raises:
             ValueError: it is not drawn.

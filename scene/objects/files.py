@@ -11,7 +11,7 @@ import numpy as np
 from ...physics.machine.disk import check_arrays, replacing
 from ...physics.solver.user.state_file import model_digest
 from ..files import description, saving
-from ..files.trajectory import Trajectory
+from ..files.trajectory import SceneTrajectory
 from .contents import SceneContents
 
 
@@ -19,10 +19,10 @@ class SceneFiles:
     """The calls of a scene that write and read files.
 
     Attributes:
-        trajectory: what `load_trajectory` has read; None in other scenes.
+        trajectory: the trajectory of `load_trajectory`; None in other scenes.
     """
 
-    trajectory: Trajectory | None = None
+    trajectory: SceneTrajectory | None = None
 
     def __init__(self, contents: SceneContents) -> None:
         self._contents = contents
@@ -30,7 +30,7 @@ class SceneFiles:
     def describe(self) -> str:
         """Return the scene as text, from which `load` makes it again."""
         contents = self._contents
-        told = {
+        described = {
             "tumble_scene": description.VERSION,
             **{name: description.encode(getattr(contents, name)) for name in description.OPTIONS},
             "entities": [description.entity_of(*each) for each in zip(contents.entities, contents.pieces, strict=True)],
@@ -40,13 +40,13 @@ class SceneFiles:
             "build": contents.built_with,
             "model": model_digest(contents.world.model) if contents.is_built else None,
         }
-        return json.dumps(told, indent=1)
+        return json.dumps(described, indent=1)
 
     def export(self, path: str | os.PathLike) -> None:
         """Write all that the scene was made of into a file, from which `Scene.load` makes it again.
 
         Entities, materials, surfaces, options, lights, cameras and sensors are in it, and how it was built. Files of
-        morphs are named, not copied. What setters changed is state: `save_checkpoint`.
+        morphs are named, not copied. Changes of setters are state: `save_checkpoint`.
         """
         text = self.describe()
         path = Path(path)
@@ -73,8 +73,8 @@ class SceneFiles:
         Asked of the class, `Scene.load_checkpoint(path)` makes the scene, too, and returns it.
 
         Raises:
-            OSError: the file cannot be read; FileNotFoundError if there is none.
-            ValueError: it is no such file, or of another scene, precision or number of environments.
+            OSError: the file cannot be read; FileNotFoundError if it does not exist.
+            ValueError: it is no checkpoint, or of another scene, precision or number of environments.
         """
         contents, world = self._contents, self._contents.built("load_checkpoint")
         saving.load(path, world, contents.entity_names, contents.sensors)
@@ -86,8 +86,8 @@ def read_trajectory(
     """Return a scene's description, times, positions and inputs from a file of a `TrajectoryFile`.
 
     Raises:
-        OSError: the file cannot be read; FileNotFoundError if there is none.
-        ValueError: it is no such file.
+        OSError: the file cannot be read; FileNotFoundError if it does not exist.
+        ValueError: it is no recorded trajectory.
     """
     try:
         check_arrays(path, packed=True)

@@ -46,7 +46,7 @@ class SceneLifecycle:
         """Put environments into the state in which they were built, or into one of `get_state`.
 
         Args:
-            state: of the environments that are named, of one, or of all, of which each that is named takes its own;
+            state: of the named environments, of one, or of all, from which each named one takes its rows;
                 None: the state after `build`.
             envs_idx: which environments; None: all.
 
@@ -92,8 +92,8 @@ class SceneLifecycle:
 
         Args:
             envs_idx: which environments; None: all.
-            entity_idx: number of the entity whose sensors are read, -1: of none; None: all.
-            is_ground_truth: whether what is true is returned, not what is measured.
+            entity_idx: number of the entity whose sensors are read, -1: no entity; None: all.
+            is_ground_truth: whether true values are returned, not measured ones.
 
         Raises:
             ValueError: sensors of one kind have histories of different lengths.
@@ -102,7 +102,7 @@ class SceneLifecycle:
         return self._contents.sensors.read(entity_idx, envs_idx, is_ground_truth)
 
     def close(self) -> None:
-        """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
+        """Write recordings, and free the memory. Any other use of it and its entities is an error."""
         contents = self._contents
         contents.recorders.stop()
         if self._viewing.viewer is not None:

@@ -70,7 +70,7 @@ class SceneLighting:
             color: red, green and blue, from 0 on; a fourth number is not used.
             intensity: factor of its colour.
             revert_dir: has no effect here: it shines to all sides, as has
-            double_sided: nothing is on one side alone.
+            double_sided: no surface is one-sided.
             cutoff: 180: other angles are refused, as it shines to all sides.
 
         Returns:

@@ -56,7 +56,7 @@ class SceneNames:
     def entity_names(self) -> list[str]: """Names of the entities."""
     variants: list[tumble.scene.model.variants.Variants]
     @property
-    def has_lights(self) -> bool: """True if the scene has lights of its own, in place of the sun."""
+    def has_lights(self) -> bool: """True if the scene has lights, which replace the sun."""
     @property
     def is_built(self) -> bool: """True after `Scene.build`."""
     @property
@@ -76,19 +76,19 @@ class SceneNames:
     def get_time(self, envs_idx: tumble.scene.checks.Indices = None) -> torch.Tensor: """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""
     def read_sensors(self, envs_idx: tumble.scene.checks.Indices = None, *, entity_idx: int | None = None, is_ground_truth: bool = False) -> dict[str, torch.Tensor]: """Return the readings of all sensors, side by side, by `gs.sensors.types`: "IMU" and so on, (n, m) each."""
     t: int
-    def close(self) -> None: """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
+    def close(self) -> None: """Write recordings, and free the memory. Any other use of it and its entities is an error."""
     def describe(self) -> str: """Return the scene as text, from which `load` makes it again."""
     def export(self, path: str | os.PathLike) -> None: """Write all that the scene was made of into a file, from which `Scene.load` makes it again."""
     def save_checkpoint(self, path: str | os.PathLike) -> None: """Write all that the future of the scene depends on into a file; `load_checkpoint` goes on to the last bit."""
     def write_mjcf(self, path: str | os.PathLike) -> None: """Write the compiled scene as an MJCF file, which MuJoCo opens: `tumble.physics.Model.write_mjcf`."""
-    trajectory: tumble.scene.files.trajectory.Trajectory | None
-    def add_recorder(self, data_func: collections.abc.Callable[[], typing.Any], rec_options: tumble.scene.recorders.options.RecorderOptions) -> tumble.scene.recorders.manager.Recorder: """Keep what a function returns, after steps from now on, until `stop_recording` or `close`."""
-    def start_recording(self, data_func: tumble.scene.recorders.options.TrajectoryFile | collections.abc.Callable[[], typing.Any], rec_options: tumble.scene.recorders.options.RecorderOptions | None = None) -> tumble.scene.recorders.manager.Recorder: """Keep all positions in a `gs.recorders.TrajectoryFile`: `start_recording(TrajectoryFile(filename="a.npz"))`."""
+    trajectory: tumble.scene.files.trajectory.SceneTrajectory | None
+    def add_recorder(self, data_func: collections.abc.Callable[[], typing.Any], rec_options: tumble.scene.recorders.options.RecorderOptions) -> tumble.scene.recorders.manager.FunctionRecorder: """Keep a function's results, after steps from now on, until `stop_recording` or `close`."""
+    def start_recording(self, data_func: tumble.scene.recorders.options.TrajectoryFile | collections.abc.Callable[[], typing.Any], rec_options: tumble.scene.recorders.options.RecorderOptions | None = None) -> tumble.scene.recorders.manager.FunctionRecorder: """Keep all positions in a `gs.recorders.TrajectoryFile`: `start_recording(TrajectoryFile(filename="a.npz"))`."""
     def stop_recording(self) -> None: """Write all files of recorders, and end them."""
     def add_light(self, pos: tumble.scene.checks.Numbers, dir: tumble.scene.checks.Numbers, color: tumble.scene.checks.Numbers = ..., intensity: float = ..., directional: bool = False, castshadow: bool = True, cutoff: float = ..., attenuation: float = ...) -> None: """Add a light, which becomes one of the model's; pictures then have no sun, and no light of the sky."""
     def add_mesh_light(self, morph: tumble.scene.morphs.morph.Morph | None = None, color: collections.abc.Sequence[float] = ..., intensity: float = ..., revert_dir: bool = False, double_sided: bool = False, cutoff: float = ...) -> tumble.scene.entity.entity.RigidEntity: """Add a shape that shines: an entity that stands still and touches nothing. Path tracing lets it light others."""
     viewer: tumble.scene.objects.viewing.Page | None
-    def page_objects(self) -> list[tumble.scene.pictures.debug.DebugObject]: """Return what its page shows beside the bodies: what `draw_debug_*` drew, and by `VisOptions` cameras and axes."""
+    def page_objects(self) -> list[tumble.scene.pictures.debug.DebugObject]: """Return the objects that its page shows: drawn by `draw_debug_*`, and by `VisOptions` cameras and axes."""
     def view(self, act: collections.abc.Callable[[typing.Any], typing.Any] | None = None, **options: typing.Any) -> tumble.viewer.live.Viewer: """Show the scene in a browser, and move it from its present state: `tumble.viewer.view`, with its arguments."""
     @property
     def visualizer(self) -> tumble.scene.objects.viewing.Visualizer: """The cameras of the scene, and its page."""
@@ -105,8 +105,8 @@ class SceneNames:
     def draw_debug_mesh(self, mesh: trimesh.base.Trimesh, pos: tumble.scene.checks.Numbers = ..., T: tumble.scene.checks.Numbers | None = None) -> tumble.scene.pictures.debug.DebugObject: """Draw the edges of a `trimesh.Trimesh`."""
     def draw_debug_trajectory(self, poss: tumble.scene.checks.Numbers, radius: float = ..., color: tumble.scene.checks.Numbers = ...) -> tumble.scene.pictures.debug.DebugObject: """Draw a line through points (n, 3)."""
     def draw_debug_path(self, qposs: tumble.scene.checks.Numbers, entity: tumble.scene.entity.entity.RigidEntity, link_idx: int = ..., density: float = ..., frame_scaling: float = ...) -> list[tumble.scene.pictures.debug.DebugObject]: """Draw the axes of a link along a path of `plan_path`; all else is where it is now, in the first environment."""
-    def draw_debug_frustum(self, camera: tumble.scene.pictures.camera.Camera, color: tumble.scene.checks.Numbers = ...) -> tumble.scene.pictures.debug.DebugObject: """Draw what a camera of the scene sees, up to a metre away, as edges."""
-    def update_debug_objects(self, objs: collections.abc.Sequence[tumble.scene.pictures.debug.DebugObject], poses: collections.abc.Sequence[float | numpy.generic | collections.abc.Sequence | numpy.ndarray | torch.Tensor] | numpy.ndarray | torch.Tensor) -> None: """Move what was drawn to poses (n, 4, 4), which replace those it had."""
-    def clear_debug_object(self, obj: tumble.scene.pictures.debug.DebugObject | collections.abc.Sequence[tumble.scene.pictures.debug.DebugObject]) -> None: """Take away what a call has drawn."""
+    def draw_debug_frustum(self, camera: tumble.scene.pictures.camera.Camera, color: tumble.scene.checks.Numbers = ...) -> tumble.scene.pictures.debug.DebugObject: """Draw the view of a camera of the scene, up to a metre away, as edges."""
+    def update_debug_objects(self, objs: collections.abc.Sequence[tumble.scene.pictures.debug.DebugObject], poses: collections.abc.Sequence[float | numpy.generic | collections.abc.Sequence | numpy.ndarray | torch.Tensor] | numpy.ndarray | torch.Tensor) -> None: """Move a drawn object to poses (n, 4, 4), which replace its former ones."""
+    def clear_debug_object(self, obj: tumble.scene.pictures.debug.DebugObject | collections.abc.Sequence[tumble.scene.pictures.debug.DebugObject]) -> None: """Remove objects that a call has drawn."""
     def clear_debug_objects(self) -> None: """Take away all that is drawn."""
-    def destroy(self) -> None: """Write what is recorded, and give the memory back. All else asked of it and its entities is an error."""
+    def destroy(self) -> None: """Write recordings, and free the memory. Any other use of it and its entities is an error."""

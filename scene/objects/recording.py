@@ -1,4 +1,4 @@
-"""Recording: what is kept of a scene while it runs."""
+"""Recording: results and movements of a scene while it runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..recorders.manager import Recorder
+from ..recorders.manager import FunctionRecorder
 from ..recorders.options import RecorderOptions, TrajectoryFile
 from .contents import SceneContents
 from .files import SceneFiles
@@ -18,8 +18,8 @@ class SceneRecording:
     def __init__(self, contents: SceneContents, files: SceneFiles) -> None:
         self._contents, self._files = contents, files
 
-    def add_recorder(self, data_func: Callable[[], Any], rec_options: RecorderOptions) -> Recorder:
-        """Keep what a function returns, after steps from now on, until `stop_recording` or `close`.
+    def add_recorder(self, data_func: Callable[[], Any], rec_options: RecorderOptions) -> FunctionRecorder:
+        """Keep a function's results, after steps from now on, until `stop_recording` or `close`.
 
         Args:
             data_func: a function without arguments: numbers, an array, a tensor, or a dictionary of such.
@@ -32,7 +32,7 @@ class SceneRecording:
 
     def start_recording(
         self, data_func: TrajectoryFile | Callable[[], Any], rec_options: RecorderOptions | None = None
-    ) -> Recorder:
+    ) -> FunctionRecorder:
         """Keep all positions in a `gs.recorders.TrajectoryFile`: `start_recording(TrajectoryFile(filename="a.npz"))`.
 
         With a function and options it is `add_recorder`, as scripts have it.

@@ -18,7 +18,7 @@ UNPACED = float("inf")
 
 
 class Page:
-    """The page that cannot be opened, or is not open yet: `is_alive` is False, and what is asked of it changes nothing.
+    """The page that cannot be opened, or is not open yet: `is_alive` is False, and its methods change nothing.
 
     Scripts that ask for a viewer run to their end without one.
     """
@@ -74,11 +74,11 @@ class Window(Viewer, Page):
         )
 
     def follow_entity(self, entity: HasIndex, *args: Any, **options: Any) -> None:
-        """Keep an entity where it is on the page, while one environment is shown: what is around it moves."""
+        """Keep an entity where it is on the page, while one environment is shown: its surroundings move."""
         self._stage.follow(index_of("entity", entity).links[0].body)
 
     def unfollow_entity(self) -> None:
-        """Let the camera stay."""
+        """Stop following; the camera stays."""
         self._stage.follows = False
 
 
@@ -115,7 +115,7 @@ class SceneViewing:
 
     Args:
         contents: of the scene.
-        scene: what a page shows, and `act` of `view` is called with.
+        scene: the scene that a page shows, and the argument of `act` of `view`.
         asked: whether a page is opened when the scene is built.
 
     Attributes:
@@ -130,7 +130,7 @@ class SceneViewing:
         self._besides: dict[Hashable, DebugObject] = {}
 
     def page_objects(self) -> list[DebugObject]:
-        """Return what its page shows beside the bodies: what `draw_debug_*` drew, and by `VisOptions` cameras and axes.
+        """Return the objects that its page shows: drawn by `draw_debug_*`, and by `VisOptions` cameras and axes.
 
         An object that is shown again is the same one.
         """
@@ -157,11 +157,11 @@ class SceneViewing:
     def view(self, act: Callable[[Any], Any] | None = None, **options: Any) -> Viewer:
         """Show the scene in a browser, and move it from its present state: `tumble.viewer.view`, with its arguments.
 
-        Sliders are for the joints, and for what dofs with `set_dofs_kp` aim at.
+        Sliders are for the joints, and for the targets of dofs with `set_dofs_kp`.
 
         Args:
             act: is called with the scene before each step; None: controls stay as they are.
-            options: `block=False` returns at once; the scene must be left alone then until the viewer is closed.
+            options: `block=False` returns at once; the scene must not be used then until the viewer is closed.
 
         Raises:
             SceneOrderError: the scene is not built yet.

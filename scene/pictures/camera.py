@@ -207,6 +207,11 @@ class Camera(CameraPose):
         now[index] = torch.as_tensor(angles, dtype=torch.float64, device=now.device)
         self._posed.fovy, self.fov = now, float(now[self.env_idx or 0])
 
+    def _rays(self, renderer: BatchRenderer, envs: list[int] | None) -> torch.Tensor:
+        """Return rays in the camera's frame, (h, w, 3), or (n, h, w, 3) if environments have their own."""
+        rays = renderer.rays()
+        return rays if envs is None or rays.ndim == 3 else rays[envs]
+
     def render_pointcloud(self, world_frame: bool = True) -> tuple[Any, Any]:
         """Return the points that pixels see, (h, w, 3) m, environments first if several, and a mask (h, w) of those.
 
@@ -218,8 +223,7 @@ class Camera(CameraPose):
         envs, renderer = self._shown(), self._drawn(2)
         depth = self._draw(renderer, PresentPoses(world), ["depth"], envs)["depth"]
         there = torch.isfinite(depth)
-        rays = renderer.rays().to(depth)
-        rays = rays if envs is None or rays.ndim == 3 else rays[envs]
+        rays = self._rays(renderer, envs).to(depth)
         points = torch.where(there, depth, 0.0)[..., None] * rays
         if world_frame:
             place, turn = (part[: len(points)].to(points) for part in self._poses(len(points)))

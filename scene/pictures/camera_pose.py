@@ -76,7 +76,7 @@ class CameraPose:
         """Put it somewhere else.
 
         Args:
-            transform: the whole pose, (4, 4) or (n, 4, 4); else what follows.
+            transform: the whole pose, (4, 4) or (n, 4, 4); else the next arguments.
             pos: position, (3,) or (n, 3) m; None: as it is.
             lookat: the point looked at, (3,) or (n, 3) m; None: as it is.
             up: direction that is up in the picture, (3,) or (n, 3).
@@ -135,11 +135,11 @@ class CameraPose:
         self._link, self._offset, self._followed = rigid_link, torch.as_tensor(offset), None
 
     def detach(self) -> None:
-        """Let it stay where it is."""
+        """Detach it; it stays where it is."""
         self._link = None
 
     def move_to_attach(self) -> None:
-        """Move it along with its link; `render` does so by itself."""
+        """Move it along with its link; `render` calls this."""
         if self._link is None:
             raise ValueError("move_to_attach: the camera is attached to no link; call attach first")
         self._move()
@@ -155,7 +155,7 @@ class CameraPose:
 
         Args:
             entity: the entity.
-            fixed_axis: coordinates that stay, (3,) m, None for those that follow.
+            fixed_axis: coordinates that stay, (3,) m, None for coordinates that follow.
             smoothing: share of the former position that remains at every picture, from 0 to 1; None: 0.
             fix_orientation: whether the direction of view stays; else the camera looks at the entity.
 
@@ -178,17 +178,17 @@ class CameraPose:
             self._follows["offset"] = self._pose[:, :3, 3] - self._world.get("xpos")[:, entity.base_link.body]
 
     def unfollow_entity(self) -> None:
-        """Let it stay where it is."""
+        """Stop following; it stays where it is."""
         self._followed = None
 
     def update_following(self) -> None:
-        """Move it along with its entity; `render` does so by itself."""
+        """Move it along with its entity; `render` calls this."""
         if self._followed is None:
             raise ValueError("update_following: the camera follows no entity; call follow_entity first")
         self._move()
 
     def _move(self) -> None:
-        """Move with what it is attached to, or follows."""
+        """Move with the link or entity that it is attached to or follows."""
         world = self._built()
         if self._link is not None:
             pos, quat = (world.get(name)[:, self._link.body] for name in ("xpos", "xquat"))

@@ -1,7 +1,7 @@
 """Lines, arrows, frames, spheres and boxes that are drawn into the pictures of a scene's cameras, and touch nothing.
 
-All are capsules (a sphere is one without a length) but for solid boxes. Pictures have them as overlays, in colours
-alone: depth, segmentation and normals are those of the scene.
+All are capsules (a sphere is one without a length) but for solid boxes. A camera's rays meet them where nothing of the
+scene is nearer; they are laid over the picture with their opacity.
 """
 
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def box(bounds: Numbers, rgba: Numbers, wireframe: bool, wireframe_radius: float
 
 
 def frustum(camera: Seen, rgba: Numbers) -> DebugObject:
-    """Return the edges of what a camera of a scene sees, up to a metre away."""
+    """Return the edges of the view of a scene's camera, up to a metre away."""
     high = np.tan(np.radians(camera.fov) / 2)
     wide = high * camera.aspect_ratio
     corners = np.array([[x * wide, y * high, -1.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
@@ -126,7 +126,7 @@ def _points(name: str, given: Numbers) -> np.ndarray:
     """Return points (..., 3).
 
     Raises:
-        ValueError: they are none.
+        ValueError: they are invalid.
     """
     points = np.asarray(given.detach().cpu() if isinstance(given, torch.Tensor) else given, float)
     if points.shape[-1:] != (3,) or not np.isfinite(points).all():

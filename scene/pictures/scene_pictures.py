@@ -34,7 +34,7 @@ class Pictured(Protocol):
 
     @property
     def has_lights(self) -> bool:
-        """True if it has lights of its own."""
+        """True if it has lights."""
 
     @property
     def segmentation(self) -> Segmentation:
@@ -83,7 +83,7 @@ def show_of(scene: Pictured, drawn: DebugOverlay) -> ShowDrawn:
 def look_of(scene: Pictured) -> Look:
     """Return light and colours of pictures, by the scene's options.
 
-    The lights of the scene, if there are any, take the place of the sun and the light of the sky.
+    The lights of the scene, if there are any, replace the sun and the light of the sky.
 
     Raises:
         ValueError: options that path tracing has others for.
@@ -95,7 +95,7 @@ def look_of(scene: Pictured) -> Look:
             if value is not None:
                 raise ValueError(
                     f"VisOptions: {name}={value!r}: paths of light have no such option; RayTracer(env_surface="
-                    "gs.surfaces.Emission(...)) is what is all around"
+                    "gs.surfaces.Emission(...)) sets the surroundings"
                 )
     mirror = None if vis.plane_reflection is None else MIRROR if vis.plane_reflection else 0.0
     lit: dict[str, Any] = {"lights": "file", "exposure": 1.0, "occlusion": 0.0} if scene.has_lights else {}
@@ -109,7 +109,7 @@ def look_of(scene: Pictured) -> Look:
 
 
 def are_together(scene: Pictured, world: World) -> bool:
-    """Return True if one picture shows the environments side by side, as `build` was told how far apart they are.
+    """Return True if one picture shows the environments side by side, at the spacing that `build` was given.
 
     Pictures are of single environments with `VisOptions(split_envs=True)` and `renderers.BatchRenderer`.
     """

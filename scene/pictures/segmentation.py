@@ -13,7 +13,7 @@ class Segmentation:
     """Keys of a scene's parts; 0 is the sky.
 
     Attributes:
-        idx_dict: by key what it stands for: an entity's number; (entity, link), or (entity, link, geom), numbers in the
+        idx_dict: by key its object: an entity's number; (entity, link), or (entity, link, geom), numbers in the
             scene; -1 for the sky.
     """
 
@@ -41,7 +41,7 @@ class Segmentation:
 
 
 def _palette(count: int) -> np.ndarray:
-    """Return colours (count, 3) uint8 that are easily told apart, the first black."""
+    """Return colours (count, 3) uint8 that are easily distinguished, the first black."""
     hue = np.arange(count) * 0.618034 % 1.0
     value = 0.6 + 0.4 * (np.arange(count) % 2)
     wheel = np.abs((hue[:, None] * 6.0 + np.array([0.0, 4.0, 2.0])) % 6.0 - 3.0) - 1.0

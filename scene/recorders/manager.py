@@ -21,12 +21,12 @@ WRITERS: dict[type[RecorderOptions], type[Writer]] = {
 
 
 @dataclass
-class Recorder:
-    """A function, and the file that has what it returns; `Scene.add_recorder` makes one.
+class FunctionRecorder:
+    """A function, and the file that has its results; `Scene.add_recorder` makes one.
 
     Attributes:
-        options: what it was made of.
-        function: what it keeps.
+        options: the options it was made with.
+        function: its results are kept.
         writer: its file.
         every: after how many steps.
         count: files that resets have ended.
@@ -54,15 +54,15 @@ class RecorderManager:
     """
 
     dt: float
-    recorders: list[Recorder] = field(default_factory=list)
+    recorders: list[FunctionRecorder] = field(default_factory=list)
 
     def add(
         self, function: Callable[[], Any], options: RecorderOptions, more: Callable[[], Mapping[str, Any]] | None = None
-    ) -> Recorder:
+    ) -> FunctionRecorder:
         """Return a new recorder.
 
         Raises:
-            TypeError: `function` cannot be called, or `options` are none of a recorder.
+            TypeError: `function` cannot be called, or `options` are not a recorder's.
         """
         kind = WRITERS.get(type(options))
         if kind is None or not isinstance(options, FileOptions):
@@ -78,13 +78,13 @@ class RecorderManager:
         if abs(steps - every) > 1e-6 * steps:
             rate = 1.0 / (every * self.dt)
             warnings.warn(f"hz={options.hz:g}: steps of {self.dt:g} s allow {rate:g}, which it is", stacklevel=3)
-        recorder = Recorder(options, function, kind(options, 1.0 / (every * self.dt), more), every)
+        recorder = FunctionRecorder(options, function, kind(options, 1.0 / (every * self.dt), more), every)
         recorder.begin()
         self.recorders.append(recorder)
         return recorder
 
     def after_step(self, steps: int, time: float) -> None:
-        """Keep what is due after so many steps."""
+        """Keep the results that are due after so many steps."""
         for recorder in self.recorders:
             if steps % recorder.every == 0:
                 recorder.writer.write(time, recorder.function())

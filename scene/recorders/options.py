@@ -1,4 +1,4 @@
-"""Options of recorders: what is written, into which file, and how often."""
+"""Options of recorders: contents, file and rate."""
 
 import os
 from typing import Any, ClassVar
@@ -18,10 +18,10 @@ class RecorderOptions:
     hz: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a rate that is none.
+        """Raise if the rate is invalid.
 
         Raises:
-            ValueError: with the argument.
+            ValueError: the message has the argument.
         """
         put_numbers(self, "hz", above=0.0)
 
@@ -41,7 +41,7 @@ class FileOptions(RecorderOptions):
     SUFFIX: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """Refuse a name of another kind; errors are those of `RecorderOptions`."""
+        """Refuse a name of another kind; errors as in `RecorderOptions`."""
         super().__post_init__()
         owner = type(self).__name__
         if not isinstance(self.filename, str | os.PathLike) or not os.fspath(self.filename):
@@ -53,7 +53,7 @@ class FileOptions(RecorderOptions):
 
 @record
 class CSVFile(FileOptions):
-    """A table: a row has the time and all numbers of what a function returns, or of the values of its dictionary.
+    """A table: a row has the time and all numbers of a function's result, or of the values of its dictionary.
 
     Attributes:
         header: names of the columns after the time; None: the dictionary's, or numbers.
@@ -67,7 +67,7 @@ class CSVFile(FileOptions):
 
 @record
 class NPZFile(FileOptions):
-    """Arrays, times first: "timestamp", and "data" or those of a dictionary by their names; `numpy.load` reads them."""
+    """Arrays, times first: "timestamp", and "data" or a dictionary's by their names; `numpy.load` reads them."""
 
     SUFFIX: ClassVar[str] = ".npz"
 
@@ -84,7 +84,7 @@ class VideoFile(FileOptions):
     SUFFIX: ClassVar[str] = ".mp4"
 
     def __post_init__(self) -> None:
-        """Refuse a rate that is none; errors are those of `FileOptions`."""
+        """Raise if the rate is invalid; errors as in `FileOptions`."""
         super().__post_init__()
         put_numbers(self, "fps", above=0.0)
 

@@ -16,11 +16,11 @@ from .options import CSVFile, FileOptions, VideoFile
 
 
 class Writer(ABC):
-    """Takes what is kept, and makes a file of it.
+    """Takes results, and makes a file of them.
 
     Args:
-        options: what the user asked for.
-        rate: how many times a simulated second something is kept.
+        options: the user's options.
+        rate: how many results are kept per simulated second.
         more: arrays that a trajectory has besides.
     """
 
@@ -30,7 +30,7 @@ class Writer(ABC):
 
     @abstractmethod
     def write(self, time: float, data: Any) -> None:
-        """Take what was kept at a time, s.
+        """Take the result of a time, s.
 
         Raises:
             TypeError: the file cannot hold it.
@@ -49,7 +49,7 @@ class CSVWriter(Writer):
     _file: TextIO | None = None
 
     def write(self, time: float, data: Any) -> None:
-        """Write a row; errors are those of `Writer.write`."""
+        """Write a row; errors as in `Writer.write`."""
         named = data if isinstance(data, Mapping) else {"data": data}
         columns = {name: _numbers(value, f"{self.path}: {name}") for name, value in named.items()}
         row = [number for numbers in columns.values() for number in numbers]
@@ -91,7 +91,7 @@ class NPZWriter(Writer):
         self._kept: dict[str, list[Any]] = {}
 
     def write(self, time: float, data: Any) -> None:
-        """Keep a row; errors are those of `Writer.write`."""
+        """Keep a row; errors as in `Writer.write`."""
         named = {"timestamp": time} | dict(data if isinstance(data, Mapping) else {"data": data})
         if self._kept and named.keys() != self._kept.keys():
             raise ValueError(f"{self.path}: {', '.join(named)}; the rows before have {', '.join(self._kept)}")
@@ -121,7 +121,7 @@ class VideoWriter(Writer):
         self._frames: list[np.ndarray] = []
 
     def write(self, time: float, data: Any) -> None:
-        """Keep a picture; errors are those of `Writer.write`."""
+        """Keep a picture; errors as in `Writer.write`."""
         picture = _array(data)
         if picture.ndim not in (2, 3) or picture.dtype != np.uint8 or (picture.ndim == 3 and picture.shape[2] != 3):
             what = f"{picture.dtype} {picture.shape}" if picture.ndim else f"a {type(data).__name__}"

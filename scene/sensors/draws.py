@@ -11,7 +11,7 @@ import torch
 from ...physics.base.draws import GOLDEN, fractions, hashed_key, mix
 
 WALK, NOISE, JITTER, ROUNDING = 1, 2, 3, 4
-"""Purposes of draws: those of one are independent of those of another."""
+"""Purposes of draws: draws of different purposes are independent."""
 
 
 def keys(seed: int, sensor: int, envs: torch.Tensor) -> torch.Tensor:

@@ -40,7 +40,7 @@ class Flaws:
         self._there[name] = bool(self._numbers[name].any())
 
     def apply(self, values: torch.Tensor, rows: Rows, key: torch.Tensor, tick: torch.Tensor) -> torch.Tensor:
-        """Return what is measured of the numbers (len(rows), k) of environments `rows`, and walk on.
+        """Return the measured values of the numbers (len(rows), k) of environments `rows`, and walk on.
 
         Args:
             values: the numbers; they stay as they are.
@@ -69,7 +69,7 @@ class Flaws:
         return {"walk": self.walk[rows].clone()} | there
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: Rows) -> None:
-        """Write what `state_dict` returned into environments `rows`; a flaw that is not there is zero."""
+        """Write the result of `state_dict` into environments `rows`; a missing flaw is zero."""
         self.walk[rows] = state["walk"]
         for name in NAMES:
             if name in state or self._there[name]:

@@ -7,8 +7,8 @@ import torch
 
 from ..checks import Indices, Numbers, Rows
 from ..world import World
+from .evaluated_envs import EvaluatedEnvs
 from .links import LinkSensor, unturned
-from .look import Look
 from .options import IMU, coupling
 
 
@@ -16,7 +16,7 @@ class IMUData(NamedTuple):
     """The readings of an IMU.
 
     Attributes:
-        lin_acc: (n, 3) m/s2, what MuJoCo's accelerometer reads: the acceleration minus gravity.
+        lin_acc: (n, 3) m/s2, as MuJoCo's accelerometer reads: the acceleration minus gravity.
         ang_vel: (n, 3) rad/s.
         mag: (n, 3), in the unit of `IMU.magnetic_field`.
     """
@@ -34,7 +34,7 @@ class IMUSensor(LinkSensor):
     shapes = ((3,), (3,), (3,))
 
     def place(self, world: World) -> None:
-        """Look up the tree of the link, and let the sensor have its axes."""
+        """Look up the tree of the link, and set the axes of the sensor."""
         super().place(world)
         self._root = int(world.model.mj.body_rootid[self.body])
         options: IMU = self.options
@@ -43,12 +43,12 @@ class IMUSensor(LinkSensor):
         self._coupled = not bool((self._axes == torch.eye(3).to(self._pos)).all())
         self._field = self._pos.new_tensor(options.magnetic_field)
 
-    def sense(self, look: Look) -> torch.Tensor:
+    def sense(self, evaluated: EvaluatedEnvs) -> torch.Tensor:
         """Return acceleration, angular velocity and magnetic field in the sensor's axes, (k, 9)."""
-        pos, quat = self.pose(look)
-        arm = pos - look["subtree_com"][:, self._root]
-        spin, slide = look["cvel"][:, self.body].split(3, -1)
-        twist, push = look["cacc"][:, self.body].split(3, -1)
+        pos, quat = self.pose(evaluated)
+        arm = pos - evaluated["subtree_com"][:, self._root]
+        spin, slide = evaluated["cvel"][:, self.body].split(3, -1)
+        twist, push = evaluated["cacc"][:, self.body].split(3, -1)
         speed = slide + torch.linalg.cross(spin, arm)
         acceleration = push + torch.linalg.cross(twist, arm) + torch.linalg.cross(spin, speed)
         both = torch.stack((acceleration, spin, self._field.expand_as(spin)), 1)
@@ -85,10 +85,10 @@ class IMUSensor(LinkSensor):
         self._coupled = True
 
     def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
-        """Return what `LinkSensor.state_dict` does, and the coupling."""
+        """Return the state of `LinkSensor.state_dict`, and the coupling."""
         return super().state_dict(rows) | {"axes": self._axes[slice(None) if rows is None else rows].clone()}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
-        """Write what `state_dict` returned into environments `rows` (k,)."""
+        """Write the result of `state_dict` into environments `rows` (k,)."""
         super().load_state_dict(state, rows)
         self._axes[rows], self._coupled = state["axes"], True

@@ -6,8 +6,8 @@ import torch
 from ...physics.machine.scalars import as_whole
 from ..entity.entity import RigidEntity
 from ..world import World
+from .evaluated_envs import EvaluatedEnvs
 from .links import require_entity
-from .look import Look
 from .options import JointTorque
 from .sensor import Sensor
 
@@ -36,7 +36,7 @@ class JointTorqueSensor(Sensor):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of what is read of one environment."""
+        """Shapes of the readings of one environment."""
         return ((len(self.dofs_idx_local),),)
 
     def place(self, world: World) -> None:
@@ -51,19 +51,19 @@ class JointTorqueSensor(Sensor):
         self._places, self._blocks = (torch.as_tensor(n, dtype=torch.int64, device=device) for n in (places, blocks))
         self.reads = (*JointTorqueSensor.reads, "block_force") if places else JointTorqueSensor.reads
 
-    def sense(self, look: Look) -> torch.Tensor:
+    def sense(self, evaluated: EvaluatedEnvs) -> torch.Tensor:
         """Return the efforts, (k, number of dofs)."""
-        armature, damping = self._own(look, "dof_armature"), self._own(look, "dof_damping")
-        taken = armature * self._of(look, "qacc") + damping * self._of(look, "eval_qvel")
-        effort = self._of(look, "qfrc_actuator") - taken
+        armature, damping = self._own(evaluated, "dof_armature"), self._own(evaluated, "dof_damping")
+        taken = armature * self._of(evaluated, "qacc") + damping * self._of(evaluated, "eval_qvel")
+        effort = self._of(evaluated, "qfrc_actuator") - taken
         if len(self._places):
-            effort = effort.index_add(1, self._places, look["block_force"][:, self._blocks, 0])
+            effort = effort.index_add(1, self._places, evaluated["block_force"][:, self._blocks, 0])
         return effort
 
-    def _of(self, look: Look, name: str) -> torch.Tensor:
-        return look[name][:, self._dofs]
+    def _of(self, evaluated: EvaluatedEnvs, name: str) -> torch.Tensor:
+        return evaluated[name][:, self._dofs]
 
-    def _own(self, look: Look, name: str) -> torch.Tensor:
+    def _own(self, evaluated: EvaluatedEnvs, name: str) -> torch.Tensor:
         """Return numbers of the dofs, of every environment's own, (k, number of dofs)."""
-        solver = look.world.solver
-        return solver.parameters.get(name, look.envs).to(solver.device, solver.dtype)[:, self._dofs]
+        solver = evaluated.world.solver
+        return solver.parameters.get(name, evaluated.envs).to(solver.device, solver.dtype)[:, self._dofs]

@@ -11,7 +11,7 @@ from ..entity.entity import RigidEntity
 from ..entity.handles import RigidLink
 from ..poses import quat_of_euler
 from ..world import World
-from .look import Look
+from .evaluated_envs import EvaluatedEnvs
 from .options import LinkSensorOptions
 from .sensor import Sensor
 
@@ -32,16 +32,16 @@ class LinkSensor(Sensor):
         self.link = None if entity is None else _link(self, entity, options.link_idx_local)
 
     def place(self, world: World) -> None:
-        """Look up the body, and let the sensor have its offsets."""
+        """Look up the body, and set the offsets of the sensor."""
         like = world.solver.qvel.new_zeros
         self.body = 0 if self.link is None else self.link.body
         self._pos = like((world.count, 3)) + like(3).new_tensor(self.options.pos_offset)
         self._quat = like((world.count, 4)) + like(4).new_tensor(quat_of_euler(self.options.euler_offset))
 
-    def pose(self, look: Look) -> tuple[torch.Tensor, torch.Tensor]:
+    def pose(self, evaluated: EvaluatedEnvs) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the sensor's position (k, 3) m and quaternion (k, 4) in the world."""
-        turn, rows = look["xquat"][:, self.body], look.index
-        return look["xpos"][:, self.body] + rotate(turn, self._pos[rows]), quat_mul(turn, self._quat[rows])
+        turn, rows = evaluated["xquat"][:, self.body], evaluated.index
+        return evaluated["xpos"][:, self.body] + rotate(turn, self._pos[rows]), quat_mul(turn, self._quat[rows])
 
     def set_pos_offset(self, pos_offset: Numbers, envs_idx: Indices = None) -> None:
         """Write the sensor's position in the link's frame, (3,) or (k, 3) m; it holds from the next step on.
@@ -66,12 +66,12 @@ class LinkSensor(Sensor):
         self._quat[rows] = quat / length
 
     def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
-        """Return what `Sensor.state_dict` does, and the offsets."""
+        """Return the state of `Sensor.state_dict`, and the offsets."""
         chosen = slice(None) if rows is None else rows
         return super().state_dict(rows) | {"pos": self._pos[chosen].clone(), "quat": self._quat[chosen].clone()}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
-        """Write what `state_dict` returned into environments `rows` (k,)."""
+        """Write the result of `state_dict` into environments `rows` (k,)."""
         super().load_state_dict(state, rows)
         self._pos[rows], self._quat[rows] = state["pos"], state["quat"]
 
@@ -107,7 +107,7 @@ def require_entity(sensor: Sensor, entity: RigidEntity | None) -> RigidEntity:
 
 
 def seen_geoms(world: World, body: int) -> list[int]:
-    """Return the numbers of geoms that rays from a body meet: those that touch anything, but its own."""
+    """Return the numbers of geoms that rays from a body hit: collision geoms, except the body's."""
     mj = world.model.mj
     touches = (mj.geom_contype | mj.geom_conaffinity) != 0
     touches[np.concatenate((mj.pair_geom1, mj.pair_geom2)).astype(int)] = True

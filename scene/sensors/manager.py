@@ -13,9 +13,9 @@ from ..records import nearest
 from ..world import Envs, World
 from . import options as kinds
 from .contact import ContactForceSensor, ContactSensor
+from .evaluated_envs import EvaluatedEnvs
 from .imu import IMUSensor
 from .joint_torque import JointTorqueSensor
-from .look import Look
 from .options import SensorOptions
 from .raycaster import DepthCameraSensor, RaycasterSensor
 from .sensor import Sensor
@@ -30,11 +30,11 @@ SENSORS: dict[type[SensorOptions], type[Sensor]] = {
 }
 """The class of a sensor by that of its options."""
 PREFIX = "sensors/"
-"""Before the names of what sensors add to the state of a scene."""
+"""Prefix of the names of sensors' parts of a scene's state."""
 
 
 def split(state: Mapping[str, torch.Tensor]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """Return what is of sensors in the state of a scene, and what is not."""
+    """Return the parts of a scene's state that belong to sensors, and the other parts."""
     own = {name: tensor for name, tensor in state.items() if name.startswith(PREFIX)}
     return own, {name: tensor for name, tensor in state.items() if name not in own}
 
@@ -83,7 +83,7 @@ class SensorManager:
 
     @normal_mode
     def build(self, world: World) -> None:
-        """Give all sensors their places in a built scene; errors are those of `Sensor.bind`."""
+        """Give all sensors their places in a built scene; errors as in `Sensor.bind`."""
         self._world = world
         for sensor in self.sensors:
             sensor.bind(world, machine.seed(), self.dt)
@@ -91,20 +91,20 @@ class SensorManager:
     def after_step(self) -> None:
         """Read all sensors after a step."""
         if self.sensors and self._world:
-            look = Look(self._world, self.reads, None)
+            evaluated = EvaluatedEnvs(self._world, self.reads, None)
             for sensor in self.sensors:
-                sensor.step(look)
+                sensor.step(evaluated)
 
     def after_reset(self, envs: Envs) -> None:
-        """Let all sensors begin anew in environments that were reset, in the form of `World.envs`."""
+        """Restart all sensors in environments that were reset, in the form of `World.envs`."""
         if self.sensors and self._world:
             rows = self._world.indices(envs)
-            look = Look(self._world, self.reads, rows)
+            evaluated = EvaluatedEnvs(self._world, self.reads, rows)
             for sensor in self.sensors:
-                sensor.restart(look, rows)
+                sensor.restart(evaluated, rows)
 
     def close(self) -> None:
-        """Let all sensors refuse to read on: their scene is closed."""
+        """Make all sensors refuse to read on: their scene is closed."""
         self._world = None
         for sensor in self.sensors:
             sensor.close()
@@ -129,7 +129,7 @@ class SensorManager:
         return readings
 
     def state_dict(self, envs: Envs) -> dict[str, torch.Tensor]:
-        """Return what the future of readings in environments depends on, (k, ...) each."""
+        """Return the state that future readings in environments depend on, (k, ...) each."""
         rows = self._world.indices(envs) if self._world and envs is not None else None
         return {
             f"{PREFIX}{sensor.idx}/{name}": tensor
@@ -141,14 +141,14 @@ class SensorManager:
         """Refuse a state that is of other sensors.
 
         Raises:
-            ValueError: with what is there, and what is not.
+            ValueError: the message lists the present and the missing parts.
         """
         saved = {int(name.split("/")[1]) for name in state}
         if saved != set(range(len(self.sensors))):
             raise ValueError(f"state: it is of {len(saved)} sensors, and the scene has {len(self.sensors)}")
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], envs: Envs) -> None:
-        """Write what `state_dict` returned of as many environments, or of one, into environments."""
+        """Write the result of `state_dict`, of as many environments or of one, into environments."""
         for sensor in self.sensors:
             assert self._world is not None
             rows = self._world.indices(envs)

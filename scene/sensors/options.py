@@ -1,7 +1,7 @@
 """Options of sensors: one record for each kind, for `Scene.add_sensor`.
 
 All arguments are keywords. Numbers that may differ from axis to axis are one for all, or a sequence. Standard
-deviations and biases are in the unit of the reading, delays in seconds. `docs/scenes.md` says what is read.
+deviations and biases are in the unit of the reading, delays in seconds. `docs/scenes.md` describes the readings.
 """
 
 import math
@@ -38,7 +38,7 @@ class SensorOptions:
     interpolate: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what no sensor has.
+        """Raise if options are impossible for sensors.
 
         Raises:
             ValueError: with the argument.
@@ -75,7 +75,7 @@ class LinkSensorOptions(SensorOptions):
     euler_offset: Any = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Refuse a place that is none; errors are those of `SensorOptions`."""
+        """Raise if the place is invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         owner = type(self).__name__
         link = as_whole(f"{owner}: link_idx_local", self.link_idx_local)
@@ -103,7 +103,7 @@ class NoisyOptions(LinkSensorOptions):
     random_walk: Any = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse flaws that are none; errors are those of `SensorOptions`."""
+        """Raise if flaws are invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         for name in NAMES:
             put(self, **{name: flaw(type(self).__name__, name, getattr(self, name))})
@@ -144,7 +144,7 @@ class IMU(LinkSensorOptions):
     PARTS: ClassVar[tuple[str, ...]] = ("acc", "gyro", "mag")
 
     def __post_init__(self) -> None:
-        """Refuse flaws that are none; errors are those of `SensorOptions`."""
+        """Raise if flaws are invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         for part in self.PARTS:
             for name in NAMES:
@@ -171,7 +171,7 @@ class ContactFilter(NoisyOptions):
     filter_link_idx: Any = ()
 
     def __post_init__(self) -> None:
-        """Refuse links that are none; errors are those of `SensorOptions`."""
+        """Raise if links are invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         owner = type(self).__name__
         if np.ndim(self.filter_link_idx) != 1:
@@ -191,7 +191,7 @@ class Contact(ContactFilter):
     threshold: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a threshold that is none; errors are those of `SensorOptions`."""
+        """Raise if the threshold is invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         put_numbers(self, "threshold", least=0.0)
 
@@ -209,7 +209,7 @@ class ContactForce(ContactFilter):
     max_force: Any = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse a range that is none; errors are those of `SensorOptions`."""
+        """Raise if the range is invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         for name in ("min_force", "max_force"):
             put(self, **{name: flaw("ContactForce", name, getattr(self, name), 3, infinite=name == "max_force")})
@@ -230,7 +230,7 @@ class JointTorque(NoisyOptions):
 
 @record
 class Raycaster(NoisyOptions):
-    """A range finder of many rays. Flaws are those of the distances, one number or one a ray.
+    """A range finder of many rays. Flaws apply to the distances, one number or one a ray.
 
     Attributes:
         pattern: `GridPattern`, `SphericalPattern` or `DepthCameraPattern`.
@@ -249,7 +249,7 @@ class Raycaster(NoisyOptions):
     PATTERN: ClassVar[type[RayPattern]] = RayPattern
 
     def __post_init__(self) -> None:
-        """Refuse a range or a pattern that is none; errors are those of `SensorOptions`."""
+        """Raise if the range or the pattern is invalid; errors as in `SensorOptions`."""
         super().__post_init__()
         owner = type(self).__name__
         if not isinstance(self.pattern, self.PATTERN):

@@ -37,7 +37,7 @@ class RayPattern:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of what is read: that of the rays."""
+        """Shape of the readings: that of the rays."""
         return self.starts.shape[:-1]
 
     def __repr__(self) -> str:

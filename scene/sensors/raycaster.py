@@ -7,8 +7,8 @@ import torch
 from ...physics.base.rotations import rotate
 from ..checks import Indices
 from ..world import World
+from .evaluated_envs import EvaluatedEnvs
 from .links import LinkSensor, seen_geoms
-from .look import Look
 
 
 class RaycasterData(NamedTuple):
@@ -25,7 +25,7 @@ class RaycasterData(NamedTuple):
 
 
 class _Rays(NamedTuple):
-    """Rays in the world, (k, rays, ...): true distances, where something was found, starts and directions."""
+    """Rays in the world, (k, rays, ...): true distances, masks of hits, starts and directions."""
 
     distances: torch.Tensor
     found: torch.Tensor
@@ -34,11 +34,11 @@ class _Rays(NamedTuple):
 
 
 class RaycasterSensor(LinkSensor):
-    """A range finder: `read` returns `RaycasterData`. It sees what touches anything, but its own link."""
+    """A range finder: `read` returns `RaycasterData`. It sees collision geoms, except its link's."""
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of what is read of one environment: points, if they are read, and distances."""
+        """Shapes of the readings of one environment: points, if they are read, and distances."""
         shape = self.options.pattern.shape
         return ((*shape, 3), shape) if self.options.return_points else (shape,)
 
@@ -47,7 +47,7 @@ class RaycasterSensor(LinkSensor):
         return RaycasterData(*parts) if len(parts) == 2 else RaycasterData(None, *parts)
 
     def place(self, world: World) -> None:
-        """Look up what is seen."""
+        """Look up the visible geoms."""
         super().place(world)
         pattern = self.options.pattern
         self._starts, self._directions = (
@@ -57,12 +57,12 @@ class RaycasterSensor(LinkSensor):
         given = self.options.no_hit_value
         self._none = self.options.max_range if given is None else given
 
-    def sense(self, look: Look) -> _Rays:
+    def sense(self, evaluated: EvaluatedEnvs) -> _Rays:
         """Cast the rays."""
-        pos, quat = (part[:, None] for part in self.pose(look))
+        pos, quat = (part[:, None] for part in self.pose(evaluated))
         starts = pos + rotate(quat.expand(-1, len(self._starts), -1), self._starts.expand(len(pos), -1, -1))
         along = rotate(quat.expand(-1, len(self._starts), -1), self._directions.expand(len(pos), -1, -1))
-        hits = look.world.solver.queries.ray(starts, along, geoms=self._geoms, envs_idx=look.envs)
+        hits = evaluated.world.solver.queries.ray(starts, along, geoms=self._geoms, envs_idx=evaluated.envs)
         least, most = self.options.min_range, self.options.max_range
         found = (hits.geom >= 0) & (hits.distance >= least) & (hits.distance <= most)
         if not self.options.return_world_frame:
@@ -86,7 +86,7 @@ class DepthCameraSensor(RaycasterSensor):
     """A range finder of one ray a pixel."""
 
     def read_image(self, envs_idx: Indices = None) -> torch.Tensor:
-        """Return the distances along the rays as a picture, (n, height, width) m; arguments are those of `read`."""
+        """Return the distances along the rays as a picture, (n, height, width) m; arguments as in `read`."""
         return self.read(envs_idx).distances
 
     def read_depth(self, envs_idx: Indices = None) -> torch.Tensor:

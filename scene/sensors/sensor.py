@@ -1,4 +1,4 @@
-"""The base class of sensors: what is true, what is measured of it, and what is read of that, and when."""
+"""The base class of sensors: from true values to measured ones, and to readings after a delay."""
 
 import math
 import warnings
@@ -12,12 +12,12 @@ import torch
 from ..checks import Indices, Numbers, Rows
 from ..entity.entity import RigidEntity
 from ..errors import SceneOrderError
-from ..recorders.manager import Recorder, RecorderManager
+from ..recorders.manager import FunctionRecorder, RecorderManager
 from ..recorders.options import RecorderOptions
 from ..world import World
 from . import draws
+from .evaluated_envs import EvaluatedEnvs
 from .flaws import Flaws
-from .look import Look
 from .timeline import Timeline
 
 
@@ -25,13 +25,13 @@ class Sensor(ABC):
     """A sensor of a scene, in all of its environments.
 
     It reads after each `Scene.step`, at the evaluation that the last physics step made before it moved, and at the
-    start after `Scene.build` and `Scene.reset`. What it measures of that has flaws, in each environment of its own, and
-    is read after its delay. Subclasses say what is true (`sense`), and what is handed out of measured numbers.
+    start after `Scene.build` and `Scene.reset`. Measured values have flaws, drawn per environment, and
+    are read after a delay. Subclasses define the true values (`sense`), and the form of readings (`deliver`).
 
     Attributes:
-        options: what it was made of.
+        options: the options it was made with.
         idx: number among the scene's sensors.
-        recorders: those of the scene.
+        recorders: the scene's recorders.
     """
 
     reads: tuple[str, ...] = ()
@@ -48,23 +48,23 @@ class Sensor(ABC):
     def __repr__(self) -> str:
         return f"sensor {self.idx} ({type(self.options).__name__})"
 
-    # what a subclass says
+    # methods of a subclass
 
     @property
     @abstractmethod
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of what is read of one environment."""
+        """Shapes of the readings of one environment."""
 
     @abstractmethod
     def place(self, world: World) -> None:
-        """Look up what is needed of a built scene."""
+        """Look up the parts of a built scene that it needs."""
 
     @abstractmethod
-    def sense(self, look: Look) -> Any:
-        """Return what is true in the environments of a look; `numbers` are those of it that are measured."""
+    def sense(self, evaluated: EvaluatedEnvs) -> Any:
+        """Return the true values in the evaluated environments; `numbers` selects the measured ones."""
 
     def numbers(self, sensed: Any) -> torch.Tensor:
-        """Return the numbers that are measured, (k, width), of what `sense` returned."""
+        """Return the numbers that are measured, (k, width), from the result of `sense`."""
         return sensed
 
     def couple(self, numbers: torch.Tensor, rows: Rows) -> torch.Tensor:
@@ -72,7 +72,7 @@ class Sensor(ABC):
         return numbers
 
     def deliver(self, numbers: torch.Tensor, sensed: Any, measured: bool) -> torch.Tensor:
-        """Return what is handed out of numbers (k, width), measured or true, (k, m)."""
+        """Return the readings from numbers (k, width), measured or true, (k, m)."""
         return numbers
 
     # life
@@ -92,7 +92,7 @@ class Sensor(ABC):
         self._delay = torch.full((count,), steps, dtype=torch.float64, device=device)
         self._jitter = torch.full_like(self._delay, options.jitter / dt)
         self._jitters = options.jitter > 0.0
-        sensed = self.sense(Look(world, self.reads, None))
+        sensed = self.sense(EvaluatedEnvs(world, self.reads, None))
         numbers = self.numbers(sensed)
         self._flaws = Flaws(numbers, {name: self._fitting(name, v, numbers) for name, v in options.flaws().items()})
         self._truth = self.deliver(numbers, sensed, False)
@@ -101,10 +101,10 @@ class Sensor(ABC):
         length = options.history_length
         self._past = (Timeline(length, self._shown), Timeline(length, self._truth)) if length else None
 
-    def step(self, look: Look) -> None:
+    def step(self, evaluated: EvaluatedEnvs) -> None:
         """Read all environments after a step."""
         self._tick += 1
-        sensed = self.sense(look)
+        sensed = self.sense(evaluated)
         numbers = self.numbers(sensed)
         self._truth = self.deliver(numbers, sensed, False)
         self._timeline.push(self._measure(numbers, sensed, slice(None)))
@@ -113,11 +113,11 @@ class Sensor(ABC):
             self._past[0].push(self._shown)
             self._past[1].push(self._truth)
 
-    def restart(self, look: Look, rows: torch.Tensor) -> None:
-        """Begin anew in environments `rows` (k,): drifts at zero, delays and histories full of the first reading."""
+    def restart(self, evaluated: EvaluatedEnvs, rows: torch.Tensor) -> None:
+        """Restart in environments `rows` (k,): drifts at zero, delays and histories full of the first reading."""
         self._tick[rows] += 1
         self._flaws.walk[rows] = 0.0
-        sensed = self.sense(look)
+        sensed = self.sense(evaluated)
         numbers = self.numbers(sensed)
         truth, measured = self.deliver(numbers, sensed, False), self._measure(numbers, sensed, rows)
         self._truth = self._truth.index_copy(0, rows, truth)
@@ -149,7 +149,7 @@ class Sensor(ABC):
         return value
 
     def _steps(self, name: str, seconds: float, jitters: bool) -> float:
-        """Return a time in steps: whole ones, with a warning, unless something tells times between them."""
+        """Return a time in steps: whole ones, with a warning, unless times between them make a difference."""
         steps = seconds / self._dt
         whole = float(round(steps))
         if math.isclose(steps, whole, abs_tol=1e-6):
@@ -168,10 +168,10 @@ class Sensor(ABC):
         """Return how many readings delays need: the oldest, its neighbor, and the newest."""
         return int((self._delay + self._jitter).max()) + 3
 
-    # what users read
+    # readings for users
 
     def read(self, envs_idx: Indices = None) -> Any:
-        """Return what is measured, with flaws and delay; see the class for shapes.
+        """Return the measured values, with flaws and delay; see the class for shapes.
 
         Args:
             envs_idx: which environments; None: all.
@@ -184,12 +184,12 @@ class Sensor(ABC):
         return self._given(self.flat(envs_idx, False))
 
     def read_ground_truth(self, envs_idx: Indices = None) -> Any:
-        """Return what is true, without flaws and delay; arguments and errors are those of `read`."""
+        """Return the true values, without flaws and delay; arguments and errors as in `read`."""
         self._require_world()
         return self._given(self.flat(envs_idx, True))
 
     def flat(self, envs_idx: Indices, truth: bool) -> torch.Tensor:
-        """Return what `read` or `read_ground_truth` return, side by side, (k, m), or (k, history, m)."""
+        """Return the results of `read` or `read_ground_truth`, side by side, (k, m), or (k, history, m)."""
         rows = self._rows(envs_idx)
         if self._past:
             return self._past[truth].all(rows)
@@ -205,8 +205,8 @@ class Sensor(ABC):
             first += size
         return parts[0] if self.data is None else self.data(*parts)
 
-    def start_recording(self, rec_options: RecorderOptions) -> Recorder:
-        """Keep what `read` returns after steps from now on, in one of `gs.recorders`: `Scene.add_recorder`.
+    def start_recording(self, rec_options: RecorderOptions) -> FunctionRecorder:
+        """Keep the results of `read` after steps from now on, in one of `gs.recorders`: `Scene.add_recorder`.
 
         Raises:
             TypeError: these are no options of a recorder.
@@ -219,7 +219,7 @@ class Sensor(ABC):
         assert self.recorders is not None
         return self.recorders.add(reading, rec_options)
 
-    # what users set
+    # settings of users
 
     def set_resolution(self, resolution: Numbers, envs_idx: Indices = None) -> None:
         """Write the resolution of environments: one number, (width,), or (k, width); it holds from the next step on.
@@ -292,7 +292,7 @@ class Sensor(ABC):
         except RuntimeError:
             shape = tuple(like.shape)
             raise ValueError(
-                f"{self!r}: {name}: expected shape {shape}, or what can be repeated to it, got {tuple(given.shape)}"
+                f"{self!r}: {name}: expected shape {shape}, or one that can be repeated to it, got {tuple(given.shape)}"
             ) from None
         if not bool(numbers.isfinite().all()):
             raise ValueError(f"{self!r}: {name}={values!r}: it must be finite")
@@ -313,7 +313,7 @@ class Sensor(ABC):
         return self._world
 
     def _rows(self, envs_idx: Indices) -> torch.Tensor | None:
-        """Return environments as indices (k,) int64 on the device, None for all; errors are those of `read`."""
+        """Return environments as indices (k,) int64 on the device, None for all; errors as in `read`."""
         world = self._require_world()
         envs = world.envs(envs_idx)
         return None if envs is None else world.indices(envs)
@@ -325,7 +325,7 @@ class Sensor(ABC):
     # saving
 
     def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
-        """Return what its future readings in environments `rows` (k,) depend on beside the scene, (k, ...) each."""
+        """Return the sensor's state, which future readings in environments `rows` (k,) depend on, (k, ...) each."""
         chosen = slice(None) if rows is None else rows
         state = {"tick": self._tick, "delay": self._delay, "jitter": self._jitter}
         state |= {"shown": self._shown, "truth": self._truth}
@@ -336,7 +336,7 @@ class Sensor(ABC):
         return found | {name: line.all(rows).clone() for name, line in lines.items()}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
-        """Write what `state_dict` returned into environments `rows` (k,)."""
+        """Write the result of `state_dict` into environments `rows` (k,)."""
         self._flaws.load_state_dict(state, rows)
         self._tick[rows], self._delay[rows], self._jitter[rows] = state["tick"], state["delay"], state["jitter"]
         self._jitters = bool(self._jitter.any())

@@ -29,7 +29,7 @@ class Timeline:
         self._ring[self._head] = readings
 
     def fill(self, readings: torch.Tensor, rows: torch.Tensor) -> None:
-        """Let environments `rows` (k,) have the readings (k, width) at every age."""
+        """Fill all ages with the readings (k, width), in environments `rows` (k,)."""
         self._ring[:, rows] = readings
 
     def at(self, age: torch.Tensor) -> torch.Tensor:
@@ -50,7 +50,7 @@ class Timeline:
         return found if rows is None else found[rows]
 
     def put(self, readings: torch.Tensor, rows: torch.Tensor) -> None:
-        """Write what `all` returned, of this depth or less, into environments `rows` (k,)."""
+        """Write the result of `all`, of this depth or less, into environments `rows` (k,)."""
         lacking = self.depth - readings.shape[1]
         readings = torch.cat((readings, readings[:, -1:].expand(-1, lacking, -1)), 1)
         order = (self._head - torch.arange(self.depth, device=self._ring.device)) % self.depth
@@ -58,7 +58,7 @@ class Timeline:
 
     @normal_mode
     def deepen(self, depth: int) -> None:
-        """Keep more readings from now on; those that are older than any kept are as the oldest one."""
+        """Keep more readings from now on; readings older than any kept one equal the oldest one."""
         if depth <= self.depth:
             return
         kept = self.all().transpose(0, 1).flip(0)  # the oldest first

@@ -21,7 +21,7 @@ _SMALL = 1e-12
 
 
 def _either(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function of tensors take arrays of numpy and sequences as well, and return arrays for those."""
+    """Return a function of tensors that also takes arrays of numpy and sequences, and returns arrays for them."""
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
@@ -59,7 +59,7 @@ def _tensor(given: Any, like: Tensor | None) -> Any:
 
 @_either
 def normalize(x: Array, eps: float = _SMALL) -> Array:
-    """Return vectors (..., n) of length 1; those shorter than `eps` are divided by that."""
+    """Return vectors (..., n) of length 1; vectors shorter than `eps` are divided by it."""
     return x / x.norm(dim=-1, keepdim=True).clamp(min=float(eps))
 
 
@@ -138,7 +138,7 @@ def xyz_to_quat(xyz: Array, rpy: bool = False, degrees: bool = False) -> Array:
 
     Args:
         xyz: angles about x, y and z.
-        rpy: True: about the world's axes, in turn; False: about the axes of what turns, in turn.
+        rpy: True: about the world's axes, in turn; False: about the turning body's axes, in turn.
         degrees: whether they are degrees.
     """
     half = (torch.deg2rad(xyz) if degrees else xyz) / 2
@@ -236,7 +236,7 @@ def transform_by_R(pos: Array, R: Array) -> Array:
 
 @_either
 def trans_R_to_T(trans: Array = None, R: Array = None) -> Array:
-    """Return the pose of a place (..., 3) and a rotation; what is None is none."""
+    """Return the pose of a place (..., 3) and a rotation; None: no translation or no rotation."""
     like = trans if R is None else R
     trans = torch.zeros(3).to(like) if trans is None else trans
     R = torch.eye(3).to(like) if R is None else R
@@ -247,7 +247,7 @@ def trans_R_to_T(trans: Array = None, R: Array = None) -> Array:
 
 
 def trans_quat_to_T(trans: Array = None, quat: Array = None) -> Array:
-    """Return the pose of a place (..., 3) and a rotation (..., 4); what is None is none."""
+    """Return the pose of a place (..., 3) and a rotation (..., 4); None: no translation or no rotation."""
     return trans_R_to_T(trans, None if quat is None else quat_to_R(quat))
 
 

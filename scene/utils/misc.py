@@ -7,7 +7,7 @@ import torch
 
 
 def tensor_to_array(x: torch.Tensor, dtype: Any = None) -> np.ndarray:
-    """Return a tensor as an array of numpy, wherever it is, in a type of numbers of numpy, or in its own."""
+    """Return a tensor as an array of numpy, wherever it is, in a given type of numpy's, or in its own."""
     return np.asarray(x.detach().cpu(), dtype)
 
 

@@ -24,10 +24,10 @@ def mesh_to_heightfield(
         up_axis: the axis of the file that points up: "x", "y" or "z".
 
     Returns:
-        Heights (nx, ny) m, the mesh's lowest where there is none, and x (nx,) and y (ny,) of the grid, m.
+        Heights (nx, ny) m, the mesh's lowest where it has no surface, and x (nx,) and y (ny,) of the grid, m.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: the file does not exist.
         ValueError: it is no mesh, or an argument is impossible.
     """
     steps = lengths("mesh_to_heightfield", "spacing", [spacing] * 2 if np.isscalar(spacing) else spacing, 2)

@@ -367,7 +367,7 @@ BALLS = """<mujoco>
 def test_what_mujoco_lacks_is_refused_in_a_sentence():
     with pytest.raises(NotImplementedError, match="the quantity 'con_dist' is Tumble's own, MuJoCo does not have it"):
         tumble.make_vec(Asking, 2, simulator="mujoco")
-    with pytest.raises(NotImplementedError, match="MuJoCo does not have what this model has: springs of joints"):
+    with pytest.raises(NotImplementedError, match="MuJoCo lacks features of this model: springs of joints"):
         MujocoSolver(Model.from_mjcf(BALLS), 1)
     ball = '<body><freejoint/><geom size="1"/></body>'
     overlapping = f"<mujoco><worldbody>{ball}{ball}</worldbody></mujoco>"

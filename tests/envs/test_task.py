@@ -284,7 +284,7 @@ MAKING = {
     "memory number": (ValueError, r"Wrong.reset: memory 'goal' is float; needed is an array"),
     "memory none": (TypeError, r"Wrong.reset: memory is NoneType; needed are arrays by name"),
     "input name": (KeyError, r"Wrong.reset: inputs: no input is named 'push'; there are mocap_pos, .*, eq_active\W*$"),
-    "input control": (KeyError, r"no input is named 'ctrl'; there are .*; controls are what `control` returns"),
+    "input control": (KeyError, r"no input is named 'ctrl'; there are .*; `control` returns the controls"),
     "input mocap": (
         ValueError,
         r"Wrong.reset: inputs 'mocap_pos' has shape \(4, 1, 3\); needed is \(4, 0, 3\), "

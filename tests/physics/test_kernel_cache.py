@@ -114,7 +114,7 @@ def test_a_folder_that_others_can_write_to(tmp_path, mode):
     tmp_path.chmod(mode)
     done = run(TI_OFFLINE_CACHE_FILE_PATH=tmp_path)
     expect(done, False, 1)
-    assert f"users other than you can write to {tmp_path}: remove what is in it, and chmod go-w" in done.stderr
+    assert f"users other than you can write to {tmp_path}: remove its contents, and chmod go-w" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -37,13 +37,13 @@ _SDF = "distance fields are drawn by no call of scenes; `model.geometry` and `do
 _COUPLER = "scenes have one solver, and no coupler"
 _TRIMESH = "`get_trimesh` has it"
 
-_RIGID = "scenes here have rigid bodies alone"
+_RIGID = "scenes here have only rigid bodies"
 
 ABSENT: dict[str, dict[str, str]] = {
     "Scene": {
         "add_stage": "there is no reader of USD",
         "add_emitter": _RIGID,
-        "add_force_field": "`register_pre_step_callback` with `apply_links_external_wrench` pushes what it wants",
+        "add_force_field": "`register_pre_step_callback` with `apply_links_external_wrench` applies any force",
         "backward": "steps have no gradients yet",
         "active_solvers": "`solvers`: there is one",
         "show_FPS": "a step prints nothing; `tumble bench` measures",
@@ -111,10 +111,10 @@ DIFFERENT = (
         "getters after `step`",
         "all belong to the present state, contacts and forces too; elsewhere those are the last step's",
     ),
-    ("`set_links_mass`", "changes masses alone; `set_mass` of an entity or a link scales inertia with them"),
+    ("`set_links_mass`", "changes only masses; `set_mass` of an entity or a link scales inertia with them"),
     ("`set_dofs_limit`, `set_dofs_frictionloss`", "refuse dofs whose file has none: no constraint is there for them"),
     ("`set_dofs_force_range`", "leaves the effort of a URDF joint, or MJCF's `actuatorfrcrange`, in force beside it"),
-    ("`set_pos` of a fixed entity", "mounts it elsewhere in the environments named, by numbers of their own"),
+    ("`set_pos` of a fixed entity", "mounts it elsewhere in the environments named, by per-environment parameters"),
     ("applied wrenches", "last for the next `scene.step` with all its substeps"),
     ("`pos` of wrenches", "is the point itself, in the world or, with `local`, in the link's frame"),
     ("numbers that are not finite", "are refused before anything is written"),

@@ -39,7 +39,7 @@ def test_a_box_from_its_corners_is_that_from_its_middle():
 
 REFUSED = {
     "a misspelt argument": (lambda: gs.morphs.Box(sise=(1, 1, 1)), TypeError, "no argument 'sise'; nearest: size"),
-    "a value by position": (lambda: gs.morphs.Sphere(0.1), TypeError, "Sphere takes keyword arguments alone"),
+    "a value by position": (lambda: gs.morphs.Sphere(0.1), TypeError, "Sphere takes only keyword arguments"),
     "no size": (lambda: gs.morphs.Box(), ValueError, "either size, or both lower and upper"),
     "a flat box": (lambda: gs.morphs.Box(size=(1, 0, 1)), ValueError, "size=.* above 0"),
     "crossed corners": (lambda: gs.morphs.Box(lower=(0, 0, 0), upper=(1, -1, 1)), ValueError, "must be below"),

@@ -198,7 +198,7 @@ LIKE = {
     "urdf/go2/urdf/go2.urdf": "quadruped.xml",
     "urdf/drones/cf2x.urdf": "drone.xml",
     "urdf/shadow_hand/shadow_hand.urdf": "hand.xml",
-    "nowhere.xml": "robots of its own: arm_robot.xml, quadruped.xml",
+    "nowhere.xml": "Tumble's robots are: arm_robot.xml, quadruped.xml",
 }
 
 

@@ -302,7 +302,7 @@ def test_a_state_of_other_steps_is_refused():
         made.append((scene, scene.get_state()))
     (scene, before), (_, other), (_, longer), (_, alike) = made
     for state, words in (
-        (other, "its sensors count steps of 0.005 s, and those of this scene of 0.01 s"),
+        (other, "its sensors count steps of 0.005 s, and this scene's count steps of 0.01 s"),
         (longer, "its sensors count steps of 0.02 s"),
         (without(longer, "scene/dt"), "saved with a timestep of 0.01 s, and here it is 0.005 s"),
     ):
@@ -387,7 +387,7 @@ def test_wrong_sensors_are_refused_in_words(what):
 
 
 SET = {
-    "a shape": (lambda s: s["imu"].set_noise([1, 2]), ValueError, r"noise: expected shape \(3, 9\), or what can be"),
+    "a shape": (lambda s: s["imu"].set_noise([1, 2]), ValueError, r"noise: expected shape \(3, 9\), or one that"),
     "noise": (lambda s: s["imu"].set_noise(-1), ValueError, "noise=-1: it must not be below 0"),
     "an environment": (lambda s: s["imu"].set_bias(1, [3]), IndexError, "no environment 3"),
     "a delay": (lambda s: s["imu"].set_delay(-0.1), ValueError, "delay=-0.1: it must not be below 0"),

@@ -282,17 +282,17 @@ REFUSED = {
     "planes": (
         lambda: [gs.morphs.Plane(), gs.morphs.Plane()],
         TypeError,
-        "morph 0 of 2 is a Plane: environments have sizes",
+        "morph 0 of 2 is a Plane: only",
     ),
     "files": (
         lambda: [gs.morphs.MJCF(file="ant.xml")] * 2,
         TypeError,
-        "is a MJCF: environments have sizes of their own of Box, Sphere",
+        "is a MJCF: only Box, Sphere",
     ),
     "more than sizes": (
         lambda: [gs.morphs.Sphere(), gs.morphs.Sphere(fixed=True)],
         ValueError,
-        "morph 1 of 2 has fixed=True, and the first False: shapes may differ in size and place alone",
+        "morph 1 of 2 has fixed=True, and the first False: shapes may differ only in size and place",
     ),
     "none": (lambda: [], ValueError, "an empty list"),
 }

@@ -257,7 +257,7 @@ def test_an_unknown_option_names_the_setting_or_option_that_is_meant(arguments, 
         (["render", "Ant", "--overlay", "rewards"], "no overlay 'rewards'; nearest: reward"),
         (["render", "none.xml"], "none.xml: no such model file"),
         (["render", "Walker"], "did you mean tumble/Walker2d-v0"),
-        (["train", "me/No-v0"], "unknown task 'me/No-v0'; a task of your own is named with its module or file"),
+        (["train", "me/No-v0"], "unknown task 'me/No-v0'; your task is named with its module or file"),
         (["train", "Ant", "--device", "cuda"], "torch finds no GPU on this machine; use --device cpu"),
         (["train", "Ant", "--device", "toaster"], "device 'toaster': there is cpu"),
         (

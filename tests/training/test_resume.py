@@ -289,7 +289,7 @@ def test_a_run_without_a_checkpoint_begins_anew(tmp_path, caplog, pendulums, sma
         train(config, tmp_path / "part", progress=False, envs=breaking(pendulums, Killed(), 5, config.num_envs))
     rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
     assert rest.finished and rest.changed
-    assert "part has no checkpoint: it begins anew, with its configuration and seed" in caplog.text
+    assert "part has no checkpoint: it begins again, with its configuration and seed" in caplog.text
     assert_equal_runs(whole.run, rest.run)
 
 
@@ -341,7 +341,7 @@ def test_after_an_error_in_the_tasks_code_nothing_learnt_is_lost(
 def test_an_error_before_anything_was_learnt_says_so(tmp_path, pendulums, small_ppo):
     with pytest.raises(ZeroDivisionError) as raised:
         train(small_ppo, tmp_path / "run", progress=False, envs=breaking(pendulums, ZeroDivisionError(), 5, 8))
-    assert raised.value.__notes__[0].startswith("Nothing had been learnt yet. When the mistake is mended, begin anew:")
+    assert raised.value.__notes__[0].startswith("Nothing had been learnt yet. When the mistake is mended, begin again:")
     assert not Run(tmp_path / "run").has_checkpoint()
     assert resume(tmp_path / "run", progress=False, envs=pendulums(8)).finished
 

@@ -1,1 +1,1 @@
-"""The commands of `tumble`, one file each, and what they print."""
+"""The commands of `tumble`, one file each, and their output."""

@@ -1,4 +1,4 @@
-"""Turns what is typed after `tumble` into configurations, and refuses to import code that the user has not named."""
+"""Converts the arguments of `tumble` to configurations, and refuses to import code that the user has not named."""
 
 import inspect
 import os
@@ -17,8 +17,8 @@ from ..toml_dataclass import keys, nearest_keys
 NO_OPTIONS = {
     "num_envs": "use --num-envs",
     "device": "use --device",
-    "autoreset_mode": "the learner needs its own",
-    "output": "the learner needs its own",
+    "autoreset_mode": "the learner sets it",
+    "output": "the learner sets it",
     "render_mode": "pictures are made where they are wanted",
 }
 NO_SETTINGS = {"task": "name it as TASK", "algo": "use --algo"}
@@ -29,10 +29,10 @@ class TrustError(TumbleUserError, PermissionError):
 
 
 def choose_config(task: str | None, config: Path | None, algo: str | None) -> RunConfig:
-    """Return the configuration of a file, or of a task: the packaged one, or where there is none the defaults.
+    """Return the configuration of a file, or of a task: the packaged one, or the defaults if none is packaged.
 
     Raises:
-        TumbleUserError: Neither or both were given, or what was given is not there.
+        TumbleUserError: Neither or both were given, or the file or task does not exist.
     """
     if config is not None and task is None:
         if algo is not None:
@@ -88,10 +88,10 @@ def parse_settings(settings: list[str] | None) -> dict[str, Any]:
 
 
 def options_meant(option: str, near: list[str], algo: str) -> list[str]:
-    """Return what an unknown option such as "--lr" may mean, as it is typed: "--set ppo.learning_rate=VALUE".
+    """Return the likely meanings of an unknown option such as "--lr", as it is typed: "--set ppo.learning_rate=VALUE".
 
     Args:
-        option: What was typed.
+        option: The option as the user typed it.
         near: The options of the command whose spelling is near, dashes counted.
         algo: The algorithm, whose values are named rather than another's.
     """
@@ -148,7 +148,7 @@ def require_trust(config: RunConfig, named: str | None, trust: bool) -> None:
 
     Args:
         config: The run's configuration.
-        named: A task, module or file as the user typed it; None if none was.
+        named: A task, module or file as the user typed it; None if the user named none.
         trust: Whether the user trusts whatever the run names.
 
     Raises:

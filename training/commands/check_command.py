@@ -1,4 +1,4 @@
-"""`tumble check ID`: what vector environments of Gymnasium's registry, anyone's, do against its documentation."""
+"""`tumble check ID`: compares vector environments of Gymnasium's registry, anyone's, with its documentation."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ def check(
         str | None, typer.Option(help="sync, async or vector_entry_point; default: make_vec's.")
     ] = None,
 ) -> None:
-    """Check that vector environments, of any project, do what Gymnasium documents; exit code 1 if they do not."""
+    """Check that vector environments, of any project, follow Gymnasium's documentation; exit code 1 if they do not."""
     import gymnasium
 
     from ...envs.checking import check_vector_env

@@ -25,7 +25,7 @@ def print_outcome(outcome: "Outcome") -> None:
 
 
 def print_table(table: "Table") -> None:
-    """Print a table at its own width: names are not cut where the window is narrow or the output is a file."""
+    """Print a table at its full width: names are not cut if the window is narrow or the output is a file."""
     from rich.console import Console
 
     Console(width=400).print(table)

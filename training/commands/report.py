@@ -32,13 +32,13 @@ GROUP_HEADINGS = (
 )
 POINTS_HEAD = ("task", "setting", "seed", "curve", "step", "minutes", "return")
 MEANS_HEAD = ("task", "setting", "curve", "seeds", "axis", "place", "mean", "low", "high")
-NOT_LEARNING = ("seed", "threads", "checkpoint", "log")  # values that do not decide what is learnt
+NOT_LEARNING = ("seed", "threads", "checkpoint", "log")  # values that do not change learning
 FIGURES = ("episodes", "mean", "standard_error", "mean_length", "step")
 MORE_FIGURES = ("success_rate", "infos")  # evaluations of before do not have them
 
 
 def describe(run: Run) -> dict[str, Any]:
-    """Return what a run's folder says of it: settings, duration, and the scores of its evaluations, where made."""
+    """Return the contents of a run's folder: settings, duration, and the scores of its evaluations, if any."""
     config, curve = run.config, read_curve(run.folder / "progress.jsonl")
     row: dict[str, Any] = {"task": task_id(config.task), "algo": config.algo, "seed": config.seed}
     last = curve[-1] if curve else NO_ROW
@@ -52,7 +52,7 @@ def describe(run: Run) -> dict[str, Any]:
 
 
 def _read_score(path: Path) -> dict[str, Any]:
-    """Read what `evaluate` wrote.
+    """Read a file of `evaluate`.
 
     Raises:
         TumbleUserError: The file is damaged.
@@ -65,7 +65,7 @@ def _read_score(path: Path) -> dict[str, Any]:
 
 
 def find_runs(folders: Sequence[Path]) -> list[Run]:
-    """Open run folders, and those inside of folders of several seeds; a run that is named twice counts once.
+    """Open run folders, and run folders inside of folders of several seeds; a run that is named twice counts once.
 
     Raises:
         RunError: A folder is neither.
@@ -79,7 +79,7 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def groups_of(runs: Sequence[Run]) -> list[Group]:
-    """Group runs of one task by what differs in their configurations besides the seed; the highest mean comes first."""
+    """Group runs of one task by differences of their configurations besides the seed; the highest mean comes first."""
     found: dict[str, list[Run]] = {}
     for run in sorted(runs, key=lambda run: run.config.seed):
         found.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
@@ -100,7 +100,7 @@ def groups_of(runs: Sequence[Run]) -> list[Group]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    """Return what decides how a run learns, with dotted names."""
+    """Return the values that decide how a run learns, with dotted names."""
     table = asdict(run.config)
     for name in (*ALGORITHMS, *NOT_LEARNING):
         if name != run.config.algo:
@@ -116,7 +116,7 @@ def _value(value: Any) -> str:
 
 
 def write_report(folders: Sequence[Path], folder: Path) -> list[Path]:
-    """Compare runs: groups of seeds by what differs in their configurations.
+    """Compare runs: groups of seeds by differences of their configurations.
 
     Args:
         folders: Run folders, and folders of several seeds.
@@ -193,7 +193,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _is_worth_a_word(name: str) -> bool:
-    """Return whether a number of `info` is shown: neither a reward's term nor what other columns hold."""
+    """Return whether a number of `info` is shown: neither a reward's term nor a number that another column holds."""
     return not name.startswith("reward_") and name not in ("success", "is_success")
 
 

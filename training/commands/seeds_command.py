@@ -65,7 +65,7 @@ def train_seeds(config: "RunConfig", seeds: str, jobs: int | None, out: Path | N
 
 
 def resume_seeds(batch: "SeedBatch", steps: int | None, threads: int | None, jobs: int | None) -> None:
-    """Go on with the seeds of a batch that are not finished, and begin those that have not begun.
+    """Go on with the unfinished seeds of a batch, and begin the ones that have not begun.
 
     Raises:
         TumbleUserError: The device is not there, or a run failed.

@@ -74,7 +74,7 @@ def view_model(path: Path, num_envs: int, settings: dict[str, Any]) -> None:
     """Show a file of MJCF or URDF, with sliders for its controls.
 
     Raises:
-        TumbleUserError: there is no such file, or it cannot be shown.
+        TumbleUserError: the file does not exist, or cannot be shown.
     """
     if not path.exists():
         beside = sorted(each.name for each in path.parent.glob("*") if each.suffix.lower() in MODELS)
@@ -91,7 +91,7 @@ def view_model(path: Path, num_envs: int, settings: dict[str, Any]) -> None:
 
 
 def view_task(name: str, num_envs: int, options: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Show a task under random actions, or those of sliders."""
+    """Show a task under random actions, or the sliders'."""
     from ..tasks import find_task, make_vec, short_name
     from .arguments import check_options
 
@@ -111,7 +111,7 @@ def view_policy(
     deterministic: bool = True,
     **settings: Any,
 ) -> None:
-    """Show a run's policy in Tumble, from resets with a seed; further settings are those of `tumble.viewer.view`.
+    """Show a run's policy in Tumble, from resets with a seed; further settings as in `tumble.viewer.view`.
 
     Where not `deterministic`, actions are sampled.
     """

@@ -1,7 +1,7 @@
 """Observations of which the actor sees some parts and the critic others, and Stable-Baselines3's policies for them.
 
 A task whose observation is a `Dict` with the parts `policy` and `critic`, as robot-learning libraries call them, trains
-an actor that sees `policy` alone, which is what the robot will measure, and a critic that sees `critic`, which may hold
+an actor that sees only `policy`, the robot's measurements, and a critic that sees `critic`, which may hold
 whatever the simulator knows. `policy.actor_parts` and `policy.critic_parts` of a configuration choose other parts.
 """
 
@@ -82,12 +82,12 @@ class PartsExtractor(CombinedExtractor):
 class TwoExtractors(ActorCriticPolicy):
     """The part that asymmetric actor-critic policies share: an extractor for the actor and one for the critic.
 
-    To act, an observation needs the actor's parts alone.
+    To act, an observation needs only the actor's parts.
 
     Args:
         actor_parts: The names of the parts that the actor sees.
         critic_parts: The names of the parts that the critic sees.
-        *args: As those of the policy class, whose other arguments may be given too.
+        *args: Those of the policy class, whose other arguments may be given too.
         **kwargs: As `args`.
     """
 
@@ -116,7 +116,7 @@ class AsymmetricActorCriticPolicy(TwoExtractors, MultiInputActorCriticPolicy):
 
 
 class _OffPolicyParts:
-    """The part that SAC's and TD3's asymmetric policies share: each network gets its own extractor."""
+    """The common part of SAC's and TD3's asymmetric policies: each network gets a separate extractor."""
 
     observation_space: gym.spaces.Dict
 

@@ -23,7 +23,7 @@ from .learner import Learner
 
 Progress = Literal["lines"] | bool
 LINE_EVERY = 10.0  # s, between two lines of progress
-LEAST_SHARE = 20.0  # times the duration of a checkpoint that pass before one is written in passing
+LEAST_SHARE = 20.0  # a periodic checkpoint is due only after so many times the duration of the last one
 clock = time.monotonic
 logger = logging.getLogger("tumble")
 
@@ -108,7 +108,7 @@ class CheckpointCallback(BaseCallback):
         return self._write(passing=False)
 
     def save_after_crash(self) -> int:
-        """Write what was learnt before an error in the task's code, as it was between two iterations.
+        """Write the state before an error in the task's code, as it was between two iterations.
 
         The weights are those of now: only updates change them, and the task's code is not at work there.
 
@@ -124,7 +124,7 @@ class CheckpointCallback(BaseCallback):
         return self._saved
 
     def _passing_is_due(self) -> bool:
-        """Say whether a checkpoint is to be written in passing: after a tenth of the run, or by the clock."""
+        """Return whether a periodic checkpoint is due: after a tenth of the run, or by the clock."""
         every, total = self.settings.every_seconds, self.learner.config.total_steps
         waited = clock() - self._saved_at
         tenth = 10 * self.model.num_timesteps // total > 10 * self._saved // total
@@ -151,7 +151,7 @@ class CheckpointCallback(BaseCallback):
 
 
 class InfoCallback(BaseCallback):
-    """Logs what tasks tell in `info`, as `info/NAME`: the mean over environments at the last step of each rollout."""
+    """Logs the numbers of `info`, as `info/NAME`: the mean over environments at the last step of each rollout."""
 
     def _on_step(self) -> bool:
         return True

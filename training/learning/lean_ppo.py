@@ -2,7 +2,7 @@
 
 For two small networks and minibatches of a few hundred rows, most of an update goes into building distributions,
 indexing numpy arrays and recording the automatic differentiation. Here a rollout becomes one tensor, and the gradient
-of the loss is written out. What is learned is what `PPO.train` learns, to rounding (`tests/training/test_lean_ppo.py`).
+of the loss is written out. The results equal `PPO.train`'s, to rounding (`tests/training/test_lean_ppo.py`).
 
 Gain: the packaged HalfCheetah run, environments included, takes 12,860 steps a second with this learner and 6,727 with
 Stable-Baselines3's (medians of three stretches of 20,480 steps each, in turns; 10,807 to 13,326 and 5,496 to 6,828).
@@ -169,7 +169,7 @@ class LeanPPO(PPO):
         )
 
     def _extractors(self) -> list[Any]:
-        """Return what takes the parts out of an observation for the actor, and for the critic."""
+        """Return the extractors of the observation's parts for the actor, and for the critic."""
         return [self.policy.pi_features_extractor, self.policy.vf_features_extractor]
 
     def _observations(self) -> list[Tensor]:
@@ -182,7 +182,7 @@ class LeanPPO(PPO):
         return [torch.cat([parts[name].flatten(1) for name in some], dim=1) for some in names]
 
     def _record(self, means: Tensor, clip: float) -> None:
-        """Log what PPO logs."""
+        """Log PPO's figures."""
         policy_loss, value_loss, divergence, clipped = means.tolist()
         log_std = self.policy.log_std.detach()
         entropy = float(log_std.sum()) + len(log_std) * (0.5 + HALF_LOG_2PI)

@@ -62,7 +62,7 @@ class Learner:
             envs: Replaces the environments that the configuration describes (for tests).
 
         Raises:
-            TaskError: The task is not there or cannot be made.
+            TaskError: The task does not exist or cannot be made.
             SpaceError: The algorithm cannot learn from such observations or with such actions.
             DeviceError: The device is not there.
             LibraryError: The algorithm is in a library that is not installed.
@@ -82,7 +82,7 @@ class Learner:
 
         Args:
             folder: Where to.
-            state: What `state_dict` returned at the beginning of the iteration that is under way, if one is.
+            state: The result of `state_dict` at the beginning of the present iteration, if one is under way.
         """
         self.save_policy(folder, state)
         if isinstance(self.model, OffPolicyAlgorithm):
@@ -98,7 +98,7 @@ class Learner:
         return all(bool(torch.isfinite(weights).all()) for weights in self.model.policy.parameters())
 
     def load(self, folder: Path) -> None:
-        """Restore what `save` wrote; training then goes on as if nothing had happened.
+        """Restore the files of `save`; training then goes on as if nothing had happened.
 
         Raises:
             CheckpointError: A file cannot be read, or holds something else. Nothing in it is run as code.
@@ -111,7 +111,7 @@ class Learner:
                 load_replay_buffer(self.model, folder / BUFFER_FILE)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what SB3's own file lacks: counters, last observations, statistics, environments, generators."""
+        """Return the state that SB3's file lacks: counters, last observations, statistics, environments, generators."""
         model = self.model
         return {
             "num_timesteps": model.num_timesteps,
@@ -172,7 +172,7 @@ def check_device(device: str) -> None:
 def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
     """Make the vector environment that a configuration describes; `changes` override `make_vec`'s arguments.
 
-    The solver lies where the configuration's device is, unless something has placed it before. What it returns stays
+    The solver lies where the configuration's device is, unless something has placed it before. Its results stay
     there until the bridge brings it to Stable-Baselines3, all of a step at once.
     """
     place_solver(config.device)
@@ -193,9 +193,9 @@ def place_solver(device: str) -> None:
 
 
 def stagger(bridge: TumbleVecEnv) -> None:
-    """Let the first episodes be cut at evenly spread steps of the time limit.
+    """Cut the first episodes at evenly spread steps of the time limit.
 
-    Where episodes end by the time limit alone, all environments would otherwise start together for ever: the learner
+    If episodes end only by the time limit, all environments would otherwise start together for ever: the learner
     would see the beginning of episodes in one iteration of many, and forget it in the others.
     """
     envs: Any = bridge.envs.unwrapped
@@ -205,7 +205,7 @@ def stagger(bridge: TumbleVecEnv) -> None:
 
 
 def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:
-    """Wrap the bridge in SB3's running normaliser, which changes neither pictures nor what `config` switches off."""
+    """Wrap the bridge in SB3's running normaliser, which keeps pictures and the parts that `config` leaves out."""
     space = bridge.observation_space
     venv: VecEnv = VecTransposeImage(bridge) if pictures(space) else bridge
     parts = normalized_parts(space)
@@ -272,7 +272,7 @@ def memory(model: BaseAlgorithm) -> list[torch.Tensor]:
 
 
 def load_memory(model: Any, states: list[torch.Tensor]) -> None:
-    """Restore what `memory` returned."""
+    """Restore a result of `memory`."""
     if states:
         a, b, c, d = (state.to(model.device) for state in states)
         model._last_lstm_states = type(model._last_lstm_states)((a, b), (c, d))

@@ -48,7 +48,7 @@ class RunLogger(Logger):
 class TrainingClock:
     """The seconds of training so far; a resumed run goes on from `last`, the last line of its curve that is kept.
 
-    `seconds` are those of a clock, `cpu_seconds` those for which this process kept cores busy, which tell more on a
+    `seconds` are measured by a clock, `cpu_seconds` count how long this process kept cores busy, which tell more on a
     machine that does other work too.
     """
 
@@ -121,7 +121,7 @@ class WandbWriter(KVWriter):
 
 
 def _numbers(key_values: dict[str, Any]) -> dict[str, float]:
-    """Return what is a number among SB3's figures."""
+    """Return the numbers among SB3's figures."""
     return {
         key: float(value)
         for key, value in key_values.items()
@@ -149,7 +149,7 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 
 
 def keep_rows(path: Path, resumed_at: int | None) -> list[dict[str, Any]]:
-    """Drop the lines of a file of rows after the step from which a run goes on, or all; return what is kept."""
+    """Drop the lines of a file of rows after the step from which a run goes on, or all; return the kept ones."""
     kept = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
     write_text_atomically(path, "".join(json.dumps(row) + "\n" for row in kept))
     return kept

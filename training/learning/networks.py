@@ -86,7 +86,7 @@ def policy_class(config: RunConfig, space: gym.Space[Any], seen: SeenParts) -> t
 def _recurrent_policy(
     config: RunConfig, space: gym.Space[Any], seen: SeenParts, options: dict[str, Any]
 ) -> tuple[type[BasePolicy], dict[str, Any]]:
-    """Return what `policy_class` does, for a recurrent policy."""
+    """Return the result of `policy_class`, for a recurrent policy."""
     aliases, lstm = algorithm_class(RECURRENT).policy_aliases, config.recurrent_ppo
     options |= {"lstm_hidden_size": lstm.lstm_hidden_size, "n_lstm_layers": lstm.n_lstm_layers}
     options["enable_critic_lstm"] = lstm.critic_lstm

@@ -1,7 +1,7 @@
 """Learning curves of several runs: means with 95 % intervals, drawn over steps and over minutes, and as CSV.
 
-A run's curve is that of its evaluations if there are any: training counts only episodes that have ended, and those that
-go well end last.
+A run's curve shows its evaluations if there are any: training counts only episodes that have ended, and long ones of a
+good policy end last.
 """
 
 import csv
@@ -71,7 +71,7 @@ class Group:
     """Runs that differ in their seeds only.
 
     Attributes:
-        name: What tells it apart from other groups, such as "PPO, learning_rate=0.001".
+        name: The difference from other groups, such as "PPO, learning_rate=0.001".
         runs: The runs that have begun.
     """
 
@@ -102,7 +102,7 @@ class Group:
 
 
 def score(run: Run) -> dict[str, Any]:
-    """Return seed, steps, time and returns of a run; a return is None if there is none.
+    """Return seed, steps, time and returns of a run; a return is None if it is missing.
 
     `last_evaluation` is that of the last policy, `best_evaluation` that of the best one on episodes that did not choose
     it, `training_return` the mean of the last episodes that ended in training.

@@ -27,11 +27,11 @@ class FilmStyle:
         soft: whether shadows are soft.
         columns: environments in a row; None: about as many as there are rows.
         gap: pixels between environments.
-        spacing: m between environments, which then stand side by side in one picture; None: each has its own.
+        spacing: m between environments, which then stand side by side in one picture; None: separate pictures.
         slow: seconds of film for one of simulated time.
 
     Raises:
-        TumbleUserError: an overlay or a look that there is not, or numbers that no film has.
+        TumbleUserError: an unknown overlay or look, or numbers that no film has.
     """
 
     overlays: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class FilmStyle:
     slow: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what no film has."""
+        """Raise if a value is impossible for a film."""
         from ...physics.rendering.names import nearest
 
         for name in self.overlays:
@@ -52,7 +52,7 @@ class FilmStyle:
         if self.look not in LOOKS:
             raise TumbleUserError(f"there is no look {self.look!r}: there are {' and '.join(LOOKS)}")
         if not 0.01 <= self.slow <= 1000:
-            raise TumbleUserError(f"slow={self.slow}: a film is 0.01 to 1000 times as long as what it shows")
+            raise TumbleUserError(f"slow={self.slow}: a film lasts 0.01 to 1000 times the simulated time")
         if self.spacing is not None and not np.isfinite(self.spacing):
             raise TumbleUserError(f"spacing={self.spacing}: expected a distance in metres")
         if self.spacing is not None and "names" in self.overlays:
@@ -99,7 +99,7 @@ class Scoreboard:
             dt: its time, s.
             rewards: (count,).
             infos: of the step; terms of the reward are its keys that begin with "reward_".
-            ended: (count,) bool: the environments whose episode ended before this step, whose return begins anew.
+            ended: (count,) bool: the environments whose episode ended before this step, whose return restarts.
         """
         self._time += dt
         if ended is not None:

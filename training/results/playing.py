@@ -1,4 +1,4 @@
-"""A policy that plays, moment by moment, for those who film or record it."""
+"""A policy that plays, step by step, for films and recordings."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,8 +17,8 @@ class Moment(NamedTuple):
     """The time before a step of some environments.
 
     Attributes:
-        playing: (num_envs,) True for those whose first episode goes on.
-        begun: (num_envs,) True for those whose step before was the first of an episode, at first for all.
+        playing: (num_envs,) True while the first episode goes on.
+        begun: (num_envs,) True if the step before was the first of an episode, at first for all.
         rewards, infos: of the step before; None at first.
     """
 
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
 
 
 class Playing:
-    """A policy in environments of a simulator, and Tumble's environments, which show what they do.
+    """A policy in environments of a simulator, and Tumble's environments, which show them.
 
     Args:
         run: the run.
@@ -69,7 +69,7 @@ class Playing:
 
     @property
     def is_twin(self) -> bool:
-        """True if the canvas shows what another simulator computes."""
+        """True if the canvas shows another simulator's results."""
         return self._stage is not self.canvas
 
     def moments(self, count: int, seed: int) -> Iterator[Moment]:

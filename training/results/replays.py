@@ -46,7 +46,7 @@ def replay_task(task: str, num_envs: int, seed: int, seconds: float, **options: 
     """Record a task from its reset under random actions.
 
     Raises:
-        TaskError: The task is not there or cannot be made.
+        TaskError: The task does not exist or cannot be made.
         FilmError: Its model has nothing to draw.
     """
     envs = make_vec(task, num_envs=num_envs, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP, **options)

@@ -86,10 +86,10 @@ def film_task(
         seed: Of the environments and of the actions.
         seconds: How long.
         style: How it looks.
-        options: Those of the environment and of the task.
+        options: Of the environment and of the task.
 
     Raises:
-        TaskError: The task is not there or cannot be made.
+        TaskError: The task does not exist or cannot be made.
         FilmError: Its model has no such camera.
     """
     options |= {"num_envs": num_envs, "output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -177,7 +177,7 @@ def _frames_per_second(envs: VectorEnv) -> float:
 
 
 def dressed(envs: VectorEnv, style: FilmStyle) -> None:
-    """Let environments be drawn in a style."""
+    """Draw environments in a style while the context lasts."""
     if style.rendering:
         envs.unwrapped.dress_pictures(**style.rendering)  # type: ignore[attr-defined]
 

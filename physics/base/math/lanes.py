@@ -39,7 +39,7 @@ class LaneValue:
     assigned to afterwards.
     """
 
-    _data_oriented = True  # tells Taichi's `expr_init` to keep the object as it is
+    _data_oriented = True  # makes Taichi's `expr_init` keep the object as it is
     _is_wrapped_kernel = True
 
     def __init_subclass__(cls) -> None:
@@ -58,7 +58,7 @@ class LaneValue:
 
     @traced
     def copy(self) -> Any:
-        """Return a copy in local variables of its own."""
+        """Return a copy in new local variables."""
         return type(self)(*self.parts())
 
     def _assign(self, other: "LaneValue") -> None:

@@ -94,7 +94,7 @@ def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
 
 @traced
 def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
-    """Return `integrate(q)` - q without cancellation: it is small, so its digits can be kept beside those of q.
+    """Return `integrate(q)` - q without cancellation: it is small, so its digits can be kept in addition to q's.
 
     With the angle a = |omega| dt about the unit axis u, the result is q / |q| * (-2 sin^2(a/4), u sin(a/2)), plus the
     correction of q to unit length, q (1 / |q| - 1) = q (1 - |q|^2) / (|q| + |q|^2).

@@ -1,6 +1,6 @@
-"""Sine, cosine and arctangent in lanes, as polynomials: LLVM does not vectorise those of the mathematical library.
+"""Sine, cosine and arctangent in lanes, as polynomials: LLVM does not vectorise the mathematical library's functions.
 
-Coefficients and split constants are those of Cephes (Moshier, 1989: sinf.c, sin.c, atanf.c, atan.c). Taichi 1.7.4
+Coefficients and split constants are Cephes' (Moshier, 1989: sinf.c, sin.c, atanf.c, atan.c). Taichi 1.7.4
 evaluates `ti.atan2` of double vectors in single precision, which is another reason for this file. Constants are listed
 by `Lanes.double`: False for single, True for double precision.
 """

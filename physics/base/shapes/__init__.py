@@ -1,7 +1,7 @@
 """Kinds of geoms: one file for each, and their table, `SHAPES`. Rooms above loop over the table.
 
-A kind's file defines those of the following names that apply to it. Sizes are MuJoCo's `geom_size` (m), and functions
-are in the geom's own frame. Pairs with a closed form are in `mechanics/collision/pair_table.py`.
+A kind's file defines the names below that apply to it. Sizes are MuJoCo's `geom_size` (m), and functions
+are in the geom's frame. Pairs with a closed form are in `mechanics/collision/pair_table.py`.
 
 On the host, in numpy:
 - `NUMBERS`: names of its sizes, or of its row of `GeometryStore.data`.
@@ -70,7 +70,7 @@ SEEN = (*KINDS, HFIELD)
 SDF = int(mujoco.mjtGeom.mjGEOM_SDF)
 """Meshes that collide by their distance field; for all else they are as other meshes."""
 WITH_FIELDS = (MESH, SDF)
-"""Kinds that have a distance field between nodes, where one of a pair is of the kind SDF."""
+"""Kinds that have a distance field between nodes, if one of a pair is of the kind SDF."""
 
 
 def of_kinds(name: str) -> dict[int, Any]:

@@ -66,7 +66,7 @@ def normal(size, point):
 
 @func
 def support(model, lanes, g: ti.i32, size, d):
-    """Return a corner, whose number has the bits of the axes on whose positive side it is."""
+    """Return a corner, whose number has a bit for each axis on whose positive side it is."""
     point = Vec3(towards(d.x, size.x), towards(d.y, size.y), towards(d.z, size.z))
     mark = ti.cast(d.x >= 0.0, ti.i32) | (ti.cast(d.y >= 0.0, ti.i32) << 1) | (ti.cast(d.z >= 0.0, ti.i32) << 2)
     return point, mark

@@ -13,7 +13,7 @@ from ..math.lanes import LaneValue, let, traced
 
 @traced
 def by_kind(kind: Any, functions: dict[int, Callable], usual: Any, *arguments: Any) -> Any:
-    """Return what the function of a kind returns, and `usual` for a kind that has none.
+    """Return the result of the function of a kind, or `usual` for a kind without a function.
 
     The kernel that is being traced gets a chain `if kind == ...: elif ...`, in the order of the table.
 

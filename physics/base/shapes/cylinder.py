@@ -33,7 +33,7 @@ def reach(size: np.ndarray) -> np.ndarray:
 
 
 def extents(turn: "torch.Tensor", size: "torch.Tensor") -> "torch.Tensor":
-    """Return half the sides (n, k, 3) of its box along the world's axes: those of its axis and of its round end."""
+    """Return half the sides (n, k, 3) of its box along the world's axes: its axis' share and its round end's."""
     across = (turn[..., 0] ** 2 + turn[..., 1] ** 2).sqrt()
     return size[..., :1] * across + size[..., 1:2] * turn[..., 2].abs()
 

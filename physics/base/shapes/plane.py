@@ -11,7 +11,7 @@ from .ray import MISS
 if TYPE_CHECKING:
     import torch
 
-NUMBERS = ("half_x", "half_y")  # 0: endless; what touches is a half-space in any case
+NUMBERS = ("half_x", "half_y")  # 0: endless; for contacts it is a half-space in any case
 
 
 def reach(size: np.ndarray) -> np.ndarray:

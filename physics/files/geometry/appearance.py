@@ -21,7 +21,7 @@ _WHITE = np.full(4, 255, np.uint8)
 
 @dataclass(eq=False)
 class MeshPart:
-    """One part of a file: its geometry, with normals and uvs by corner (m, 3, ...), and what covers it."""
+    """One part of a file: its geometry, with normals and uvs by corner (m, 3, ...), and its colours and texture."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -34,7 +34,7 @@ class MeshPart:
 
 def part_of(mesh: Any, faces: np.ndarray) -> MeshPart:
     """Colours, image, uvs and normals of a `trimesh.Trimesh`; where it lies is the caller's."""
-    normals = mesh._cache.cache.get("vertex_normals")  # those of the file alone: the property would make some
+    normals = mesh._cache.cache.get("vertex_normals")  # only the file's normals: the property would make some
     if normals is not None and len(normals) == len(mesh.vertices):
         normals = np.asarray(normals, float)[faces]
     else:

@@ -58,7 +58,7 @@ def read_meshes(
         spec: changed.
         folders: where paths of files start, the first that has the file counts: that of the model, of attached ones.
         place: where an element stands, by its kind ("mesh", "texture", ...) and itself, for messages.
-        all_folders: whether there are no others. MuJoCo does not say where a spec came from that a program has attached
+        all_folders: whether these are all folders. MuJoCo does not say the folder of a spec that a program has attached
             to this one: a file of its own formats that is not found is left to it then.
 
     Raises:
@@ -83,7 +83,7 @@ def read_meshes(
 
 
 def _read(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
-    """One mesh: its own format decides who reads it."""
+    """One mesh: its format decides who reads it."""
     form = _BY_CONTENT.get(mesh.content_type, path.suffix.lower().removeprefix("."))
     asset = _asset(spec, mesh.file, mesh.compiler.meshdir)
     if form not in CHECKS and form not in _LOOKED_OVER:
@@ -122,10 +122,10 @@ def embed_mesh(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, path: Path) -> None:
 def mesh_vertices(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh) -> np.ndarray:
     """Return the vertices (n, 3) of a mesh that `embed_mesh` has put into a spec, before its scale.
 
-    Those of an stl file are the corners of its faces.
+    The vertices of an stl file are the corners of its faces.
 
     Raises:
-        MeshFileError: there are none, or numbers of one are missing or not finite.
+        MeshFileError: there are no vertices, or numbers of one are missing or not finite.
     """
     data = spec.assets[mesh.file] if mesh.file else b""
     rows: Any
@@ -246,7 +246,7 @@ def _locate(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> 
 
 
 def place_files(spec: mujoco.MjSpec, folders: Iterable[Path]) -> None:
-    """Name the files of a spec's meshes, images, fields and skins by their whole paths, where they are found.
+    """Replace the names of a spec's mesh, image, field and skin files by their whole paths, if the files exist.
 
     Afterwards the spec may be attached to another, whose folder is a different one.
     """
@@ -260,7 +260,7 @@ def place_files(spec: mujoco.MjSpec, folders: Iterable[Path]) -> None:
 
 
 def _placed(spec: mujoco.MjSpec, file: str, below: str, folders: list[Path]) -> str:
-    """Return the whole path of a file, or its name as it is if there is none."""
+    """Return the whole path of a file, or its name as it is if there is no such file."""
     if not file or _asset(spec, file, below) is not None:
         return file
     path = _locate(spec, file, below, folders)

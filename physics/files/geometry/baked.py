@@ -1,7 +1,7 @@
-"""Arrays that are computed once and kept on disk by the content of what they are made of: convex pieces, fields.
+"""Arrays that are computed once and kept on disk by the content of their inputs: convex pieces, fields.
 
 A file is named by a hash of the recipe (its name and version), its options, and the arrays that it starts from, so it
-is never out of date. It holds numbers alone: a table of names, types and shapes in JSON, then the bytes of the arrays.
+is never out of date. It holds only numbers: a table of names, types and shapes in JSON, then the bytes of the arrays.
 Nothing in it is executed. How files are written, checked and thrown away is the store's (`codegen.store`): a unique
 temporary file and a rename, a head with version, length and hash, no file that another user could have written. If
 nothing can be read or kept, the arrays are computed.
@@ -29,14 +29,14 @@ _ALIGNED = 8
 _GEOMETRY = Kind(
     suffix="arrays",
     name="geometry",
-    again="every start computes it anew",
-    anew="it is computed anew, once",
+    again="every start computes it again",
+    repair="it is computed again, once",
     many=30,  # a field has up to some tens of MB
 )
 
 
 def folder() -> Path | None:
-    """Return the folder of arrays, beside that of machine code; None if there is to be none."""
+    """Return the folder of arrays, next to the folder of machine code; None if nothing is to be kept."""
     named = os.environ.get(VARIABLE)
     if named:
         return None if named == "0" else Path(named, "geometry")
@@ -60,7 +60,7 @@ def baked(
         recipe: name and version of the computation: another version, other files.
         inputs: the arrays that the result depends on, by name.
         options: everything else that it depends on, in JSON's types.
-        compute: makes the arrays; what it raises is raised.
+        compute: makes the arrays; its exceptions are passed on.
         sound: whether arrays from a file make sense; a hash detects damage, not malice.
     """
     key, store = key_of(recipe, inputs, options), _store_in(folder())

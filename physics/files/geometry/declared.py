@@ -158,7 +158,7 @@ def check_off(data: bytes) -> None:
 
 
 def check_glb(data: bytes) -> bool:
-    """Refuse a GLB file whose chunks are not there, or that `check_gltf` refuses; what that returns."""
+    """Refuse a GLB file whose chunks are missing, or that `check_gltf` refuses; return the result of `check_gltf`."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise MeshFileError("it is no GLB file, or its head is truncated")
     _, length, first, kind = struct.unpack_from("<4I", data, 4)
@@ -168,7 +168,7 @@ def check_glb(data: bytes) -> bool:
 
 
 def check_gltf(data: bytes) -> bool:
-    """Refuse a glTF head that asks for more than its file can hold, or for what Tumble does not read.
+    """Refuse a glTF head that asks for more than its file can hold, or for features that Tumble does not read.
 
     Returns:
         Whether its materials can be read: trimesh unpacks all images to convert those of one old extension.
@@ -188,11 +188,11 @@ def check_gltf(data: bytes) -> bool:
         _check_nodes(head)
         return not any(_OLD_MATERIAL in material.get("extensions", {}) for material in head.get("materials", []))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise MeshFileError(f"its JSON is not what glTF asks for: {type(error).__name__} {str(error)[:80]}") from error
+        raise MeshFileError(f"its JSON is not valid glTF: {type(error).__name__} {str(error)[:80]}") from error
 
 
 def _check_numbers(head: dict) -> None:
-    """Views within their buffers, numbers within their views, and all of them together within what is bearable."""
+    """Check that views lie within buffers, numbers within views, and that their sum is below a limit."""
     views = head.get("bufferViews", [])
     total = 0
     for k, view in enumerate(views):
@@ -231,7 +231,7 @@ def _check_nodes(head: dict) -> None:
         total += faces[node["mesh"]] if "mesh" in node else 0
     roots = [root for scene in head.get("scenes", []) for root in scene.get("nodes", ())]
     if any(count > 1 for count in parents) or any(parents[root] for root in roots):
-        raise MeshFileError("its nodes are no trees: one has two parents, or is its own")
+        raise MeshFileError("its nodes are no trees: one has two parents, or is its own parent")
     if total > MOST_FACES:
         raise MeshFileError(f"its nodes have {total:,} faces in all, and {MOST_FACES:,} are the most")
 

@@ -41,7 +41,7 @@ class MeshOptions:
     Attributes:
         decompose: names of meshes or geoms to take apart, with the options of `coacd.run_coacd` for each; True: all.
         distance_fields: names of meshes or geoms that collide by distance fields, with `FIELD_OPTIONS` for each; True:
-            all; False: none, those of type `sdf` collide as hulls; None: those of type `sdf`.
+            all; False: none, geoms of type `sdf` collide as hulls; None: geoms of type `sdf`.
         maxhullvert: most vertices of a mesh's hull, for all meshes or by the name of the mesh.
     """
 
@@ -69,7 +69,7 @@ class MeshOptions:
         return cls(apart if isinstance(apart, Mapping) else bool(apart), maxhullvert, fields)
 
     def apply(self, spec: mujoco.MjSpec, compiled: Callable[[mujoco.MjSpec], mujoco.MjModel]) -> list[str]:
-        """Change a spec as asked for; in words, what was done.
+        """Change a spec as the options say; return the changes, in words.
 
         Args:
             spec: with its meshes read.
@@ -97,7 +97,7 @@ class MeshOptions:
         return found
 
     def _choose_fields(self, spec: mujoco.MjSpec) -> list[str]:
-        """Give geoms the type that the option `distance_fields` asks for; in words, what was done."""
+        """Give geoms the type that the option `distance_fields` says; return the changes, in words."""
         if self.distance_fields is None:
             return []
         kinds = {MESH: SDF} if self.distance_fields else {SDF: MESH}
@@ -161,7 +161,7 @@ def _named(option: str, value: Decompose, what: str) -> Named | bool | None:
 
 
 def _options_of(geom: mujoco.MjsGeom, option: Named | bool | None) -> Mapping[str, Any] | None:
-    """Return what an option says of a geom, by its own name or its mesh's; None if it does not choose it."""
+    """Return the value of an option for a geom, by its name or its mesh's; None if the option does not name it."""
     if not isinstance(option, Mapping):
         return {} if option else None
     return option.get(geom.name or geom.meshname, option.get(geom.meshname))
@@ -225,7 +225,7 @@ def _add_meshes(spec: mujoco.MjSpec, base: str, pieces: list[Piece]) -> list[str
 
 
 def _replace(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, meshes: list[str]) -> None:
-    """Put a massless geom in the place of `geom` for each mesh, and let nothing touch `geom` itself."""
+    """Replace `geom` by a massless geom for each mesh, and switch off the contacts of `geom`."""
     taken = {other.name for other in spec.geoms}
     names: list[str] = []
     for number, mesh in enumerate(meshes):

@@ -3,8 +3,8 @@
 A field is found once for a mesh and kept on disk (`baked.py`). Between nodes it is interpolated linearly along each
 axis. Distances are metres in the frame of the vertices given, negative inside.
 
-How fine: the error is measured where it matters, as what the field says at points of the surface, where it should be 0;
-the mean of its size over the area has to be below `error`. By default that is the longest side over 5,000, or the
+Resolution: the error is measured where it matters, as the field's values at points of the surface, where it should be
+0; the mean of its size over the area has to be below `error`. By default that is the longest side over 5,000, or the
 thinnest wall over 800 if that is less. A cell is never wider than a quarter of the thinnest wall, nor than the longest
 side over 32. The error falls with the square of the cell, so that two or three grids are tried.
 """
@@ -55,7 +55,7 @@ class DistanceField:
     edges: Binned
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the values (n,) at points (n, 3); outside of the grid, those of its nearest point."""
+        """Return the values (n,) at points (n, 3); for a point outside of the grid, at the nearest point inside."""
         return interpolated(self.values, (points - self.low) / self.cell)
 
 

@@ -1,7 +1,7 @@
 """Distances from a surface at the nodes of a grid: exact in a band around it, nearly so beyond.
 
 In the band each block of nodes is compared with the triangles that come near it. From there outwards, layer by layer, a
-node is compared with the nearest triangles of its neighbours; what it gets is at least its distance, and seldom more.
+node is compared with the nearest triangles of its neighbours; its result is at least its distance, and seldom more.
 
 Signs come from the winding numbers of the surface: 1 inside, 0 outside, others near an open border. From a node a ray
 goes upwards, along z. A face that it leaves through counts 1, one that it enters through -1; that is the winding number
@@ -110,7 +110,7 @@ def _apart(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _lower(
     distance: np.ndarray, nearest: np.ndarray, node: np.ndarray, face: np.ndarray, found: np.ndarray, least: float = 0.0
 ) -> np.ndarray:
-    """Lower the distances of nodes (n,), which may stand there several times, to those found from faces (n,).
+    """Lower the distances of nodes (n,), which may occur several times, to the distances from faces (n,).
 
     Less than `least` metres are not worth it.
 
@@ -130,7 +130,7 @@ def _fill(
 ) -> None:
     """Give every node beyond the band a distance: compare it with the nearest faces of its six neighbours.
 
-    From layer to layer, and again from every node that a later layer has brought nearer, until none is.
+    From layer to layer, and again from every node that a later layer has brought nearer, until no node changes.
     """
     strides = np.array([counts[1] * counts[2], counts[2], 1])
     layer, marks = np.flatnonzero(nearest >= 0), np.zeros(len(nearest), bool)
@@ -160,7 +160,7 @@ def crossings(surface: ClosedSurface, low: np.ndarray, cell: float, counts: np.n
     """Return the winding numbers (x, y, z) int16 at the nodes of a grid, with a curtain below the border.
 
     Args:
-        surface: what is wound around.
+        surface: the surface to wind around.
         low: (3,) the first node, m.
         cell: m between nodes.
         counts: (3,) nodes along each axis.

@@ -27,7 +27,7 @@ def read_file(path: str | os.PathLike, largest: int = LARGEST_FILE) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(handle, "rb") as file:
-            _require_regular(os.fstat(handle), largest)  # what was looked at may have been replaced since
+            _require_regular(os.fstat(handle), largest)  # the file may have been replaced since it was checked
             return file.read(largest)
     except OSError as error:
         raise MeshFileError(f"it cannot be read: {error.strerror or error}") from error
@@ -79,5 +79,5 @@ def read_beside(folder: Path | None, name: str) -> bytes:
         except MeshFileError as error:
             raise MeshFileError(f"it refers to {name!r}: {error}") from error
     raise MeshFileError(
-        f"it refers to {name[:200]!r}, which is not in its own folder; what a mesh file needs has to lie beside it"
+        f"it refers to {name[:200]!r}, which is not in its own folder; a mesh and the files it needs lie together"
     )

@@ -10,14 +10,14 @@ from .compiled_mesh import points_of
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """A closed convex surface in the frame of its geom, m; indices count from its own first vertex, face and edge.
+    """A closed convex surface in the frame of its geom, m; indices count from the hull's first vertex, face and edge.
 
     Attributes:
         vert: (n, 3).
         vert_normal: (n, 3), the mean of the faces around a vertex, each as much as its area.
         face: (m, 3) triangles, counter-clockwise from outside.
         face_normal: (m, 3).
-        edge: (e, 2), the lower vertex first; where two faces lie in one plane there is none between them.
+        edge: (e, 2), the lower vertex first; no edge lies between two faces in one plane.
         edge_face: (e, 2) the faces at both sides.
     """
 

@@ -1,4 +1,4 @@
-"""A mesh as a file has it: vertices, triangles, and what it looks like."""
+"""A mesh as a file has it: vertices, triangles, and appearance."""
 
 from dataclasses import dataclass, field
 

@@ -24,8 +24,8 @@ def geom_ids(mjm: mujoco.MjModel, geoms: Any) -> list[int]:
 
     Raises:
         KeyError: for a name that no geom has, with the nearest ones.
-        IndexError: for a number of no geom.
-        ValueError: for what is neither a name nor a whole number.
+        IndexError: for a number that is no geom's.
+        ValueError: for a value that is neither a name nor a whole number.
     """
     single = isinstance(geoms, str) or not isinstance(geoms, Iterable) or getattr(geoms, "ndim", 1) == 0
     return [_geom_id(mjm, geom) for geom in ([geoms] if single else geoms)]

@@ -1,4 +1,4 @@
-"""Convex pieces of a mesh, found by `coacd` in a process of its own, and kept on disk by the content of the mesh.
+"""Convex pieces of a mesh, computed by `coacd` in another process, and kept on disk by the content of the mesh.
 
 Finding them takes seconds to minutes, and the same mesh with the same options always has the same pieces (`baked.py`).
 

@@ -1,7 +1,7 @@
 """All geometry of a model: made once from the compiled model, shared by all environments, never changed.
 
-What touches (convex hulls, in flat arrays over all meshes) is apart from what is drawn (`GeometryStore.vgeoms`). Geoms
-of one mesh share its vertices: their ranges are equal.
+Collision shapes (convex hulls, in flat arrays over all meshes) are separate from drawn shapes (`GeometryStore.vgeoms`).
+Geoms of one mesh share its vertices: their ranges are equal.
 """
 
 from dataclasses import dataclass, fields
@@ -25,7 +25,7 @@ DATA: dict[int, tuple[str, ...]] = {
     HFIELD: hfield.NUMBERS,
     SDF: _NUMBERS[MESH],
 }
-"""By MuJoCo's type: what the first numbers of `GeometryStore.data` are; m, and m3 for a volume. The others are 0."""
+"""By MuJoCo's type: the first numbers of `GeometryStore.data`; m, and m3 for a volume. The others are 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +34,18 @@ class GeometryStore:
 
     Attributes:
         type: (ngeom,) MuJoCo's mjtGeom.
-        data: (ngeom, 7) numbers that mean what `data_names` says for the type.
+        data: (ngeom, 7) numbers; `data_names` has their meaning for the type.
         collides: (ngeom,) whether contacts may see a geom: by contype and conaffinity, or by a `<pair>`.
         static: (ngeom,) whether a geom stands still in the world, in every environment.
-        rest_pos, rest_mat: (ngeom, 3) and (ngeom, 3, 3) poses in the reference state: those of static geoms for good.
+        rest_pos, rest_mat: (ngeom, 3) and (ngeom, 3, 3) poses in the reference state; static geoms keep them.
         vert, vert_normal: (nvert, 3) vertices of all hulls, and the mean normal there.
         face, face_normal: (nface, 3) triangles, and their normals.
         edge, edge_face: (nedge, 2) edges, and the faces at both sides.
-        neighbour, neighbour_start: vertices at the other end of each vertex's edges: those of v are
+        neighbour, neighbour_start: vertices at the other end of each vertex's edges: for vertex v they are
             `neighbour[neighbour_start[v] : neighbour_start[v + 1]]`, in ascending order.
-        vert_start, vert_end, face_start, face_end, edge_start, edge_end: (ngeom,) ranges; empty for what is no mesh
-            and for meshes that nothing can touch.
-        vgeoms: what is drawn.
+        vert_start, vert_end, face_start, face_end, edge_start, edge_end: (ngeom,) ranges; empty for geoms that are no
+            meshes and for meshes that nothing can touch.
+        vgeoms: the drawn geoms.
     """
 
     type: np.ndarray

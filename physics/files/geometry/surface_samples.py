@@ -1,9 +1,9 @@
 """Points and edges of a surface that look for contacts in the fields of others, in bins with balls around them.
 
 Points: vertices, and more on long sharp edges and on large faces. A vertex at which all is hollow is left out, because
-something else touches there before it; where the surface is smooth and finely meshed, points are thinned until what
-sticks out between two neighbours is some share of the size. Edges: sharp, convex, and long enough that their ends do
-not stand for them.
+another geom touches an earlier point; on smooth, finely meshed surfaces points are dropped near sharper ones, as long
+as corners between two neighbours protrude by some share of the size. Edges: sharp, convex, and long enough that their
+ends do not stand for them.
 
 Bins: points are halved across their longest side again and again, and of 2^depth bins of n points, bin j has the points
 j n / 2^depth to (j + 1) n / 2^depth, rounded down. Eight bins in succession are a block, which is so the bin of a tree
@@ -21,7 +21,7 @@ MOST_POINTS, MOST_EDGES = 2048, 1024
 A_BIN, BLOCK_DEPTH = 8, 3
 """The most points in a bin; levels between a block and its bins."""
 SHARP = np.radians(20.0)
-"""Angle between the normals of two faces from which their edge is looked at by itself."""
+"""Angle between the normals of two faces from which on their edge is sampled."""
 OUT = 1.0 / 2000.0
 """Share of the longest side that may stick out between two points of a smooth surface."""
 ON_EDGES, ON_FACES, SHORT_EDGE = 1.0 / 24.0, 1.0 / 10.0, 1.0 / 50.0
@@ -133,7 +133,7 @@ def _bends(surface: ClosedSurface) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _across(surface: ClosedSurface, edge: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Curvature (n,) 1/m across edges: the angle over the height of the lower face beside it; 0 where hollow."""
+    """Curvature (n,) 1/m across edges: the angle over the height of the lower of both faces; 0 where hollow."""
     corners = surface.corners
     doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     keys = np.sort(half_edges(surface.faces), axis=1)
@@ -166,7 +166,7 @@ def _on_faces(corners: np.ndarray, spacing: float) -> np.ndarray:
 
 
 def _thinned(points: np.ndarray, curvature: np.ndarray, length: float) -> np.ndarray:
-    """Leave out points beside others of at least their curvature, at first so that OUT of the length sticks out."""
+    """Drop points near others of at least their curvature; at first corners may protrude by OUT of the length."""
     order = np.argsort(-curvature, kind="stable")
     points, curvature = points[order], curvature[order]
     out = OUT * length

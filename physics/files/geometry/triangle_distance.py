@@ -4,7 +4,7 @@ A triangle is prepared once, in columns. A pair costs some hundred operations, w
 cache.
 
 C. Ericson, Real-Time Collision Detection, 2005, section 5.1: if a point's foot lies in the triangle, its distance is
-that from the plane; if not, the least of those from the three edges.
+that from the plane; if not, the least distance from the three edges.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Meshes in formats that MuJoCo does not read, through `trimesh`: glb, gltf, ply, off, dae, and STL as text.
 
-All parts of a file become one mesh, where the file's own nodes put them. Coordinates stay as they are: a file with y up
+All parts of a file become one mesh, at the poses of the file's nodes. Coordinates stay as they are: a file with y up
 has y up, as with OBJ in MuJoCo (`refquat` turns it); COLLADA's unit is made metres. Before trimesh sees a file,
 `declared` has held its head against its length, so that no number in it makes room for more than there is.
 
@@ -28,7 +28,7 @@ from .files import LARGEST_FILE, MeshFileError, read_beside
 from .mesh import FARTHEST, MOST_FACES, TriangleMesh, cleaned, require_faces, require_near
 
 LARGEST = 64 << 20
-"""Bytes of a COLLADA file: each takes some ten times its own room as a tree of XML."""
+"""Bytes of a COLLADA file: as a tree of XML it takes some ten times as much memory."""
 MOST_ELEMENTS = 200_000
 MOST_NODES = 100_000
 
@@ -89,7 +89,7 @@ def check_dae(data: bytes) -> float:
     parser.CharacterDataHandler = scan.text
     try:
         parser.Parse(data, True)
-    except (expat.ExpatError, ValueError, LookupError) as error:  # LookupError: an encoding that there is not
+    except (expat.ExpatError, ValueError, LookupError) as error:  # LookupError: an unknown encoding
         if isinstance(error, MeshFileError):
             raise
         raise MeshFileError(f"its XML is broken or truncated: {error}") from error
@@ -126,9 +126,9 @@ CHECKS: dict[str, Callable[[bytes], Any]] = {
     "dae": check_dae,
     "stl": is_binary_stl,
 }
-"""The formats read here, and what looks at a file of each first."""
+"""The formats read here, and the check of a file of each format before it is read."""
 EXTRAS = {"dae": ("collada", "pycollada")}
-"""Modules that trimesh needs for a format, and what installs them."""
+"""Modules that trimesh needs for a format, and the packages that install them."""
 _LOOKS = re.compile(
     rb"<(library_(?:images|effects|materials|cameras|lights)|bind_material)\b[^>]*>.*?</\1>"
     rb"|<instance_(?:camera|light)\b[^>]*/>",
@@ -170,7 +170,7 @@ def parse_mesh(data: bytes, form: str, folder: Path | None = None) -> TriangleMe
 
 
 def _parts(data: bytes, form: str, folder: Path | None, options: dict[str, Any]) -> list[MeshPart]:
-    """Every triangle mesh of a file, where its node puts it."""
+    """Every triangle mesh of a file, at its node's pose."""
     try:
         scene = _scene(data, form, folder, options)
         nodes = [(scene.graph[node], node) for node in scene.graph.nodes_geometry]
@@ -203,7 +203,7 @@ def _scene(data: bytes, form: str, folder: Path | None, options: dict[str, Any])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         before = log.level
-        log.setLevel(logging.CRITICAL)  # it tells at length of what becomes an error here
+        log.setLevel(logging.CRITICAL)  # it logs at length the causes of errors that are raised here
         try:
             try:
                 return trimesh.load_scene(

@@ -1,4 +1,4 @@
-"""The drawn geometry of a model, apart from what touches: its own vertices, with normals, uvs and colours."""
+"""The drawn geometry of a model, separate from collision shapes: its vertices, with normals, uvs and colours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class VisualGeometry:
 
     Attributes:
         geom: (n,) ids of geoms.
-        vert_start, vert_end, face_start, face_end: (n,) ranges in what follows; geoms of one mesh share theirs.
-        rgba: (n, 4) colour, of the material where the geom has none of its own.
+        vert_start, vert_end, face_start, face_end: (n,) ranges in the arrays below; geoms of one mesh share them.
+        rgba: (n, 4) colour, of the material if the geom has no colour.
         material, texture: (n,) ids in the compiled model, -1 for none.
         vert: (v, 3) m, in the frame of the geom.
         normal: (v, 3).
@@ -49,7 +49,7 @@ class VisualGeometry:
 
 
 def seen_types(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the types of geoms (ngeom,) for all that looks at them: those with distance fields are meshes."""
+    """Return the types of geoms (ngeom,) for pictures and rays: geoms with distance fields are meshes."""
     return np.where((mjm.geom_type == SDF) & (mjm.geom_dataid >= 0), MESH, mjm.geom_type)
 
 
@@ -78,7 +78,7 @@ def texture_of(mjm: mujoco.MjModel, geom: int) -> int:
 
 
 def flat_texture_of(mjm: mujoco.MjModel, geom: int) -> int:
-    """Id of a geom's texture if it is an image, -1 for none and for those of cubes and skies."""
+    """Id of a geom's texture if it is an image, -1 if it has none, or one of a cube or sky."""
     texture = texture_of(mjm, geom)
     return texture if texture >= 0 and mjm.tex_type[texture] == mujoco.mjtTexture.mjTEXTURE_2D else -1
 
@@ -91,7 +91,7 @@ def pixels_of(mjm: mujoco.MjModel, texture: int) -> np.ndarray:
 
 
 def visual_geometry(mjm: mujoco.MjModel) -> VisualGeometry:
-    """Collect what is drawn of a compiled model."""
+    """Collect the drawn geometry of a compiled model."""
     geoms = drawn_geoms(mjm)
     surfaces: dict[int, tuple[int, int, int, int]] = {}
     verts, normals, uvs, faces = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 2))], [np.zeros((0, 3), int)]

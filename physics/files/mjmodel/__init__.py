@@ -1,1 +1,1 @@
-"""Reading a compiled `mujoco.MjModel`: what several parts ask of it. Knows no field of Tumble's own."""
+"""Readers of a compiled `mujoco.MjModel` that several parts use. They know no field of Tumble."""

@@ -19,9 +19,9 @@ GAIN_MUSCLE, BIAS_MUSCLE = int(_GAIN.mjGAIN_MUSCLE), int(_BIAS.mjBIAS_MUSCLE)
 DYNAMICS = tuple(int(getattr(_DYN, f"mjDYN_{n}")) for n in ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT", "MUSCLE"))
 GAINS = (int(_GAIN.mjGAIN_FIXED), int(_GAIN.mjGAIN_AFFINE), GAIN_MUSCLE)
 BIASES = (int(_BIAS.mjBIAS_NONE), int(_BIAS.mjBIAS_AFFINE), BIAS_MUSCLE)
-"""Types of activation dynamics, gains and biases, but for those of kinds of actuators (`parts`)."""
+"""Types of activation dynamics, gains and biases, except the types that kinds of actuators declare (`parts`)."""
 LAST_GROUP = 30
-"""Groups above it, and those below 0, cannot be switched off."""
+"""Groups above it, and groups below 0, cannot be switched off."""
 
 
 def on_joints(mjm: mujoco.MjModel) -> np.ndarray:
@@ -43,7 +43,7 @@ def from_tendon_actuators(mjm: mujoco.MjModel, amounts: np.ndarray) -> np.ndarra
 
 
 def _added(mjm: mujoco.MjModel, amounts: np.ndarray, which: np.ndarray, driven: np.ndarray) -> np.ndarray:
-    """Sum of `amounts` (nactuator, ...) times gear^2 for every item of `driven`, ids of what actuators drive."""
+    """Sum of `amounts` (nactuator, ...) times gear^2 for every item of `driven`, ids of the driven objects."""
     added: np.ndarray = np.zeros((len(driven), *amounts.shape[1:]))
     for a in np.flatnonzero(which):
         gear = mjm.actuator_gear.reshape(-1, 6)[mjm.actuator_outadr[a], 0]
@@ -83,7 +83,7 @@ FIRST, SECOND = 1, 2
 
 
 def actuator_types(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the type of the joint that each actuator drives, as in MuJoCo, or what it drives instead, (nactuator,)."""
+    """Return the type of each actuator's joint, as in MuJoCo, or of another transmission, (nactuator,)."""
     kind, other = mjm.actuator_trntype, mjm.actuator_trnid[:, 1]
     alone = {_T.mjTRN_SITE: SITE, _T.mjTRN_SO3: BALL_TURN, _T.mjTRN_SLIDERCRANK: SLIDER_CRANK, _T.mjTRN_BODY: BODY}
     found = np.full(mjm.nactuator, TENDON)
@@ -137,7 +137,7 @@ def control_names(mjm: mujoco.MjModel) -> list[str]:
 
 
 def output_activations(mjm: mujoco.MjModel) -> np.ndarray:
-    """Activation of every output, (nout,): its actuator's last, or that of the same axis; -1 where there is none."""
+    """Activation of every output, (nout,): its actuator's last, or the one of the same axis; -1 if there is none."""
     found = np.full(len(owners(mjm)), -1)
     found[activation_outputs(mjm)] = np.arange(mjm.na)
     return found
@@ -157,6 +157,6 @@ def control_inputs(mjm: mujoco.MjModel, actuators: np.ndarray, count: int) -> np
 
 
 def in_a_row(first: int, there: Sequence[bool]) -> list[int]:
-    """Number what is there from `first` on; what is not there gets -1, and so does all if `first` is below 0."""
+    """Return consecutive ids from `first` on for present items; -1 for absent items, and for all if first < 0."""
     before = np.cumsum([0, *there])
     return [first + int(before[k]) if has and first >= 0 else -1 for k, has in enumerate(there)]

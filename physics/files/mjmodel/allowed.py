@@ -10,8 +10,8 @@ class Allowed(NamedTuple):
     """The numbers that a field may hold.
 
     Attributes:
-        words: what they are, for messages.
-        least: the least of them.
+        words: their description, for messages.
+        least: the smallest allowed number.
         above: whether they must be above `least`, not only at it.
         infinite: whether infinity is one of them.
     """
@@ -45,15 +45,15 @@ class AllowedNumbers(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """A field of mjModel or mjOption of which environments may have numbers of their own.
+    """A field of mjModel or mjOption that can be a per-environment parameter.
 
     Attributes:
         name: MuJoCo's.
-        allowed: the numbers that it may hold, for those of mechanisms (`model.number_rules` has all others).
+        allowed: the numbers that it may hold, for mechanisms' fields (`model.number_rules` has all others).
         derives: constants that follow from it (`model.constants`).
-        positive: its numbers are not negative, although those of a file may be (`model.number_rules` has the others).
-        lasting: those above zero in the model stay so: without mass or size a body is another kind of thing.
-        found: numbers above zero are for items that have them in the model: others have no constraint.
+        positive: its numbers are not negative, although a file's may be (`model.number_rules` has the others).
+        lasting: numbers above zero in the model stay so: without mass or size a body is another kind of thing.
+        found: numbers above zero are only for items that have such numbers in the model: others have no constraint.
         ordered: its rows are ranges, lower bound first.
         turns: its rows are quaternions, w first; they are brought to unit length, as MuJoCo's compiler does.
     """

@@ -47,7 +47,7 @@ def _has_shape(mjm: mujoco.MjModel, sites: np.ndarray) -> np.ndarray:
 
 
 def reads_limits(mjm: mujoco.MjModel) -> bool:
-    """Return True if a sensor reads what a limit of a joint or tendon does."""
+    """Return True if a sensor reads a limit of a joint or tendon."""
     kinds = [int(getattr(_S, f"mjSENS_{of}LIMIT{n}")) for of in ("JOINT", "TENDON") for n in ("POS", "VEL", "FRC")]
     return bool(np.isin(mjm.sensor_type, kinds).any()) and not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SENSOR)
 
@@ -55,7 +55,7 @@ def reads_limits(mjm: mujoco.MjModel) -> bool:
 def contact_sensor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
     """Return the fields of `model.fields` whose names begin with sense_ or zone_."""
     ids = read_contacts(mjm)
-    # numbers per contact, and what both objects of each sensor match
+    # numbers per contact, and the objects that both sides of each sensor match
     size = np.array([sum(w for k, w in enumerate(WIDTHS) if bits >> k & 1) for bits in mjm.sensor_intprm[ids, 0]], int)
     touch = mjm.sensor_type[ids] == TOUCH
     dims = mjm.sensor_dim[ids]

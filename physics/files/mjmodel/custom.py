@@ -33,7 +33,7 @@ def custom_words(mjm: mujoco.MjModel, name: str) -> list[str]:
 
 
 def named_elements(mjm: mujoco.MjModel, text: str, kind: str) -> np.ndarray:
-    """Return the ids (n,) of the elements that a text names, in its order; none if there is no such text.
+    """Return the ids (n,) of the elements that a text names, in its order; an empty array if there is no such text.
 
     Args:
         mjm: the model.
@@ -54,7 +54,7 @@ def named_elements(mjm: mujoco.MjModel, text: str, kind: str) -> np.ndarray:
 
 
 def number_of_each(mjm: mujoco.MjModel, name: str, text: str, default: float | None = None) -> np.ndarray:
-    """Return a number (n,) for each element that a text names: those of a numeric, or its only one for all.
+    """Return a number (n,) for each element that a text names: the numbers of a numeric, or its only one for all.
 
     Args:
         mjm: the model.

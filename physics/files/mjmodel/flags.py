@@ -1,4 +1,4 @@
-"""Disable flags, and the number that stands for a bound that there is none of."""
+"""Disable flags, and the number MuJoCo uses for "unbounded"."""
 
 import mujoco
 

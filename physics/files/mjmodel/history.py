@@ -66,7 +66,7 @@ class History(NamedTuple):
         rings: (model) -> the buffers.
         ages: field with the ages of the samples.
         values: field with the numbers in them.
-        ticks: field with the times since the last ticks; "" if there are none.
+        ticks: field with the times since the last ticks; "" without ticks.
     """
 
     rings: Callable[[mujoco.MjModel], tuple[Ring, ...]]
@@ -111,7 +111,7 @@ def taken_samples(mj: mujoco.MjModel, rings: Sequence[Ring], buffers: np.ndarray
     """Return the samples in buffers (n, mj.nhistory) at the present times (n, 1) in seconds.
 
     Raises:
-        ValueError: for a cursor that is none, for times that do not increase, or that are not in the past, and for
+        ValueError: for an invalid cursor, for times that do not increase, or that are not in the past, and for
             readings that are not finite.
     """
     ages, values, ticks = ([np.zeros((len(buffers), 0))] for _ in range(3))
@@ -132,7 +132,7 @@ def taken_samples(mj: mujoco.MjModel, rings: Sequence[Ring], buffers: np.ndarray
 
 
 def shifted(mj: mujoco.MjModel, rings: Sequence[Ring], found: Samples, seconds: np.ndarray) -> Samples:
-    """Return the samples after a change of the present time by `seconds` (n, 1), their own times being kept.
+    """Return the samples after a change of the present time by `seconds` (n, 1); their times are kept.
 
     Raises:
         ValueError: for samples that are not in the past any more.
@@ -172,8 +172,8 @@ class Recorded(NamedTuple):
 
     Attributes:
         sensor: its id.
-        interp: what it shows between two samples: HOLD, LINEAR or CUBIC (`mjmodel.history`).
-        delay: how old the readings are that it shows, steps; 0: it shows the last one.
+        interp: the interpolation between two samples: HOLD, LINEAR or CUBIC (`mjmodel.history`).
+        delay: age of the readings that it shows, steps; 0: it shows the last one.
         ring: its samples: their number, the places of ages and readings in memory, and the interval from one reading to
             the next, steps; 0: there is one in every step.
     """

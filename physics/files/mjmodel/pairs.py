@@ -1,8 +1,8 @@
 """The pairs of geoms that can have contacts: MuJoCo's static collision filters.
 
-The rules are those of ``filterBodyPair`` and ``filterBitmask`` in MuJoCo's ``engine_collision_driver.c``, checked
+The rules follow ``filterBodyPair`` and ``filterBitmask`` in MuJoCo's ``engine_collision_driver.c``, checked
 against contacts that MuJoCo itself reports. Explicit pairs (``<contact><pair>``) pass all filters, and have contact
-parameters of their own instead of those of their geoms.
+parameters that replace their geoms'.
 """
 
 import mujoco
@@ -30,7 +30,7 @@ def contacts_disabled(mjm: mujoco.MjModel) -> bool:
 
 
 def possible_pairs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return every pair of geoms that can have contacts: those that pass the filters, and explicit pairs.
+    """Return every pair of geoms that can have contacts: pairs that pass the filters, and explicit pairs.
 
     Returns:
         int array (n, 2): geom ids, the smaller geom type first, ordered by the smaller geom id, then by the larger one.
@@ -50,7 +50,7 @@ def _filtered(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
     """Return both geoms of every pair that MuJoCo's filters let through, that of the smaller body id first."""
     solid = np.flatnonzero(mjm.geom_contype | mjm.geom_conaffinity)
     of = mjm.geom_bodyid[solid]
-    # rows of geoms that move alone: of two that do not, none meets the other, and there may be many thousand
+    # only rows of geoms that move: two static geoms never collide, and there may be many thousands
     moves = (mjm.body_dofnum[mjm.body_weldid] > 0)[of]
     touch = _bodies_may_touch(mjm)[np.ix_(of[moves], of)]
     touch &= ~moves[None, :] | (of[moves][:, None] < of[None, :])
@@ -78,7 +78,7 @@ def reference_overlaps(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def without(mjm: mujoco.MjModel, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return those rows of ``pairs`` that are not among ``others``."""
+    """Return the rows of ``pairs`` that are not among ``others``."""
     keys, dropped = (np.sort(p.reshape(-1, 2), axis=1).astype(np.int64) @ [mjm.ngeom, 1] for p in (pairs, others))
     return pairs[~np.isin(keys, dropped)]
 
@@ -110,13 +110,13 @@ def largest_explicit(mjm: mujoco.MjModel, own: np.ndarray, pairs: np.ndarray, mi
 
 
 def repeated_explicit_pairs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the numbers of those ``<pair>``s whose geoms an earlier one has too: MuJoCo makes contacts of both."""
+    """Return the numbers of ``<pair>``s whose geoms an earlier one has too: MuJoCo makes contacts of both."""
     _, first = np.unique(np.sort(explicit_pairs(mjm), axis=1), axis=0, return_index=True)
     return np.setdiff1d(np.arange(mjm.npair), first)
 
 
 def idle_explicit_pairs(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return the numbers of those ``<pair>``s whose contacts push nothing, as both geoms move together or not."""
+    """Return the numbers of ``<pair>``s whose contacts push nothing, as both geoms move together or not."""
     return np.flatnonzero(~_pushes(mjm))
 
 
@@ -150,7 +150,7 @@ def _bodies_may_touch(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def pair_condim(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
-    """Return the contact dimension of each pair: its own, that of the geom of higher priority, or the larger one.
+    """Return the contact dimension of each pair: its own, or from the geom of higher priority, or the larger one.
 
     Geoms with several explicit pairs have the largest of their dimensions.
     """

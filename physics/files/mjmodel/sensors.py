@@ -21,7 +21,7 @@ ELSEWHERE = {
     "plugin": "code of a plugin, as touch_grid: use touch or contact sensors",
     "user": "filled by a callback of the user's program",
 }
-"""The types of sensors of MuJoCo 4.0 of which none is computed, and what they are."""
+"""The types of sensors of MuJoCo 4.0 that are not computed, with descriptions."""
 
 
 def type_of(kind: int) -> str:

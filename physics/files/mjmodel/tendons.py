@@ -1,4 +1,4 @@
-"""The tendons that a compiled model needs, and those of them that have a path."""
+"""The tendons that a compiled model needs, and the ones among them that have a path."""
 
 import mujoco
 import numpy as np
@@ -36,7 +36,7 @@ def dofs_of_rows(dofnum: np.ndarray, tendon: np.ndarray) -> np.ndarray:
 
 
 def joined(joints: np.ndarray, tendons: np.ndarray) -> np.ndarray:
-    """Return numbers of rows of joints or dofs, then those of tendons, (environments, rows, ...)."""
+    """Return numbers of rows of joints or dofs, then of tendons, (environments, rows, ...)."""
     count = max(len(joints), len(tendons))
     return np.concatenate([np.broadcast_to(x, (count, *x.shape[1:])) for x in (joints, tendons)], axis=1)
 

@@ -14,9 +14,9 @@ class Unsupported(NamedTuple):
     """One unsupported feature.
 
     Attributes:
-        feature: what the message says.
+        feature: the text of the message.
         kind: the kind of element, a key of ``element_locations.KINDS``, or "option".
-        attribute: the attribute in an MJCF file that asks for it, where there is one.
+        attribute: the attribute in an MJCF file that asks for it, if there is one.
         where: model -> ids of the elements that use it; for an option, non-empty if it is in use.
         drop: takes the feature out of one MjSpec element (for an option: out of ``spec.option``); None: delete it.
         without: disable flags under each of which the feature has no effect.

@@ -15,7 +15,7 @@ from .meshes import Meshes
 from .robot import Joint, Link, Pose, Shape
 
 VISUAL_GROUP, COLLISION_GROUP = 2, 3
-"""Groups of geoms that are seen, and of those that touch where something else is seen."""
+"""Groups of drawn geoms, and of collision geoms on bodies where something else is drawn."""
 SITE_GROUP = 4
 PLANAR = ("_TX", "_TY", "_RZ")
 """Endings of the names of the three joints of a planar joint, as MuJoCo has them."""
@@ -31,7 +31,7 @@ class Builder:
         spec: an empty one.
         meshes: that the geoms use.
         report: for faults and notes.
-        armature: of every dof but those of free joints, kg m^2 or kg.
+        armature: of every dof except free joints', kg m^2 or kg.
         density: of collision shapes of bodies without an <inertial>, kg/m^3.
         start: where hinges and slides begin, by name, rad or m; 0 for others.
     """
@@ -58,7 +58,7 @@ class Builder:
         self._exclude_base(groups)
 
     def show(self) -> None:
-        """Let the collision shapes of bodies be seen in which nothing else is; after files have been read."""
+        """Draw the collision shapes of bodies without visual shapes; called after files have been read."""
         for body in self.bodies.values():
             if not any(geom.group == VISUAL_GROUP for geom in body.geoms):
                 for geom in body.geoms:
@@ -171,7 +171,7 @@ class Builder:
         return name
 
     def _exclude_base(self, groups: list[LinkGroup]) -> None:
-        """Let no link touch the one before it, if that stands still: of others MuJoCo sees to it."""
+        """Exclude contacts of links with a static parent; MuJoCo excludes other parents."""
         solid = [group for group in groups if any(link.collisions for link, _ in group.members)]
         still = [group for group in solid if not group.moves]
         for group in solid:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 MOST_WARNED = 30
-"""Notes about one file that a warning tells."""
+"""Notes about one file that a warning lists."""
 
 
 class UrdfError(ValueError):
@@ -22,7 +22,7 @@ class UrdfError(ValueError):
 
 
 class UrdfWarning(UserWarning):
-    """A URDF file has what is not read, or was read in another way than it may have been meant."""
+    """A URDF file has parts that are not read, or that were read in another way than they may have been meant."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class UrdfReport:
 
     Attributes:
         label: name of the file for messages.
-        notes: sentences about what is not read or was changed, with their lines.
+        notes: sentences about parts that are not read or were changed, with their lines.
     """
 
     label: str
@@ -61,7 +61,7 @@ class UrdfReport:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the known name that is nearest to a wrong one, to end a sentence with; "" if none is near."""
+    """Return a hint with the known name that is nearest to a wrong one, to end a sentence with; "" without one."""
     candidates = list(known)
     near = difflib.get_close_matches(name, candidates, 1, 0.6)
     near = near or [each for each in candidates if each.lower() == name.lower()]

@@ -26,10 +26,10 @@ class LinkGroup:
         name: of its first link, whose frame is the body's.
         pose: in the parent's frame, or in the world's.
         parent: the group that it moves in; None: the world.
-        joints: those that move it, and their frames in that of the body; () for what is held.
-        members: its links, and their frames in that of the body.
+        joints: the joints that move it, and their frames in the body's frame; () for a held group.
+        members: its links, and their frames in the body's frame.
         floating: it moves freely.
-        held: group that a fixed joint holds it to, if it is kept as a body of its own; else None.
+        held: group that a fixed joint holds it to, if it is kept as a separate body; else None.
         mass: of all members that have some; None: no member has an <inertial>.
     """
 
@@ -188,15 +188,15 @@ def _fold(groups: list[LinkGroup], report: UrdfReport) -> list[LinkGroup]:
 def _require_mass(
     group: LinkGroup, together: list[LinkGroup], carried: float, rules: Rules, report: UrdfReport
 ) -> None:
-    """Refuse what moves and has no mass, or an inertia that no body has.
+    """Refuse a moving group without mass, or with an inertia that no body has.
 
     A body with a mass and no inertia at all, which the file leaves open, gets that of a ball of water.
 
     Args:
         group: that moves.
         together: all groups that move as one with it, and itself.
-        carried: mass (kg) of what joints carry on it.
-        rules: what was asked for.
+        carried: mass (kg) that joints carry on it.
+        rules: the user's options.
         report: for faults and notes.
     """
     for each in together:
@@ -226,7 +226,7 @@ def _require_mass(
 
 
 def _give_mass(group: LinkGroup, together: list[LinkGroup], carried: float, rules: Rules, report: UrdfReport) -> None:
-    """Give mass to something that moves and has none: the least that was asked for, or a little of what it carries.
+    """Give mass to a moving group without mass: the least that the user asked for, or a share of its load.
 
     A millionth of the mass (kg) that other joints carry on it changes the motion by as much.
     """

@@ -49,7 +49,7 @@ def mass_of(inertial: Inertial, balance: bool) -> Mass:
 
 
 def _mean(mass: float, inertia: np.ndarray) -> float:
-    """Return the mean of the three moments, as MuJoCo balances; if it is none, that of a ball of water."""
+    """Return the mean moment, as MuJoCo balances; that of a water sphere of the same mass if it is zero or invalid."""
     mean = float(inertia.trace()) / 3
     return mean if mean > LEAST else ball_moment(mass)
 
@@ -79,7 +79,7 @@ def principal(inertia: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the moments (3,) of an inertia, as MuJoCo takes them, and its axes (3, 3) as a rotation.
 
     What rounding, in the file or here, has taken from the sum of the lesser moments is added to all. A thin rod, with
-    no moment about its own axis, gets as much as rounding may be: `ROUNDING` of the largest.
+    moment about its axis, gets as much as rounding may be: `ROUNDING` of the largest.
     """
     if not np.any(inertia - np.diag(np.diag(inertia))):
         moments, axes = np.diag(inertia).copy(), np.eye(3)

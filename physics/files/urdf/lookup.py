@@ -27,7 +27,7 @@ def link_frame(mjm: mujoco.MjModel, name: str) -> tuple[str, int]:
 def velocity_limits(mjm: mujoco.MjModel) -> np.ndarray:
     """Return the largest speed (nv,) of every dof, rad/s or m/s, as its URDF file says; inf where it says none.
 
-    MuJoCo has no such limit and no solver keeps it. It is the first number of a joint's `jnt_user`; 0 is none.
+    MuJoCo has no such limit and no solver keeps it. It is the first number of a joint's `jnt_user`; 0: no limit.
     """
     if not mjm.nuser_jnt:
         return np.full(mjm.nv, np.inf)

@@ -34,7 +34,7 @@ class Meshes:
     Args:
         spec: that gets them.
         report: for faults and notes.
-        prefer_urdf: the colours of the URDF file are in force where a mesh file has its own, too.
+        prefer_urdf: the colours of the URDF file take precedence over a mesh file's.
     """
 
     def __init__(self, spec: mujoco.MjSpec, report: UrdfReport, prefer_urdf: bool = False) -> None:
@@ -55,7 +55,7 @@ class Meshes:
         return self._used[key].element.name
 
     def paint(self, geom: mujoco.MjsGeom, shape: Shape) -> None:
-        """Give a geom its colour and texture; those of meshes wait for the colours of their files."""
+        """Give a geom its colour and texture; meshes wait for the colours of their files."""
         if shape.kind == "mesh" and shape.path is not None:
             key = (shape.path.resolve(), tuple(float(x) for x in shape.size))
             self._used[key].geoms.append((geom, shape))
@@ -63,7 +63,7 @@ class Meshes:
             self._paint(geom, shape)
 
     def read(self) -> None:
-        """Read all files into the spec; what is only seen and broken is left out, and what is flat touches nothing.
+        """Read all files into the spec; broken visual meshes are left out, and flat ones do not collide.
 
         Raises:
             UrdfError: a file that touches is broken, or of a format that is not read; with the line that names it.

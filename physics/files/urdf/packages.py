@@ -138,7 +138,7 @@ def as_packages(packages: Packages) -> list[tuple[str, Path]]:
 
 
 def _inside(folder: Path, package: str) -> Iterator[Path]:
-    """Yield the folders of a package in a folder of packages: itself, those in it, and those in these."""
+    """Yield the folders of a package in a folder of packages, up to two levels down."""
     level = [folder]
     for _ in range(3):
         for each in level:

@@ -64,7 +64,7 @@ def _name(element: Element, report: UrdfReport, name: str = "name") -> str:
 
 
 class _Looks:
-    """The materials of a file: those of the robot by their name, wherever they are defined."""
+    """The materials of a file: the robot's by their name, wherever they are defined."""
 
     def __init__(self, root: Element, report: UrdfReport) -> None:
         self.report, self.named = report, dict[str, ShapeMaterial]()
@@ -96,7 +96,7 @@ class _Looks:
         return tuple(float(x) for x in rgba.clip(0.0, 1.0))
 
     def of(self, shape: Element) -> ShapeMaterial | None:
-        """Return the look of a shape: its own, or that of the name that it gives."""
+        """Return the look of a shape: its own, or the named one."""
         element = shape.first("material")
         if element is None:
             return None
@@ -282,7 +282,7 @@ def numbers(
         element: that has the attribute.
         name: of the attribute.
         count: how many there have to be.
-        default: the numbers if there is no such attribute, or an empty one; None: there must be one.
+        default: the numbers if the attribute is missing or empty; None: it is required.
 
     Raises:
         UrdfError: the attribute is missing, has another count of numbers, or something that is no finite number.
@@ -311,7 +311,7 @@ def number(report: UrdfReport, element: Element, name: str, default: float | Non
 
 
 def bound(report: UrdfReport, element: Element, name: str) -> float | None:
-    """Return a bound of a limit; None: there is none, or it is infinite, or so large that it bounds nothing."""
+    """Return a bound of a limit; None if it is missing, infinite, or so large that it bounds nothing."""
     text = element.attributes.get(name, "").strip()
     if not text or _INFINITE.fullmatch(text) or (_NUMBER.fullmatch(text) and abs(float(text)) > FARTHEST):
         return None

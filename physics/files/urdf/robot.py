@@ -75,7 +75,7 @@ class Shape:
 
 @dataclass(eq=False)
 class Link:
-    """A link; `friction` is that of its collision shapes, if it has one of its own."""
+    """A link; `friction` applies to its collision shapes, if the link has one."""
 
     name: str
     line: int
@@ -103,7 +103,7 @@ class Joint:
         kind: one of `TYPES`.
         pose: of the child in the frame of the parent, with the joint at 0.
         axis: unit vector in the child's frame.
-        limits: lower and upper (rad or m); None: there are none.
+        limits: lower and upper (rad or m); None: no limits.
         effort: the largest force or torque, N or N m; 0: there is no limit.
         velocity: the largest speed, rad/s or m/s; 0: there is no limit.
         damping, friction: N s/m or N m s/rad; N or N m.
@@ -128,7 +128,8 @@ class Joint:
 class Robot:
     """Links and joints by name, in the file's order; `root` is the link without a parent.
 
-    `meshdir`, `strippath` and `balance` are what a <mujoco><compiler> in the file says of mesh files and inertia.
+    `meshdir`, `strippath` and `balance` are the settings of a <mujoco><compiler> in the file for mesh files and
+    inertia.
     """
 
     name: str

@@ -26,7 +26,7 @@ Actuators = str | Mapping[str, str] | None
 
 
 def check_actuators(actuators: Actuators) -> None:
-    """Refuse a kind of actuator that there is not.
+    """Refuse an unknown kind of actuator.
 
     Raises:
         ValueError: with the nearest kind.
@@ -63,8 +63,8 @@ def add_actuators(
     Args:
         spec: with the joints.
         robot: whose joints they are.
-        followers: joints that get none.
-        actuators: what was asked for.
+        followers: joints that get no actuator.
+        actuators: the kind that the user asked for.
         gains: kp (N m/rad or N/m) and kv (N m s/rad or N s/m) of position and velocity servos.
         report: names the file.
 
@@ -90,7 +90,7 @@ def add_actuators(
 
 
 def _add_actuator(spec: mujoco.MjSpec, joint: Joint, name: str, kind: str, gains: tuple[float, float]) -> None:
-    """Add one actuator: its force within the joint's effort, its control within what the joint can do."""
+    """Add one actuator: its force within the joint's effort, its control within the joint's limits."""
     actuator = spec.add_actuator(name=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, target=name)
     bounds: tuple[float, float] | None
     if kind == "motor":
@@ -118,18 +118,18 @@ class UrdfOptions:
             in which packages lie.
         fixed: hold the root in the world; else it floats, if it has mass and is not named "world".
         merge_fixed_links: fuse links that fixed joints hold together into one body; their frames stay as sites.
-        links_to_keep: links that stay bodies of their own all the same.
+        links_to_keep: links that stay separate bodies all the same.
         balance_inertia: give a link whose inertia no body can have the mean of its moments, as MuJoCo does; with none
-            at all, that of a ball of water of its mass.
+            at all, that of a water sphere of its mass.
         least_mass: mass (kg) of a link that moves and has none, as a ball of water; 0: such a link is an error.
         density: of the collision shapes of a body of which no link has an <inertial>, kg/m^3.
         actuators: "motor", "position" or "velocity" for every joint that follows no other, or a mapping from names of
             joints to these; None: none.
         kp, kv: gains of position and velocity actuators, in N m/rad (N/m) and N m s/rad (N s/m).
-        default_armature: of every dof but those of free joints, kg m^2 (kg).
+        default_armature: of every dof except free joints', kg m^2 (kg).
         scale: of all lengths; masses get its third power, and moments of inertia its fifth.
         visuals, collisions: read the visual and the collision shapes.
-        prioritize_urdf_material: colours of the URDF file are in force over those of its mesh files.
+        prioritize_urdf_material: colours of the URDF file take precedence over its mesh files'.
         missing: "error", or "skip": collision shapes whose mesh files are missing are left out, with a warning, as
             visual ones always are.
         folder: where file names start if the URDF is a string; of a file it is the file's.
@@ -172,7 +172,7 @@ class UrdfOptions:
 
 @dataclass(frozen=True, eq=False)
 class UrdfModel:
-    """A URDF file as a spec, the report of what was noted about it, and its meshes, which know their lines."""
+    """A URDF file as a spec, the report of notes about it, and its meshes, which know their lines."""
 
     spec: mujoco.MjSpec
     report: UrdfReport
@@ -189,8 +189,8 @@ def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
     become equalities of joints, `NAME_mimic`. Visual shapes are geoms of group 2, collision shapes of group 3 (of group
     0 in a body in which nothing else is seen). Links do not touch the base if a joint joins them to it.
 
-    The reference (`qpos0`, where resets start) is 0, but for joints whose limits leave out 0, which begin in the middle
-    of them, and for mimic joints, which begin where the joints that they follow put them.
+    The reference (`qpos0`, where resets start) is 0, except for joints whose limits leave out 0, which begin in the
+    middle of them, and for mimic joints, which begin where the joints that they follow put them.
 
     Args:
         path_or_xml: path of the file, or the XML itself, which begins with "<".
@@ -200,7 +200,8 @@ def urdf_spec(path_or_xml: str | os.PathLike, **options: Any) -> mujoco.MjSpec:
 
     Raises:
         UrdfError: the file is missing or broken, mesh files of collision shapes are missing (all are named), or it
-            describes no mechanism; with the line. What concerns only looks is warned of, and left out or grey.
+            describes no mechanism; with the line. Errors that concern only looks are warnings: the part is left out or
+            grey.
         ValueError: an option has an impossible value.
         TypeError: an option is unknown.
 
@@ -323,7 +324,7 @@ def _require(name: str, value: Any, least: float) -> None:
 
 
 def scaled(robot: Robot, scale: float) -> Robot:
-    """Return a robot whose lengths are `scale` times those of the file's; the robot given is changed."""
+    """Return a robot with all lengths times `scale`; the robot that is passed is changed."""
     if scale == 1.0:
         return robot
     for link in robot.links.values():
@@ -416,7 +417,7 @@ def _circle(start: str, parents: dict[str, Joint]) -> str:
 
 
 def drivers(robot: Robot, report: UrdfReport) -> dict[str, Mimic]:
-    """Return for each joint that follows another what it follows in the end: a joint that follows none.
+    """Return for each joint that follows another its leader in the end: a joint that follows none.
 
     Offsets and multipliers along a chain are multiplied out.
 
@@ -451,10 +452,10 @@ def drivers(robot: Robot, report: UrdfReport) -> dict[str, Mimic]:
 
 
 def reference(robot: Robot, followers: Mapping[str, Mimic], report: UrdfReport) -> dict[str, float]:
-    """Return where hinges and slides begin (rad or m), by name, for those that do not begin at 0.
+    """Return the start positions of hinges and slides (rad or m), by name, for joints that do not begin at 0.
 
-    A joint begins at 0 if its limits, and those of the joints that follow it, include 0; else in the middle of what
-    they leave, or at the end of it that is finite. Joints that follow others begin where these put them.
+    A joint begins at 0 if its limits, and the limits of the joints that follow it, include 0; else in the middle of the
+    allowed range, or at its finite end. Joints that follow others begin where these put them.
     """
     found: dict[str, float] = {}
     for joint in robot.joints.values():

@@ -47,7 +47,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "robot/mujoco": ("", "compiler"),
     "mujoco/compiler": ("meshdir strippath balanceinertia", ""),
 }
-"""Attributes and children of the elements that are read, by the parent's tag and their own."""
+"""Attributes and children of the elements that are read, by the parent's tag and the element's tag."""
 
 ELSEWHERE: dict[str, str] = {
     "robot": "gazebo transmission ros2_control sensor",

@@ -29,7 +29,7 @@ _OTHER_ROOTS = {
 
 @dataclass(eq=False)
 class Element:
-    """An element: its tag, attributes, the line it begins in, and what is inside."""
+    """An element: its tag, attributes, the line it begins in, and its text and children."""
 
     tag: str
     attributes: dict[str, str]
@@ -62,8 +62,8 @@ def read_root(path_or_xml: str | os.PathLike) -> tuple[Element, UrdfReport, Path
     """Return the <robot> element of a file or string, the report of its faults, and the path if it is a file.
 
     Raises:
-        UrdfError: there is no such file, or it is no URDF.
-        TypeError: for what is neither a path nor a string.
+        UrdfError: the file does not exist, or is no URDF.
+        TypeError: for a value that is neither a path nor a string.
     """
     if not isinstance(path_or_xml, str | os.PathLike):
         raise TypeError(f"expected the path of a URDF file, or URDF as a string, not {type(path_or_xml).__name__}")
@@ -133,7 +133,7 @@ def _parse(data: bytes, report: UrdfReport, is_string: bool) -> Element:
         parser.Parse(start, True)
     except UrdfError:
         raise
-    except (expat.ExpatError, ValueError, LookupError) as error:  # the last two: an encoding that there is not
+    except (expat.ExpatError, ValueError, LookupError) as error:  # the last two: an unknown encoding
         raise _xml_fault(error, start, skipped, report) from error
     return top.children[0]
 

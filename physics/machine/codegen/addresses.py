@@ -1,10 +1,10 @@
 """Alias information for a unit's memory accesses, which LLVM cannot infer. It removes half of all loads.
 
-Taichi loads the address of an array anew for each access, through the context, and LLVM has to keep these loads, for
+Taichi loads the address of an array again for each access, through the context, and LLVM has to keep these loads, for
 each store might have changed the address. No store does. So an address is loaded once, where the unit begins; numbers
 of the model, which nothing writes while a unit runs, are marked as invariant; and accesses to the scratch tell which of
-its fields they are to, so that stores to one leave loads from the other alone (type-based alias analysis: LLVM
-Language Reference, `tbaa` and `invariant.load` metadata).
+its fields they belong to, so that stores to one leave only loads from the others in place (type-based alias analysis:
+LLVM Language Reference, `tbaa` and `invariant.load` metadata).
 """
 
 import re
@@ -44,7 +44,7 @@ def tell_addresses(text: str) -> str:
 
 
 class _Addresses:
-    """The table of what each name in an entry is the address of, filled line by line.
+    """The table of the meaning of each name in an entry, as an address, filled line by line.
 
     An address is that of the context, the runtime, the arguments, an array of the model ("model"), a field of the
     scratch ("numbers" or "integers"), or any other array.
@@ -58,7 +58,7 @@ class _Addresses:
         self._heads: dict[str, str] = {}  # names of addresses in the head, by the place they are loaded from
         self._of = {context: "context"}
         self._name = {context: context}  # for each address, its name in the head
-        self._stored = {context: ("", "arguments")}  # for each place, the expression that reaches it, and what it holds
+        self._stored = {context: ("", "arguments")}  # for each place, the expression that reaches it, and its contents
 
     def annotated(self, line: str) -> str:
         """Return a line, with metadata if its address is known, or with a load replaced by the address in the head."""
@@ -75,7 +75,7 @@ class _Addresses:
         return line
 
     def _note_element(self, name: str, kind: str, base: str, indices: str) -> None:
-        """Note what the result of a `getelementptr` is, or which address is stored there."""
+        """Note the result of a `getelementptr`, or the address that is stored there."""
         of = self._of.get(base, "")
         if of in _TAGS:
             self._of[name] = of

@@ -1,9 +1,9 @@
-"""Editing of Taichi's optimised LLVM IR as text, so that a kernel becomes a module of its own in an object file.
+"""Editing of Taichi's optimised LLVM IR as text, so that a kernel becomes a separate module in an object file.
 
 A kernel of Taichi is a function of a context (`RuntimeContext` in taichi/program/context.h). The context holds a
 pointer to the arguments, one to the runtime with the roots of the fields, a thread number, and a pointer to the buffer
 for results. No kernel of the solver returns anything, so here the last pointer holds the address of a table of
-functions instead: `emit_call` lets a kernel call one of them with its own context.
+functions instead: `emit_call` lets a kernel call one of them with its context.
 """
 
 import re
@@ -19,15 +19,18 @@ _MARK = 0x7A11 << 48
 def emit_call(number: int) -> None:
     """Emit, into the kernel that is being traced, a call of function `number` of the context's table.
 
-    The number is an argument too: by arguments, not by addresses, Taichi tells kernels that it has compiled before.
+    The number is an argument too, because Taichi recognises kernels that it has compiled before by arguments, not by
+    addresses.
     """
     from taichi._lib import core
     from taichi.lang import impl
     from taichi.lang.expr import Expr, make_expr_group
 
-    runtime, nothing, told = impl.get_runtime(), make_expr_group([]), make_expr_group(Expr(number))
+    runtime, nothing, argument = impl.get_runtime(), make_expr_group([]), make_expr_group(Expr(number))
     place = core.DebugInfo(runtime.get_current_src_info())
-    runtime.compiling_callable.ast_builder().insert_external_func_call(_MARK + number, "", "", "", told, nothing, place)
+    runtime.compiling_callable.ast_builder().insert_external_func_call(
+        _MARK + number, "", "", "", argument, nothing, place
+    )
 
 
 def stand_alone(text: str) -> str:

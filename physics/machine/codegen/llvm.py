@@ -30,7 +30,7 @@ def llvm() -> Any:
 
     if not getattr(llvmlite, "opaque_pointers_enabled", True):  # from 0.45 on there is nothing else
         raise ImportError(
-            "llvmlite was imported before Tumble, or is told to have typed pointers: "
+            "llvmlite was imported before Tumble, or is set to have typed pointers: "
             "set LLVMLITE_ENABLE_OPAQUE_POINTERS=1 in the environment"
         )
     if tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45):

@@ -1,4 +1,4 @@
-"""Kernels with one parallel loop: Taichi's optimised LLVM IR, edited to become a module of its own (compare `ir`).
+"""Kernels with one parallel loop: Taichi's optimised LLVM IR, edited to become a separate module (compare `ir`).
 
 Taichi makes several tasks of such a kernel. Serial tasks compute the range of the loop and store it among the runtime's
 temporaries. The last task cuts the range into blocks and hands them to the runtime's thread pool (`parallel_for`;

@@ -31,7 +31,7 @@ _LAST_TASKS = 1.0
 
 
 class _Apart(ctypes.Structure):
-    """The structure `%Apart` of pool_ir.py: a number with cache lines of its own."""
+    """The structure `%Apart` of pool_ir.py: a number alone in its cache lines."""
 
     _fields_ = (("value", ctypes.c_int64), ("_rest", ctypes.c_char * 120))
 
@@ -108,7 +108,7 @@ class Pool:
 
         Args:
             function: address of `void function(void *context)`, in code that is never unloaded.
-            contexts: one address per call; the pool does not read what lies there.
+            contexts: one address per call; the pool does not read the memory there.
 
         Returns:
             A function that launches. With a single context it calls the compiled function without the pool.
@@ -125,7 +125,7 @@ class Pool:
         return partial(_code().launch, ctypes.byref(launch))  # holds a reference to the launch
 
     def stop(self) -> None:
-        """End the helpers; later launches run on the caller alone."""
+        """End the helpers; later launches run only on the caller."""
         if not self._shared.helpers:
             return
         _code().stop(self._at)

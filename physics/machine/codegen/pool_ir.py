@@ -11,7 +11,7 @@ tasks, or the launcher sees the announcement. To wake a thread is to clear its a
 release per announcement, and one acquisition per release.
 
 If another thread's launch is running, or the pool has no helpers (after a fork, at the end of the process), the caller
-runs all tasks alone.
+runs all tasks.
 """
 
 from .llvm import architecture

@@ -50,7 +50,7 @@ _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINK
 
 
 class DamagedError(Exception):
-    """A cache file whose contents are not those that were saved; the message says why."""
+    """A cache file whose contents differ from the saved ones; the message says why."""
 
 
 class ForeignError(Exception):
@@ -88,27 +88,27 @@ class Kind:
 
     Attributes:
         suffix: of its files.
-        name: what its files are, in a warning.
-        again: what every start does if nothing can be kept, in a warning.
-        anew: what happens once if a file is damaged, in a warning.
+        name: the name of its files, in a warning.
+        again: the consequence at every start if nothing can be kept, in a warning.
+        repair: the consequence if a file is damaged, in a warning.
         many: the number of files up to which their sizes are not added up, at most MANY.
     """
 
     suffix: str
     name: str
     again: str
-    anew: str
+    repair: str
     many: int = sys.maxsize
 
 
-MACHINE_CODE = Kind("code", "machine code", "every start compiles anew", "machine code is compiled anew, once")
+MACHINE_CODE = Kind("code", "machine code", "every start compiles again", "machine code is compiled again, once")
 
 
 class Store:
     """Files of one kind in a folder, each named by its key (hexadecimal digits).
 
-    No method raises for the state of a disk: what cannot be read is made anew, what cannot be written is not kept, and
-    one warning says so.
+    No method raises for the state of a disk: a file that cannot be read is made again, one that cannot be written is
+    not kept, and one warning says so.
     """
 
     def __init__(self, folder: Path | None, kind: Kind = MACHINE_CODE) -> None:
@@ -131,7 +131,7 @@ class Store:
         except DamagedError as error:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-            self._warn("damaged", f"{path} is not used: it {error}; {self.kind.anew}")
+            self._warn("damaged", f"{path} is not used: it {error}; {self.kind.repair}")
         except OSError:
             pass
         return None
@@ -163,7 +163,7 @@ class Store:
             self.warn_not_kept(f"{self.folder}: {error.strerror or error}")
 
     def warn_not_kept(self, reason: str, remedy: str = f"let {VARIABLE} name a folder that can be written to") -> None:
-        """Warn once that every start will do the work anew, why, and what helps."""
+        """Warn once that nothing is cached, why, and what helps."""
         self._warn("kept", f"{self.kind.name} is not kept ({reason}), so {self.kind.again}; {remedy}")
 
     def _path(self, key: str) -> str | None:
@@ -179,7 +179,7 @@ class Store:
         except OSError:
             return False  # not made yet; if it cannot be made, `save` says so
         if owner := other_owner(status):
-            self.warn_not_kept(f"{self.folder} belongs to {owner}", f"let {VARIABLE} name a folder of your own")
+            self.warn_not_kept(f"{self.folder} belongs to {owner}", f"let {VARIABLE} name a folder of yours")
             return False
         if others_may_write(status):
             reason = f"users other than you can write to {self.folder}"
@@ -234,7 +234,7 @@ class Store:
 
 
 def pack(key: str, contents: bytes) -> bytes:
-    """Return what a file holds: the head and the contents."""
+    """Return the contents of a file: the head and the contents."""
     return _HEAD.pack(_WORD, _VERSION, len(contents), _hash(key, contents)) + contents
 
 

@@ -2,8 +2,8 @@
 
 Taichi 1.7.4 splits vectors into scalars by default (`real_matrix_scalarize`), and LLVM's SLP pass packs them again,
 which takes half of the compile time. Taichi can also generate code for vectors, but not for every operation
-(codegen_llvm.cpp). `use_vectors` replaces those operations while a kernel is traced, by others that Taichi supports or
-by one operation per lane.
+(codegen_llvm.cpp). `use_vectors` replaces the other operations while a kernel is traced, by ones that Taichi supports
+or by one operation per lane.
 
 The replacement holds for all kernels of a process, so only the process that compiles the solver's stages calls it.
 Other processes, and systems on which LLVM cannot use opaque pointers, split vectors as before, with the same bits.

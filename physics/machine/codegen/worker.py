@@ -1,6 +1,6 @@
 """The loop of a worker, in LLVM IR: a thread takes items from a counter that all workers share.
 
-The counter is incremented here, because Taichi compiles an atomic addition outside its own parallel loops as a plain
+The counter is incremented here, because outside of parallel loops Taichi compiles an atomic addition as a plain
 one. While a worker runs, denormal results are flushed to zero, as in Taichi's own threads. Denormals take a processor
 about a hundred cycles each, and a result must not depend on the thread that computes it.
 """

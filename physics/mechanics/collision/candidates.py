@@ -1,11 +1,11 @@
-"""Candidates for the contacts of a pair, of which a fixed rule keeps a few: the deepest, and the widest spread.
+"""Reduce the candidate contacts of a pair to the deepest and the most spread.
 
 A pair on uneven ground can touch in hundreds of places. The deepest candidate is kept; after it always the one that is
 farthest from all that are kept (farthest-point sampling, Gonzalez 1985), until there are SPREAD or none is farther from
 them than CLOSE times the size of the solid. If the buffer is full, it is reduced so, and goes on: the deepest candidate
 is never lost.
 
-Candidates are those of one lane, whose view is `one`; positions are in any frame.
+Candidates belong to one lane, whose view is `one`; positions are in any frame.
 """
 
 import taichi as ti
@@ -47,13 +47,13 @@ def has_candidate_at(one, close, pos):
 
 @func
 def reduce_candidates(one, close):
-    """Keep the deepest candidate and those that are spread the widest, at most SPREAD, in this order."""
+    """Keep the deepest candidate and the most widespread others, at most SPREAD, in this order."""
     count, kept = one.hit_count[0], 0
     for k in range(count):
         one.hit_apart[k] = 1e30
     going = ti.cast(count > 0, ti.i32)
     while going == 1:
-        # The next one: the deepest, then the farthest from those before `kept`.
+        # The next one: the deepest, then the farthest from the first `kept`.
         best, chosen = one.ccd_lanes.real(-1e30), kept
         for k in range(kept, count):
             score = -one.hit_dist[k]

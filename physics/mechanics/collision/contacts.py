@@ -152,16 +152,16 @@ def _append(model, work, g1: ti.i32, g2: ti.i32, found, here):
 
 @func
 def _own(work, side, g: ti.i32):
-    """Return the geom of each lane in a contact that is being appended: what a grid found, or that of the slot."""
+    """Return the geom of each lane in a contact that is being appended: the hit of the grid, or the slot's geom."""
     found = work.static_found.at(0, side)
     return ti.select(found >= 0.0, found, work.real(g))
 
 
 @func
 def _append_each(model, work, g1: ti.i32, g2: ti.i32, found, here):
-    """Append a slot for each explicit pair of the geoms, or one if there is none.
+    """Append a slot for each explicit pair of the geoms, or one slot if they have no explicit pair.
 
-    A contact that is pulled has no friction beyond its margin: lanes in which it is there have a slot of their own,
+    A contact that is pulled has no friction beyond its margin: lanes in which it is there have a separate slot,
     with con_tether = 1.
     """
     behind = model.explicit_start[g1] + model.explicit_count[g1]

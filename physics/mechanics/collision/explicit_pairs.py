@@ -1,4 +1,4 @@
-"""Explicit pairs of geoms: those of MJCF's `<contact><pair>`, with contact parameters of their own.
+"""Explicit pairs of geoms: MJCF's `<contact><pair>`, each with its contact parameters.
 
 They are found by their two geoms, so that the stages between detection and constraint do not handle them apart, and a
 model without such pairs has no code for them.

@@ -30,7 +30,7 @@ from .pair_table import PAIR_TABLE
 from .work_list import LISTED_PAIRS, append_points, clear_list, end_of_pairs, first_pair, geoms_of, list_near
 
 SEARCH = "ccd_frame ccd_point ccd_on1 ccd_normal ccd_height ccd_mark* ccd_corners ccd_seen ccd_edge"
-"""The fields of GJK and EPA alone (`convex.seek`)."""
+"""The fields that only GJK and EPA use (`convex.seek`)."""
 
 
 ROUND_WITH_PLANES = {"plane_sphere": plane_sphere, "plane_capsule": plane_capsule}
@@ -67,13 +67,13 @@ ROUTINES = {
     **FIELD_TERRAIN,
     **FIELDS,
 }
-"""Functions that find the contacts of two geoms, by `PairType.routine`; those of work lists also take a lane mask."""
+"""Functions that find the contacts of two geoms, by `PairType.routine`; routines of work lists take a lane mask."""
 
 
 class PairGroup(NamedTuple):
     """Consecutive rows of the table whose pairs go through a work list.
 
-    A kernel names no other group than its own, so that it is the same for models that differ in others.
+    A kernel names only its group, so that it is the same for models that differ in other groups.
 
     Attributes:
         rows: the rows.

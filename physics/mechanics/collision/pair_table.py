@@ -26,7 +26,7 @@ class PairType(NamedTuple):
         type2: MuJoCo's name of the larger geom type.
         contacts: the most contacts that a pair can have.
         group: the optional code that its routine belongs to, one of `GROUPS`; "": every kernel has it.
-        served: name of the routine if it serves several rows; "": the pair has its own.
+        served: name of the routine if it serves several rows; "": only this pair has it.
     """
 
     type1: str
@@ -41,7 +41,7 @@ class PairType(NamedTuple):
         return self.served or f"{self.type1}_{self.type2}".lower()
 
     def most_contacts(self, tilts: bool, prisms: bool) -> int:
-        """Return the most contacts of a pair, with those that `collision.tilts` adds or without.
+        """Return the most contacts of a pair, with or without the contacts that `collision.tilts` adds.
 
         With `prisms` height fields have MuJoCo's contacts.
         """
@@ -106,5 +106,5 @@ _ROW[tuple(np.transpose([row.types for row in PAIR_TABLE]))] = np.arange(len(PAI
 
 
 def rows_of(types1: np.ndarray, types2: np.ndarray) -> np.ndarray:
-    """Return the row of the table for each pair of geom types (n,), the smaller type first; NO_ROW if there is none."""
+    """Return the row of the table for each pair of geom types (n,), the smaller type first; NO_ROW if missing."""
     return _ROW[types1, types2]

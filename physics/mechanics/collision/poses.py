@@ -47,7 +47,7 @@ def cautious(distance):
 
 @func
 def sphere_around(model, work, g: ti.i32):
-    """Return centre and radius (m) of a sphere that holds all contacts of geom g, except those of explicit pairs."""
+    """Return centre and radius (m) of a sphere that holds all contacts of geom g but its explicit pairs' contacts."""
     pos = work.lanes.cast(work.geom_xpos[g])
     away = ti.abs(pos.x) + ti.abs(pos.y) + ti.abs(pos.z)
     radius = ti.max(model.geom_rbound[g] + model.geom_detect[g] + work.real(0.0), 0.0)

@@ -44,7 +44,7 @@ def list_pair(work, p: ti.i32, near):
 
 @func
 def list_near(model, work, first: ti.i32, end: ti.i32):
-    """List those of the pairs `first` to `end` whose bounding spheres and boxes are near each other (mid phase).
+    """List the pairs of `first` to `end` whose bounding spheres and boxes are near each other (mid phase).
 
     The pairs of a static geom are tested only if it is near the box around all moving geoms.
     """
@@ -134,7 +134,7 @@ def box_around_moving(model, work):
 
 @func
 def pairs_apart(model, work, p: ti.i32, low, high):
-    """Return how many pairs from p on have one static geom that is away from a box in all lanes; 0: none."""
+    """Return the length of the run from p whose static geom misses the box in every lane; 0 if it does not."""
     count = 0
     if p < model.npair:
         if model.pair_run[p] > 0:

@@ -18,7 +18,7 @@ Words of this room:
         of J.
     jar: J qacc - aref of an axis. Jv: J times the search direction.
     tile, lane: W environments that are solved side by side, and one of them. A mask holds 1.0 or 0.0 for each lane.
-    group, island: trees that blocks couple in some lane of the tile, and those coupled in one lane (`islands`).
+    group, island: trees that blocks couple in some lane of the tile, and trees coupled in one lane (`islands`).
 
 Parts with constraint rows (`parts.part.ConstraintRows`) and `contacts` append blocks; `rows` multiplies by their
 Jacobians; `cost` (with

@@ -1,6 +1,6 @@
 """Products with contact Jacobians by way of bodies: O(bodies + contacts), without a list of dofs for each contact.
 
-A sweep from the roots computes the velocities of bodies from those of dofs; a contact reads the velocities of its two
+A sweep from the roots computes the velocities of bodies from dof velocities; a contact reads the velocities of its two
 bodies and applies its wrench to them; and a sweep to the roots turns wrenches into forces on dofs (Featherstone 2008,
 section 5.3). Motions and wrenches are about the centre of mass of the tree, as `cdof` is.
 """

@@ -1,4 +1,4 @@
-"""The cost of a contact with an elliptic friction cone, and its derivatives; `cost` has those of all other blocks.
+"""The cost of a contact with an elliptic friction cone, and its derivatives; all other blocks are in `cost`.
 
 In the scaled space N = mu x_0, U_i = friction_i x_i, with mu = friction_1 / sqrt(impratio) and T = |U|, the cone is
 circular (MuJoCo documentation, Computation: Elliptic cones). With s = D / mu^2 the cost has three zones: 0 where N >=
@@ -44,8 +44,8 @@ def cone_weight(work, k: ti.i32):
     """Update block_weight and cone_weight of contact k, and set weight_change and cross_change to the differences.
 
     `block_weight` has the entries (normal, normal), (normal, axis) and (axis, axis) of the second derivative, as for a
-    pyramid; `cone_weight` has those between two different axes of friction, by rows below the diagonal. Returns the
-    mask of the lanes in which an entry changed, and the mask of the lanes in which the zone did.
+    pyramid; `cone_weight` has the entries between two different axes of friction, by rows below the diagonal. Returns
+    the mask of the lanes in which an entry changed, and the mask of the lanes in which the zone did.
     """
     # Zone; contacts without stiffness are free.
     rows, dim = work.blocks, work.block_dim[k]

@@ -1,6 +1,7 @@
 """Nonlinear preconditioned conjugate gradients for the constrained acceleration: only the preconditioner is factored.
 
-The cost, the unknown dqacc, the line search and the stopping rule by the gradient are those of `newton`. The direction
+The cost, the unknown dqacc, the line search and the stopping rule by the gradient are the same as in `newton`. The
+direction
 is Polak and Ribiere's, restarted where it would not descend (Nocedal and Wright 2006, section 5.2). Unlike in MuJoCo,
 an improvement below the tolerance does not end the iteration: a single step may gain little far from the solution. In
 lanes without active constraints the preconditioner is M, and the first step reaches the solution.
@@ -150,7 +151,7 @@ def _gradient(model, work):
 def _direction(model, work, before):
     """Set the search direction -z + beta search, with z = P^-1 gradient and beta = z' change / `before`, at least 0.
 
-    The direction is -z alone in lanes in which the other would not descend. Returns z' gradient, the next `before`.
+    The direction is just -z in lanes in which the other would not descend. Returns z' gradient, the next `before`.
     """
     solve_preconditioner(model, work, work.cg_scaled)
     now, gained, along = work.real(0.0), work.real(0.0), work.real(0.0)

@@ -1,4 +1,4 @@
-"""The parameters of a contact: those of its explicit pair (MJCF's <pair>), or mixed from its two geoms.
+"""The parameters of a contact: from its explicit pair (MJCF's <pair>), or mixed from its two geoms.
 
 MuJoCo documentation, Modeling: Contact parameters. `pair` is the result of `pair_of_contact`: -1 to mix the geoms'.
 """

@@ -1,7 +1,7 @@
 """Contacts as constraints: the Jacobian of contact space, stiffness, reference acceleration, friction.
 
 A slot stands for a class of static geoms that have the same contact numbers (`collision.static_contacts`). If
-environments have numbers of their own, the geoms of a class may differ, and `OwnGeoms` gathers those of each lane.
+there are per-environment parameters, the geoms of a class may differ, and `OwnGeoms` gathers those of each lane.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ stick with less friction slips at up to 5e-7 / mu or 1.2e-5 / mu m/s."""
     hooks=(CONTACT_PULL, CONTACT_VELOCITY),
 )
 def contact_blocks(model, work):
-    """Append a block for every contact slot, after those of the limits."""
+    """Append a block for every contact slot, after the blocks of the limits."""
     first = work.tile_conadr[0]
     for k in range(work.tile_ncon[0]):
         block = first + k
@@ -58,7 +58,7 @@ def contact_blocks(model, work):
             if work.con_tether[k] == 1:
                 dim = 1
         work.block_dim.put(block, dim)
-        # Jacobian and J qvel; conjugate gradients need the velocity alone.
+        # Jacobian and J qvel; conjugate gradients need only the velocity.
         frame = complete_frame(work, k)
         if ti.static(model.has.cg):
             contact_velocity(model, work, k, block)
@@ -122,7 +122,7 @@ def _parameters(model, work, k: ti.i32, pair: ti.i32, block: ti.i32, dim: ti.i32
 def _jacobian(model, work, k: ti.i32, block: ti.i32, dim: ti.i32, frame):
     """Set the Jacobian of a contact, and block_aref to J qvel: the velocity of geom 2 relative to geom 1.
 
-    The dofs are those that move one geom and not the other, in descending order: the ancestors of both bodies are
+    The dofs are the ones that move one geom and not the other, in descending order: the ancestors of both bodies are
     traversed side by side until they meet.
     """
     dof_address, address = work.tile_ndof[0], work.tile_njac[0]
@@ -177,7 +177,7 @@ def of_lanes(model: Any, work: Any, k: Any) -> Any:
 
 
 class OwnGeoms:
-    """A model whose contact numbers are those of the geoms that each lane has in a slot.
+    """A model whose contact numbers are gathered from the geom that each lane has in a slot.
 
     Args:
         model: the model, with own numbers of environments.
@@ -203,7 +203,7 @@ class OwnGeoms:
 
 
 class _Gathered:
-    """A field of geoms, of which each lane has the item of its own geom."""
+    """A field of geoms that reads, per lane, the item of the lane's geom."""
 
     _data_oriented = True
     _is_wrapped_kernel = True

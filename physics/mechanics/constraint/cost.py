@@ -143,7 +143,7 @@ def no_change(work):
 
 @func
 def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
-    """Return what `block_along` does, for a single row or a pyramid."""
+    """Return the results of `block_along`, for a single row or a pyramid."""
     x, v = rows.jar.at(k, 0), rows.Jv.at(k, 0)
     found = no_change(work)
     if dim == 1:
@@ -162,7 +162,7 @@ def _rows_along(work, rows, k: ti.i32, dim: ti.i32, step, with_cost):
 
 @func
 def _axis_along(work, rows, k: ti.i32, c: ti.i32, x, v, step, with_cost):
-    """Return what `block_along` does, for the two rows x_0 +- mu x_c of axis c."""
+    """Return the results of `block_along`, for the two rows x_0 +- mu x_c of axis c."""
     mu = rows.friction.at(k, c - 1)
     y, w = rows.jar.at(k, c) * mu, rows.Jv.at(k, c) * mu
     both = _row_along(work, x + y, v + w, step, with_cost) + _row_along(work, x - y, v - w, step, with_cost)
@@ -171,7 +171,7 @@ def _axis_along(work, rows, k: ti.i32, c: ti.i32, x, v, step, with_cost):
 
 @func
 def _row_along(work, x, v, step, with_cost):
-    """Return what `block_along` does, for a one-sided row of stiffness 1 with jar x and Jv v."""
+    """Return the results of `block_along`, for a one-sided row of stiffness 1 with jar x and Jv v."""
     there = ti.min(x + step * v, 0.0)
     cost = work.real(0.0)
     if ti.static(with_cost):
@@ -182,7 +182,7 @@ def _row_along(work, x, v, step, with_cost):
 
 @func
 def _loss_along(work, k: ti.i32, x, v, step, with_cost):
-    """Return what `block_along` does, for a two-sided row of stiffness 1.
+    """Return the results of `block_along`, for a two-sided row of stiffness 1.
 
     Twice the cost at x is y (2 x - y), with y the clamped x (`_quadratic_part`). The change is written without
     cancellation.

@@ -103,7 +103,7 @@ def solve_hessian(model, work, g: ti.i32, x):
 def _add_block(work, k: ti.i32):
     """Add J' (change of W) J of block k to H."""
     dim, dofs = work.block_dim[k], work.block_dofnum[k]
-    # One row on one dof adds to the diagonal alone.
+    # One row on one dof adds only to the diagonal.
     if dim * dofs == 1:
         slope = work.block_J[work.block_jacadr[k]]
         entry = work.H_pattern.start(work.block_dof[work.block_dofadr[k]])

@@ -33,7 +33,7 @@ def lay_out_dofs(model, work):
 def lay_out_hessian(model, work):
     """Lay out the pattern of H for the current contacts, if they couple other dofs than when it was last made."""
     same, count = 1, 0
-    # Compare the couplings with those of the last layout.
+    # Compare the couplings with the couplings of the last layout.
     for k in range(work.tile_ncon[0]):
         key = _coupling(model, work, k)
         if key >= 0:

@@ -39,7 +39,7 @@ def impedance_of(model, work, solimp, i: ti.i32, depth):
 
 @func
 def _curve(model, lanes, x, midpoint, power):
-    """Return the impedance curve, from 0 at x = 0 to 1 at x = 1, where lanes have parameters of their own."""
+    """Return the impedance curve, from 0 at x = 0 to 1 at x = 1, if lanes have per-environment parameters."""
     y = ti.select(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
     y = ti.select(power == 1.0, x, y)
     if ti.static(model.has.hulls):

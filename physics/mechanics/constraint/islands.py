@@ -1,4 +1,4 @@
-"""Islands: the trees that active constraints couple in one lane. Each is solved as if it were alone.
+"""Islands: the trees that active constraints couple in one lane. Each is solved independently.
 
 A group is a set of trees that contacts couple in some lane of the tile (`hessian_pattern.lay_out_hessian`). Every
 island of every lane lies within a group, and groups are solved one after the other. Each lane labels the trees of an

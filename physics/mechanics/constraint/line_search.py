@@ -1,7 +1,7 @@
 """Exact line search: the cost along a direction is piecewise quadratic, its derivative piecewise linear.
 
 Newton's method on the derivative inside a shrinking bracket. It ends at the exact minimum as soon as two evaluations in
-a row have the same active set. Every island has its own step.
+a row have the same active set. Every island has a separate step.
 
 Along elliptic cones the derivative is curved between its kinks, and Newton's method may cycle. There the bracket is
 halved whenever a move is not at most half as long as the one before (after Press et al., Numerical Recipes, 9.4).
@@ -54,7 +54,7 @@ def search(model, work, first: ti.i32, end: ti.i32, with_cost):
 
 @func
 def _evaluate(model, work, t: ti.i32, with_cost):
-    """Set tree_part of tree t at its tree_step, for its blocks alone.
+    """Set tree_part of tree t at its tree_step, from its blocks.
 
     Columns: the first and second derivative of their cost along `search`, twice its change from step 0, and the slope
     of the two-sided rows beyond their reach.
@@ -69,7 +69,7 @@ def _evaluate(model, work, t: ti.i32, with_cost):
         for j in range(work.tile_nown[0]):
             total += block_along(work, work.own, j, model.naxis, step, with_cost)
     work.tree_part.put_numbers(t, 0, [total.slope, total.curve, total.change])
-    # Slopes beyond the reach tell apart the two ends of a two-sided row.
+    # Slopes beyond the reach distinguish the two ends of a two-sided row.
     if ti.static(work.blocks.two_sided):
         spent = work.real(0.0)
         for b in range(work.tree_blockadr[t], work.tree_blockadr[t] + work.tree_blocknum[t]):

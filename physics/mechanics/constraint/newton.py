@@ -1,6 +1,6 @@
 """Newton's method with exact line search for the constrained acceleration, all lanes of a tile together.
 
-Groups of trees (`islands`) are solved one after the other; every island of a lane has its own step and its own
+Groups of trees (`islands`) are solved one after the other; every island of a lane has a separate step and a separate
 convergence test. The rest of this text is about one island.
 
 The unknown is the difference dqacc = qacc - qacc_warmstart, and the smooth forces enter as the residual that they leave
@@ -84,7 +84,7 @@ def acceleration_by_newton(model, work):
 
 @func
 def _minimise(model, work):
-    """Do what `acceleration_by_newton` does, with the numbers of `work`."""
+    """Minimise the cost for `acceleration_by_newton`, with the numbers of `work`."""
     lanes = work.lanes
     # Pattern of H, blocks by tree, islands of every lane.
     lay_out_hessian(model, work)

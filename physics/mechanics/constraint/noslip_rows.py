@@ -1,7 +1,7 @@
 """Rows of the friction constraints for `noslip`: their order, and the products that A = J M^-1 J' consists of.
 
-With M = L' D L, entry (i, j) of A is y_i D^-1 y_j' with y = J L^-1. A row y has entries for the ancestors of its dofs
-alone. So A is never formed: the sum of all y' f is kept in slip_u (nv,), and residuals follow from it.
+With M = L' D L, entry (i, j) of A is y_i D^-1 y_j' with y = J L^-1. A row y has entries only for the ancestors of its
+dofs. So A is never formed: the sum of all y' f is kept in slip_u (nv,), and residuals follow from it.
 """
 
 import taichi as ti

@@ -1,10 +1,10 @@
-"""The active contacts of each lane, packed: entry j of own_* holds the lane's own j-th active contact.
+"""Active contacts compacted per lane: entry j of own_* holds the j-th active contact of each lane.
 
 A contact slot belongs to one pair of geoms in all lanes, so in a scene of many bodies there are several times as many
 slots as any lane has contacts. Conjugate gradients loop over the contacts many times, so they loop over this packed
 list and gather the numbers of bodies. Contacts of two moving bodies come first, up to entry `tile_nboth`, then, up to
-`tile_nown`, those whose first geom is static. Both kinds keep their order, so a lane's sums do not depend on the other
-lanes. If a lane has fewer contacts of a kind than another, its surplus entries have zero stiffness and act on the
+`tile_nown`, contacts whose first geom is static. Both kinds keep their order, so a lane's sums do not depend on the
+other lanes. If a lane has fewer contacts of a kind than another, its surplus entries have zero stiffness and act on the
 world.
 
 The code runs one lane after the other, once before and once after a solution.
@@ -21,7 +21,7 @@ def pack_contacts(model, work):
     """Fill own_* from the contact slots and their blocks, and side_*, the list of contacts of every body."""
     for b in range(model.nbody):
         work.body_sides[b] = work.real(0.0)
-    # Contacts of two moving bodies (kind 0), then those with a static first geom (kind 1).
+    # Contacts of two moving bodies (kind 0), then contacts with a static first geom (kind 1).
     first = 0
     for kind in range(2):
         in_each_lane(_pack_kind, model, work, (kind, first))
@@ -37,7 +37,7 @@ def pack_contacts(model, work):
 
 @func
 def _pack_kind(model, one, kind: ti.i32, first: ti.i32):
-    """Copy the active contacts of a kind to entry `first` and those behind it, in the lane whose view is `one`."""
+    """Copy the active contacts of a kind to entry `first` and the next ones, in the lane whose view is `one`."""
     j = first
     for k in range(one.tile_ncon[0]):
         static = 1 if model.body_lastdof[model.geom_bodyid[one.con_geom1[k]]] < 0 else 0

@@ -1,4 +1,4 @@
-"""The preconditioner of conjugate gradients: M plus those entries of J' D J that lie in the pattern of M.
+"""The preconditioner of conjugate gradients: M plus the entries of J' D J that lie in the pattern of M.
 
 Every pyramid edge and every elliptic cone counts with half of its stiffness, as if it were active half of the time; a
 friction loss counts if it sticks at the start of the solution. A contact then adds a symmetric 6 x 6 matrix to each of

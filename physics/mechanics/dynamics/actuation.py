@@ -235,7 +235,7 @@ def held_back(work, a: ti.i32, error, most):
 
 
 INTEGRATOR, FILTER, FILTEREXACT, MUSCLE = 1, 2, 3, 4
-"""Values of `actuator_dyntype`; 0 is none."""
+"""Values of `actuator_dyntype`; 0: no activation dynamics."""
 SHORTEST = 1e-15  # MuJoCo's mjMINVAL, in seconds
 
 

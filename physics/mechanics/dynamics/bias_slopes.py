@@ -7,10 +7,10 @@ inertia, and T the tensor subtree_turning,
 
     force 2 w x P + m a,    torque T w + I alpha,    T = sum of 2 [omega] I_b - tr(I_b) [omega] + 2 m_b ((r.v) 1 - v r')
 
-where the sum is over the subtree's bodies b, with inertia I_b about their own centre of mass, which is at r from the
+where the sum is over the subtree's bodies b, with inertia I_b about the body's centre of mass, which is at r from the
 subtree's and moves at v. The motion (alpha, a) is dof_bend, the change of dof j's axis S_j at fixed joint velocities,
 (v- + v+) x S_j, with the spatial velocities v- before the joint and v+ after it. As in MuJoCo, the dofs of a ball
-joint count as one joint, and those of a free joint as two.
+joint count as one joint, and the dofs of a free joint as two.
 """
 
 import taichi as ti
@@ -38,7 +38,7 @@ def prepare_bias_slopes(model, work):
 
 @func
 def _own_part(model, work, b: ti.i32):
-    """Momentum and turning tensor of body b alone, about the centre of mass of its subtree."""
+    """Momentum and turning tensor of body b without its subtree, about the centre of mass of its subtree."""
     motion = work.lanes.cast(work.cvel[b])
     omega = motion.rot
     from_root = work.inertial_offset[b] - work.com_offset[model.body_rootid[b]]

@@ -9,7 +9,7 @@ import taichi as ti
 from ...base.math import func
 
 FORCE, VELOCITY, POSITION = 1, 2, 3
-"""Values of dof_mode; 0 is none."""
+"""Values of dof_mode; 0: no control."""
 
 
 @func
@@ -32,7 +32,7 @@ def dof_control(model, work):
             lead = (target - place) * work.dof_kp[i] + work.dof_target_vel[i] * work.dof_kv[i]
             servo = ti.select(mode == POSITION, lead, target * work.dof_kv[i])
             wanted = ti.select(mode == FORCE, target, servo - work.dof_kv[i] * speed)
-            # clamped to the range, in which alone a servo has a slope
+            # clamped to the range; a servo has a slope only inside it
             force = ti.select(wanted == wanted, ti.min(ti.max(wanted, low), high), wanted)
             slope = ti.select((force > low) & (force < high) & (mode > FORCE), -work.dof_kv[i], work.real(0.0))
             work.qfrc_actuator[i] = ti.select(mode > 0.5, work.qfrc_actuator[i] + force, work.qfrc_actuator[i])

@@ -1,7 +1,7 @@
 """A single free body in the integrator implicitfast: its gyroscopic and centrifugal forces are implicit as well.
 
 As in MuJoCo 4 (mjd_freeMhat), the 6x6 system (M - dt dF/dv) a = F of a free body without children is unsymmetric and
-solved on its own. With w the angular velocity, s the offset of the centre of mass and I the inertia about it, all in
+solved separately. With w the angular velocity, s the offset of the centre of mass and I the inertia about it, all in
 world axes, the bias force is m (w x (w x s)), and its torque m s x (w x (w x s)) + w x I w. This file has their
 derivatives by w.
 """
@@ -30,7 +30,7 @@ def free_body_acceleration(model, work, b: ti.i32, dt):
     omega = frame.times(Vec3(work.qvel[dof + 3], work.qvel[dof + 4], work.qvel[dof + 5]))
     mass = model.body_subtreemass[b]
     arm = work.com_offset[b]
-    inertia = work.subtree_inertia.symmetric(b)  # of the body and those welded to it
+    inertia = work.subtree_inertia.symmetric(b)  # of the body and the bodies welded to it
     spin = inertia.times(omega)
     for c in ti.static(range(3)):
         axis = (frame.x, frame.y, frame.z)[c]
@@ -82,7 +82,7 @@ def _subtract_force_slopes(model, work, dof: ti.i32, dt):
                 for c in range(6):
                     product = work.moment[u, r] * work.moment[u, c]
                     work.block[r, c] = work.block[r, c] - work.actuator_slope[u] * product * dt
-    # rows with slopes of their own, such as dampers of tendons; then actuators whose moment is a row
+    # rows with separate slopes, such as dampers of tendons; then actuators whose moment is a row
     for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
         for k in range(count(model)):
             first, end, dofs, row, slope = row_of(model, work, k)

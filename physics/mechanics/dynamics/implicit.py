@@ -69,7 +69,7 @@ def _force_slopes(model, work, dt):
     if has_controls(model, work):
         for i in range(model.nv):
             add_slope(work, i, i, work.dof_slope[i] * dt)
-    # rows with slopes of their own, such as dampers of tendons; then forces of mechanisms
+    # rows with separate slopes, such as dampers of tendons; then forces of mechanisms
     for count, row_of in ti.static(ROW_SLOPES.of(model.has)):
         for k in range(count(model)):
             first, end, dofs, row, slope = row_of(model, work, k)

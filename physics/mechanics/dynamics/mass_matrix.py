@@ -19,7 +19,7 @@ from ...base.stage import stage
     hooks=(INERTIA,),
 )
 def mass_matrix(model, work):
-    """Set M: entries of every dof and its ancestors, armature on the diagonal, and what mechanisms add."""
+    """Set M: entries of every dof and its ancestors, armature on the diagonal, and additions of mechanisms."""
     _subtree_inertias(model, work)
     # row i: the momentum at unit velocity of dof i, projected on dof i and each of its ancestors
     for i in range(model.nv):

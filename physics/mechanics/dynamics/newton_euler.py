@@ -1,8 +1,9 @@
 """Velocities of the bodies, and inverse dynamics by the recursive Newton-Euler algorithm.
 
 Featherstone 2008, section 5.3, with moments about nearby points. About the tree's centre of mass, the torques and
-accelerations of a light limb far from it would be differences of large numbers. Here the acceleration of a body is that
-of its own centre of mass, its moment is about that point, and a joint's moment about its own anchor; axes are the
+accelerations of a light limb far from it would be differences of large numbers. Here the acceleration of a body is
+taken at
+its centre of mass, its moment is about that point, and a joint's moment about its anchor; axes are the
 world's. In kernels of mixed precision, velocities, accelerations and forces are in double precision: the rounded
 geometry is that of a mechanism that differs in the seventh digit, but rounded forces would not be that mechanism's.
 """
@@ -55,7 +56,7 @@ def inverse_dynamics(model, work, qacc):
 
 @func
 def velocity_accelerations(model, work):
-    """Set body_acc to the accelerations due to velocities alone, without gravity, and dqacc to 0."""
+    """Set body_acc to the accelerations caused by velocities, without gravity, and dqacc to 0."""
     zero = work.precise_lanes.real(0.0)
     none = Vec3(zero, zero, zero)
     for i in range(model.nv):
@@ -67,7 +68,7 @@ def velocity_accelerations(model, work):
 
 @func
 def gather(model, work):
-    """Add to the cfrc of every body those of all bodies below it."""
+    """Add to the cfrc of every body the cfrc of all bodies below it."""
     for k in range(1, model.nbody):
         b = model.nbody - k
         parent = model.body_parentid[b]

@@ -78,7 +78,7 @@ def _turning_spring(model, work, j: ti.i32):
 
 @func
 def _rotational_spring(model, work, q: ti.i32, dof: ti.i32, j: ti.i32):
-    """Add the torque -stiffness * rotation vector from the rest orientation; q and dof are those of the rotation."""
+    """Add the torque -stiffness * rotation vector from the rest orientation; q and dof belong to the rotation."""
     first = q - model.jnt_qposadr[j]
     rest = Quat(
         work.real(_rest(model, work, j, first)),

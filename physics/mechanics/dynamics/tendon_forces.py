@@ -5,7 +5,7 @@ import taichi as ti
 from ...base.joints import carried
 from ...base.math import Vec3, func
 from ...base.stage import piece, stage
-from ..kinematics.tendons import SHORTEST, apart, direction, link_end
+from ..kinematics.tendons import SHORTEST, direction, link_end, offset_between
 from .newton_euler import velocity_accelerations
 
 
@@ -74,7 +74,7 @@ def tendon_rates(model, work):
     """Set ten_bias, dJ/dt qvel, of tendons with armature.
 
     For a straight segment from p1 to p2 of length l and direction n it is n . (a2 - a1) + |v_across|^2 / l, with the
-    points' accelerations due to velocities alone, and the part of v2 - v1 across n.
+    points' accelerations caused by velocities, and the part of v2 - v1 across n.
     """
     for t in range(model.ntendon):
         work.ten_bias[t] = work.real(0.0)
@@ -95,7 +95,7 @@ def _add_rates(model, work, t: ti.i32):
             # both ends from the root of their trees, and the direction between them
             start = link_end(model, work, b1, model.link_pos1[link])
             stop = link_end(model, work, b2, model.link_pos2[link])
-            across = work.lanes.cast(apart(model, work, b1, start, b2, stop))
+            across = work.lanes.cast(offset_between(model, work, b1, start, b2, stop))
             length = across.norm()
             along = direction(work, across, length)
             # relative acceleration and velocity of the ends
@@ -110,7 +110,7 @@ def _add_rates(model, work, t: ti.i32):
 
 @func
 def _point_acceleration(work, b: ti.i32, point):
-    """Return the acceleration, due to velocities alone, of a point of body b, given relative to the tree's root."""
+    """Return the acceleration, caused by velocities, of a point of body b, given relative to the tree's root."""
     acceleration = work.body_acc[b]
     arm = point - work.precise_lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, arm))

@@ -132,7 +132,7 @@ def _eliminate_two(pattern, a, k: ti.i32, inv, next_inv):
         to = pattern.start(pattern.column(base, p))
         mine, theirs = below(ROW_BITS - 1, base + p), below(ROW_BITS - 1, next_base + p - 1)
         scaled, next_scaled = a[mine] * inv, a[theirs] * next_inv
-        # the diagonal of the first ancestor, then what its row has in common with the row of the second
+        # the diagonal of the first ancestor, then the entries that its row has in common with the row of the second
         a[to] = (a[to] - scaled * a[mine]) - next_scaled * a[theirs]
         if p + 1 < row:
             up = pattern.start(pattern.column(base, p + 1))

@@ -93,7 +93,7 @@ def _jointed_body(model, work, b: ti.i32):
 
 @stage(reads="xpos xquat root_offset", writes="geom_xpos geom_offset geom_axis")
 def geom_frames(model, work):
-    """Set geom_xpos, geom_offset and geom_axis of every geom that can collide, but for those of a grid."""
+    """Set geom_xpos, geom_offset and geom_axis of every geom that can collide and is not in a grid."""
     for k in range(model.nframed):
         place_geom(model, work, model.framed_geom[k])
 

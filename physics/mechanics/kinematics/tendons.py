@@ -53,7 +53,7 @@ def _add_link(model, work, t: ti.i32, link: ti.i32):
     # Both ends, the segment between them, and the segments to and from the geom if the path wraps.
     start = link_end(model, work, model.link_body1[link], model.link_pos1[link])
     stop = link_end(model, work, model.link_body2[link], model.link_pos2[link])
-    across = work.lanes.cast(apart(model, work, model.link_body1[link], start, model.link_body2[link], stop))
+    across = work.lanes.cast(offset_between(model, work, model.link_body1[link], start, model.link_body2[link], stop))
     zero = work.real(0.0)
     out, back, arc = across.copy(), across.copy(), work.real(-1.0)
     meets, leaves = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
@@ -100,13 +100,13 @@ def _go_round(model, work, link: ti.i32, start, stop, across):
     centre = link_end(model, work, b, model.geom_pos[g])
     quat = work.lanes.cast(work.xquat[b] * model.geom_quat[g])
     # Both sites and the side site in the frame of the geom.
-    begin = work.lanes.cast(apart(model, work, b, centre, b1, start))
-    behind = work.lanes.cast(apart(model, work, b, centre, b2, stop))
+    begin = work.lanes.cast(offset_between(model, work, b, centre, b1, start))
+    behind = work.lanes.cast(offset_between(model, work, b, centre, b2, stop))
     work.wrap_from.put(0, quat.conjugate().rotate(begin))
     work.wrap_to.put(0, quat.conjugate().rotate(behind))
     if model.link_sided[link] == 1:
         side = model.link_sidebody[link]
-        beside = apart(model, work, b, centre, side, link_end(model, work, side, model.link_sidepos[link]))
+        beside = offset_between(model, work, b, centre, side, link_end(model, work, side, model.link_sidepos[link]))
         work.wrap_beside.put(0, quat.conjugate().rotate(work.lanes.cast(beside)))
     # The shortest path in each lane, back in the world's axes.
     in_each_lane(wrap, model, work, (link,))
@@ -131,7 +131,7 @@ def link_end(model, work, b: ti.i32, pos):
 
 
 @func
-def apart(model, work, b1: ti.i32, point1, b2: ti.i32, point2):
+def offset_between(model, work, b1: ti.i32, point1, b2: ti.i32, point2):
     """Return the vector from a point of body b1 to one of b2, each given from its root; one common root cancels."""
     return (point2 - point1) + (work.xpos[model.body_rootid[b2]] - work.xpos[model.body_rootid[b1]])
 

@@ -27,7 +27,10 @@ GRAZING = 12
 
 @func
 def wrap(model, work, link: ti.i32):
-    """Set wrap_on and wrap_arc of the lane from wrap_from, wrap_to and wrap_beside."""
+    """Set the tangent points (wrap_on) and the arc length (wrap_arc) of a tendon's path around a geom, per lane.
+
+    The path goes from wrap_from to wrap_to, on the side of wrap_beside if the link has a side site.
+    """
     lanes = work.double_lanes
     radius = ti.cast(model.geom_size.at(model.link_geom[link], 0), ti.f64)
     p, q = lanes.cast(work.wrap_from[0]), lanes.cast(work.wrap_to[0])

@@ -255,7 +255,7 @@ def _in_world(one, k: ti.i32, value):
 
 @func
 def _force(model, one, k: ti.i32):
-    """Return the force of contact k in its frame (N), less what pulls it; zero if it is in the gap."""
+    """Return the force of contact k in its frame (N), without its `con_pull`; zero if it is in the gap."""
     normal = _part(one, k, 0)
     if ti.static(not CONTACT_PULL.is_empty(model.has)):
         normal = normal - one.con_pull[k]

@@ -80,7 +80,7 @@ def subtree_momenta(model, work):
             work.subtree_linvel.put(parent, work.subtree_linvel[parent] + momentum)
         mass = work.real(0.0) + model.body_subtreemass[b]
         work.subtree_linvel.put(b, work.subtree_linvel[b] * (1.0 / ti.max(mass, MASSLESS)))
-    # Angular momentum: that of the body, and what its subtree adds to the parent's.
+    # Angular momentum: the body's, and the subtree's share of the parent's.
     for i in range(1, model.nbody):
         b = model.nbody - i
         parent = model.body_parentid[b]
@@ -106,7 +106,7 @@ def _center_velocity(model, work, b: ti.i32):
 def body_and_site_frames(model, work):
     """Set xmat of all bodies, and site_xpos and site_xmat of all sites.
 
-    A matrix is kept by its columns: those of the inverse rotation are the rows of these.
+    A matrix is kept by its columns: the columns of the inverse rotation are the rows of these.
     """
     for b in range(model.nbody):
         work.xmat.put(b, work.lanes.cast(work.xquat[b].conjugate().matrix()))
@@ -119,7 +119,7 @@ def body_and_site_frames(model, work):
 
 @func
 def forget_limit(model, work, row: ti.i32):
-    """Set the readings of a limit to those of one that is out of reach in all lanes."""
+    """Set the readings of a limit as if it were out of reach in all lanes."""
     if row < model.nlimitsense:
         work.limit_seen.put(row, 0)
         work.limit_pos[row] = work.real(0.0)

@@ -1,4 +1,4 @@
-"""A compiled model as an MJCF file, with all digits of its numbers, and its meshes and images beside it."""
+"""A compiled model as an MJCF file, with all digits of its numbers, and its meshes and images next to it."""
 
 import contextlib
 import ctypes
@@ -19,7 +19,7 @@ from ...machine.disk import own_folder, replacing
 
 _DIGITS = "_mjPRIVATE__set_xml_precision"
 _USUAL_DIGITS, _ALL_DIGITS = 6, 17
-_TOLERANCE = 1e-12  # text has all digits; quaternions are normalised anew, and meshes centred anew
+_TOLERANCE = 1e-12  # text has all digits; quaternions are normalised again, and meshes centred again
 _UNLIKE = ("_map", "names", "paths", "signature", "text_data", "nbuffer", "nnames", "npaths")
 """Ends of names of fields that may differ: they name files, or the model."""
 _ITS_OWN = ("name_", "bvh_", "oct_", "mesh_oct", "noct")
@@ -34,7 +34,7 @@ class ModelWriteError(ValueError):
 def write_mjcf(spec: mujoco.MjSpec | None, path: str | os.PathLike) -> None:
     """Write a model's spec as an MJCF file, and its meshes and images into a folder beside it, "<name>_assets".
 
-    What was written is read by MuJoCo and compared with the model, number by number.
+    The written file is read by MuJoCo and compared with the model, number by number.
 
     Args:
         spec: of the model; None for a model that came compiled.
@@ -70,7 +70,7 @@ def write_mjcf(spec: mujoco.MjSpec | None, path: str | os.PathLike) -> None:
 
 
 def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
-    """Return the names of fields in which two models differ by more than the rounding of what is computed anew."""
+    """Return the names of fields in which two models differ by more than the rounding of recomputed numbers."""
     found = []
     for part, prefix in ((lambda model: model, ""), (lambda model: model.opt, "opt.")):
         first, second = part(one), part(other)
@@ -86,7 +86,7 @@ def differences(one: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
 
 
 def _sides(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return 1 for those numbers of `site_size` that the type of the site has, and 0 for others, (nsite, 3)."""
+    """Return 1 for the numbers of `site_size` that the type of the site has, and 0 for others, (nsite, 3)."""
     numbers = of_kinds("NUMBERS")
     count = np.array([len(numbers[kind]) if kind in numbers else 3 for kind in mjm.site_type.tolist()], int)
     return np.arange(3) < count[:, None]
@@ -149,7 +149,7 @@ def _all_digits() -> Iterator[None]:
     """Inside of this context MuJoCo writes numbers such that they are read back to the bit.
 
     Raises:
-        ModelWriteError: this MuJoCo writes six digits, and cannot be told otherwise.
+        ModelWriteError: this MuJoCo writes six digits, and has no setting for more.
     """
     libraries = [
         *Path(mujoco.__file__).parent.glob("*mujoco*.so*"),
@@ -166,4 +166,4 @@ def _all_digits() -> Iterator[None]:
         finally:
             digits(_USUAL_DIGITS)
         return
-    raise ModelWriteError(f"MuJoCo {mujoco.__version__} writes six digits, and cannot be told to write all of them")
+    raise ModelWriteError(f"MuJoCo {mujoco.__version__} writes six digits, and has no setting to write all of them")

@@ -35,7 +35,7 @@ NO_MESH_OPTIONS = MeshOptions()
 class LoadedModel:
     """A compiled model and its origin; ``spec`` is None for a model that was compiled already.
 
-    ``notes`` say what was done to its meshes; ``fields`` has options of distance fields by the name of a mesh.
+    ``notes`` say how its meshes were changed; ``fields`` has options of distance fields by the name of a mesh.
     """
 
     mjm: mujoco.MjModel
@@ -161,7 +161,7 @@ def compile_spec(spec: mujoco.MjSpec, label: str, files: MeshFiles = MeshFiles()
 
 
 def check_supported(loaded: LoadedModel, strict: bool = True) -> tuple[LoadedModel, Support]:
-    """Return the model that Tumble will simulate, and what was found out about it.
+    """Return the model that Tumble will simulate, and the findings about it.
 
     Args:
         loaded: a model as loaded.
@@ -184,7 +184,7 @@ def check_supported(loaded: LoadedModel, strict: bool = True) -> tuple[LoadedMod
             "a compiled MjModel cannot lose any"
         )
     dropped = "; ".join(str(finding) for finding in support.unsupported)
-    warnings.warn(f"{loaded.source.label}: dropped what Tumble does not support yet: {dropped}", stacklevel=3)
+    warnings.warn(f"{loaded.source.label}: dropped elements that Tumble does not support yet: {dropped}", stacklevel=3)
     spec = drop_unsupported(loaded.spec, support.unsupported)
     notes = [*support.notes, *(f"dropped: {finding}" for finding in support.unsupported)]
     return replace(loaded, spec=spec, mjm=compile_spec(spec, loaded.source.label)), replace(support, notes=notes)

@@ -89,7 +89,7 @@ def reject_beyond_single(elements: Elements, values: Mapping[str, np.ndarray]) -
 
     Args:
         elements: of the compiled model.
-        values: the numbers that kernels read, by name; some follow from those of the compiled model.
+        values: the numbers that kernels read, by name; some follow from the compiled model's.
 
     Raises:
         ModelLoadError: with the element, its place and its number.
@@ -163,7 +163,7 @@ def _reject_crowd(mjm: mujoco.MjModel, label: str) -> None:
     if solid > MOST_GEOMS:
         raise ModelLoadError(
             f"{label}: too large a model: {solid:,} of its geoms can collide, and {MOST_GEOMS:,} are the most; "
-            "give those that need not contype and conaffinity 0"
+            "give geoms that need not collide contype and conaffinity 0"
         )
     count = least_pairs(mjm)
     if count > MOST_PAIRS:
@@ -176,7 +176,7 @@ def _reject_crowd(mjm: mujoco.MjModel, label: str) -> None:
 def least_pairs(mjm: mujoco.MjModel) -> int:
     """Return a lower bound of the number of pairs of geoms that can touch, in time linear in the number of geoms.
 
-    It counts pairs whose masks meet, less those of one body, of two static bodies, of a body and its parent, and of
+    It counts pairs whose masks meet, without pairs of one body, of two static bodies, of a body and its parent, and of
     excluded bodies (`pairs.possible_pairs` has the rules).
     """
     weld = mjm.body_weldid[mjm.geom_bodyid]

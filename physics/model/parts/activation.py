@@ -1,7 +1,7 @@
 """Activations of actuators: states between a control and a force, and muscles (MuJoCo documentation, Actuation model).
 
 An integrator adds up its control, a filter follows it; a muscle follows it at a speed that depends on how active it is
-(Millard et al. 2013). Each such actuator has one activation, `act`. What all kinds of actuators share of it is in
+(Millard et al. 2013). Each such actuator has one activation, `act`. The common part of all kinds is in
 `dynamics.actuation`.
 """
 
@@ -87,7 +87,7 @@ def _muscle_rate(model, work, u: ti.i32, control, act):
 
 @piece()
 def add_muscle(model, work, u: ti.i32, length, velocity, control, clamped, force, slope):
-    """Return the force of output u and its derivative by the velocity, with those of a muscle added to them."""
+    """Return the force of output u and its derivative by the velocity, with a muscle's added to them."""
     total, steep = force, slope
     muscle = model.actuator_muscle[u]
     if muscle % 2 == 1:
@@ -214,7 +214,7 @@ def _off(mjm: mujoco.MjModel) -> bool:
 
 
 def activation_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Return the fields that no environment may have of its own."""
+    """Return the fields that cannot be set per environment."""
     of, moves = owners(mjm), activation_owners(mjm)
     exact = mjm.actuator_dyntype[moves] == _EXACT
     tau = np.maximum(mjm.actuator_dynprm[moves, 0], MINVAL)

@@ -110,7 +110,7 @@ def _voltage(model, work, m: ti.i32, length, velocity):
 
 @func
 def _warm_up(model, work, m: ti.i32, resistance, current):
-    """act_dot of the winding's temperature above the ambient one: what the current heats, less what flows off."""
+    """act_dot of the winding's temperature above the ambient one: the current's heat, less the heat that flows off."""
     t = model.motor_act.at(m, TEMPERATURE)
     if t >= 0:
         flow = work.act[t] / model.motor_dynprm.at(m, 2)
@@ -137,7 +137,7 @@ def _on_the_shaft(model, work, m: ti.i32, length, velocity):
 
 @piece(reads="motor_shaft", updates="actuator_force actuator_slope")
 def add_shaft(model, work, u: ti.i32):
-    """Add what acts on the shaft to actuator_force and actuator_slope; that bristles move more slowly is left out."""
+    """Add the shaft's forces to actuator_force and actuator_slope; that bristles move more slowly is left out."""
     m = model.actuator_servoid[u]
     work.actuator_force[u] = work.actuator_force[u] + work.motor_shaft[m]
     if model.motor_dynprm.at(m, 5) > 0.0:
@@ -192,7 +192,7 @@ KIND = ActuatorKind(
 
 
 def motor_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Return the fields of motors that no environment may have of its own."""
+    """Return the fields of motors that cannot be set per environment."""
     motors = KIND.actuators(mjm)
     return {
         "motor_input": control_inputs(mjm, motors, 4),
@@ -209,7 +209,7 @@ def motor_states(mjm: mujoco.MjModel, a: int) -> list[int]:
 
 
 def broken_motors(mjm: mujoco.MjModel) -> np.ndarray:
-    """Return actuators that are a DC motor by their gain, bias or dynamics alone, or whose states do not fit."""
+    """Return actuators that are a DC motor only by their gain, bias or dynamics, or whose states do not fit."""
     dynamics = np.isin(mjm.actuator_dyntype, KIND.dyntypes)
     gain, bias = mjm.actuator_gaintype == KIND.gaintype, np.isin(mjm.actuator_biastype, KIND.biastypes)
     whole = gain & bias & (dynamics | (mjm.actuator_dyntype == int(mujoco.mjtDyn.mjDYN_NONE)))
@@ -259,7 +259,7 @@ RULES: dict[str, Rule] = {
 UNSUPPORTED = (Unsupported("DC motor in part", "actuator", "gaintype", broken_motors, None),)
 REFUSALS = {
     "actuator_gainprm": Refusal(
-        _other_states, "whether it is above 0 says what the actuator has: that cannot be changed"
+        _other_states, "whether it is above 0 determines the actuator's states: that cannot be changed"
     )
 }
 

@@ -31,7 +31,7 @@ JOINTS = "deadband_joints"
 
 @piece(reads="qpos deadband_center", updates="qfrc_passive")
 def add_springs(model, work):
-    """Add to qfrc_passive what the springs pull back with."""
+    """Add the forces of the springs to qfrc_passive."""
     for k in range(model.ndeadband):
         i = model.jnt_dofadr[model.deadband_jntid[k]]
         work.qfrc_passive[i] = work.qfrc_passive[i] - _excess(model, work, k) * model.deadband_stiffness[k]
@@ -39,7 +39,7 @@ def add_springs(model, work):
 
 @stage(when=lambda has: has.deadband, reads="qpos fault", updates="deadband_center", hooks=(FROZEN,))
 def creep(model, work):
-    """Let the bands follow their joints, at the end of a step."""
+    """Move the bands after their joints, at the end of a step."""
     for k in range(model.ndeadband):
         moves = moving(model, work, model.jnt_dofadr[model.deadband_jntid[k]])
         step = _excess(model, work, k) * model.deadband_share[k]

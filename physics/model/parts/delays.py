@@ -92,9 +92,9 @@ def _between(model, work, g: ti.i32, j: ti.i32, delay):
     updates="history_age history_ctrl eval_history_age",
 )
 def pass_time(model, work):
-    """Let samples age to the next stage of Runge and Kutta; at the end of a step, take a new one.
+    """Advance the age of samples to the next stage of Runge and Kutta; at the end of a step, take a new one.
 
-    In environments that stopped, ages and samples become those of the step's beginning.
+    In environments that stopped, ages and samples return to their values at the step's beginning.
     """
     stage, stages = work.rk_stage[0], work.rk_stages[0]
     if stage < stages - 1:
@@ -156,7 +156,7 @@ def delay_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def delays_in_steps(mjm: mujoco.MjModel, delay: np.ndarray) -> np.ndarray:
-    """Return the delays (n, nlag) in steps, of those in seconds (n, nactuator)."""
+    """Return the delays (n, nlag) in steps, from delays in seconds (n, nactuator)."""
     return delay[:, lagging(mjm)] / float(mjm.opt.timestep)
 
 
@@ -171,7 +171,7 @@ def first_ages(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def first_controls(mjm: mujoco.MjModel, ctrl: np.ndarray) -> np.ndarray:
-    """Return the controls in samples after a reset, (n, nhistory): those of the reset, (n, nu)."""
+    """Return the controls in samples after a reset, (n, nhistory), from the reset's controls (n, nu)."""
     of_all = [ctrl[:, :0]]
     for a in lagging(mjm):
         first = mjm.actuator_ctrladr[a]

@@ -2,7 +2,7 @@
 
 MuJoCo documentation, Computation: Equality. A row is two-sided (`constraint.cost`). All rows of a connect or a weld
 have the impedance of the norm of their position errors, and their reference acceleration subtracts dJ/dt qvel, the
-acceleration of the rows that velocities alone cause. An equality that an environment has switched off has stiffness 0
+acceleration of the rows that is caused by velocities. An equality that an environment has switched off has stiffness 0
 there.
 
 Sizes neq: equalities; neqdof: dofs of all of them.
@@ -127,13 +127,13 @@ def _polynomial_slope(model, work, e: ti.i32, x):
 
 @func
 def _tendon_lengths(model, work, e: ti.i32):
-    """Return the lengths of both tendons minus those at qpos0 (m), and 1 if there is a second one, else 0."""
+    """Return the lengths of both tendons minus the lengths at qpos0 (m), and 1 if there is a second one, else 0."""
     return _offsets(work, work.ten_length, model.tendon_length0, model.eq_tendon1[e], model.eq_tendon2[e])
 
 
 @func
 def _coordinates(model, work, e: ti.i32):
-    """Return the coordinates of both joints minus those of qpos0, and 1 if there is a second one, else 0."""
+    """Return the coordinates of both joints minus their values in qpos0, and 1 if there is a second one, else 0."""
     return _offsets(work, work.qpos, model.qpos0, model.eq_qpos1[e], model.eq_qpos2[e])
 
 
@@ -150,7 +150,7 @@ def _offsets(work, values, references, i: ti.i32, j: ti.i32):
 def _hold_bodies(model, work, e: ti.i32):
     """Append the rows of a connect or a weld: two points coincide, and for a weld also two frames.
 
-    The first three rows are along the world's axes, the last three along those of the second frame.
+    The first three rows are along the world's axes, the last three along the second frame's.
     """
     b1, b2 = model.eq_body1[e], model.eq_body2[e]
     # Position errors: the gap between both anchors, and the vector part of the relative rotation.
@@ -216,7 +216,7 @@ def _jacobian(model, work, e: ti.i32, k: ti.i32, arm1, arm2, turn1, turn2):
         motion = work.cdof[i]
         slide, turn = Vec3(zero, zero, zero), Vec3(zero, zero, zero)
         com = work.com_offset[model.body_rootid[model.dof_bodyid[i]]]
-        # `side` 1: the dof moves the first body alone; 2: the second alone; else both.
+        # `side` 1: the dof moves only the first body; 2: only the second; else both.
         if side != 2:
             slide += motion.lin + motion.rot.cross(work.lanes.cast(work.root_offset[b1]) + arm1 - com)
             turn += motion.rot
@@ -234,7 +234,7 @@ def _jacobian(model, work, e: ti.i32, k: ti.i32, arm1, arm2, turn1, turn2):
 
 @func
 def _point_acceleration(model, work, b: ti.i32, arm):
-    """Return the acceleration, by velocities alone, of the point of body b at `arm` from its origin (m/s^2)."""
+    """Return the acceleration, caused by velocities, of the point of body b at `arm` from its origin (m/s^2)."""
     lanes, acceleration = work.precise_lanes, work.body_acc[b]
     point = work.root_offset[b] + arm - lanes.cast(work.inertial_offset[b])
     return work.lanes.cast(acceleration.lin + carried(acceleration.rot, work.cvel[b].rot, point))
@@ -242,7 +242,7 @@ def _point_acceleration(model, work, b: ti.i32, arm):
 
 @func
 def _turning_acceleration(model, work, e: ti.i32, b1: ti.i32, b2: ti.i32, turn1, turn2):
-    """Return the second time derivative of a weld's orientation error by velocities alone.
+    """Return the second time derivative of a weld's orientation error that velocities cause.
 
     The error is the vector part of p* q, of frames q and p with angular velocities w1 and w2. With w = w1 - w2 its
     derivative is that of p* w q / 2, and its second derivative that of p* (a + w x w2 - w . w / 2) q / 2, with a the
@@ -406,7 +406,7 @@ def _between_sites(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def _diagonal(mjm: mujoco.MjModel, of_body: np.ndarray, of_dof: np.ndarray, of_tendon: np.ndarray) -> np.ndarray:
-    """Return the approximate inverse inertia along the rows that slide, and those that turn, (environments, neq, 2)."""
+    """Return the approximate inverse inertia along rows that slide, and rows that turn, (environments, neq, 2)."""
     bodies, joints = equality_bodies(mjm), equality_joints(mjm)
     found = of_body[:, bodies[:, 0]] + of_body[:, bodies[:, 1]]
     for e in np.flatnonzero(mjm.eq_type == JOINT):

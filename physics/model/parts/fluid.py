@@ -1,6 +1,6 @@
 """Fluids: forces on bodies in a fluid, as passive forces, and their slopes for the implicit integrators.
 
-MuJoCo's documentation, Computation: Fluid forces. An item is what the fluid acts on: a body, as a box of its inertia
+MuJoCo's documentation, Computation: Fluid forces. The fluid acts on items: a body, as a box of its inertia
 around its centre of mass, or a geom, as an ellipsoid. The force is computed in the item's frame.
 
 A body that has a geom with fluidshape="ellipsoid" is no box.
@@ -8,7 +8,7 @@ A body that has a geom with fluidshape="ellipsoid" is no box.
 The force on an ellipsoid is in its own frame (MuJoCo's documentation, Computation: Ellipsoid fluid model): added mass,
 Magnus and Kutta lift, and drag. With the semiaxes r, p = (r1 r2, r2 r0, r0 r1)^2 over the largest of the three, n the
 direction of the flow, P = sum p n^2 and Q = sum p^2 n^2, the area that the flow meets is sqrt(Q / P) of the largest.
-Drag and lift go with the square of the speed: powers of the direction alone cannot run out of the range of single
+Drag and lift go with the square of the speed: powers of the direction cannot run out of the range of single
 precision.
 """
 
@@ -37,7 +37,7 @@ from .part import Loaded, Part, Variant
     updates="cfrc",
 )
 def fluid_force(model, work):
-    """Set qfrc_fluid: what the fluid's forces on all items do to the dofs."""
+    """Set qfrc_fluid to the forces on dofs from the fluid's forces on all items."""
     zero = work.real(0.0)
     none = work.precise_lanes.cast(Vec3(zero, zero, zero))
     for b in range(1, model.nbody):
@@ -89,7 +89,7 @@ def _local_velocity(model, work, b: ti.i32, axes, offset):
 
 @func
 def _force(model, work, k: ti.i32, velocity):
-    """Return the torque and force on item k in its own frame (N m, N)."""
+    """Return the torque and force on item k in the item's frame (N m, N)."""
     w, v = velocity.rot, velocity.lin
     torque, force = w * work.real(0.0), v * work.real(0.0)
     if model.fluid_geomid[k] < 0:
@@ -203,7 +203,7 @@ WIDTH = 19
 
 
 def fluid_items(mjm: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return the body and the geom (-1: the body as a box) of every item; without a fluid there is none."""
+    """Return the body and the geom (-1: the body as a box) of every item; without a fluid there is no item."""
     rows: list[tuple[int, int]] = []
     if (mjm.opt.density > 0 or mjm.opt.viscosity > 0) and has_passive_forces(mjm):
         for b in np.flatnonzero((mjm.body_treeid >= 0) & (mjm.body_mass >= MINVAL)).tolist():

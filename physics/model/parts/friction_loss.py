@@ -61,7 +61,7 @@ def _append_dof(model, work, row: ti.i32):
 
 @piece(reads="block_force", updates="ten_force")
 def pull_tendons(model, work):
-    """Add the friction of tendons to ten_force; its blocks are behind those of equalities."""
+    """Add the friction of tendons to ten_force; its blocks follow the blocks of equalities."""
     for row in range(model.nfriction):
         t = model.friction_tendon[row]
         if t >= 0:
@@ -83,7 +83,7 @@ def friction_tendons(mjm: mujoco.MjModel) -> np.ndarray:
 
 
 def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Return the dof and tendon of each row: those of dofs, then those of tendons."""
+    """Return the dof and tendon of each row: rows of dofs, then rows of tendons."""
     dof, tendon = friction_dofs(mjm), friction_tendons(mjm)
     return {
         "friction_dofadr": np.concatenate((dof, np.zeros(len(tendon), int))),

@@ -1,6 +1,6 @@
 """Gravity compensation: forces against a share of the weight of bodies (MuJoCo, XML reference: body/gravcomp).
 
-A joint says what the compensation counts as: a passive force, or one of its actuators (`jnt_actgravcomp`).
+A joint chooses whether the compensation is a passive force, or an actuator's (`jnt_actgravcomp`).
 """
 
 import mujoco

@@ -1,4 +1,4 @@
-"""Ranges of joints' actuator forces: limits of what all actuators together do to a joint.
+"""Ranges of joints' actuator forces: limits of the sum of all actuators' forces on a joint.
 
 MuJoCo documentation, XML reference: joint/actuatorfrcrange. At an end of the range more velocity changes nothing,
 whatever the slope of an actuator.
@@ -44,7 +44,7 @@ def _ranges(mjm: mujoco.MjModel, ranges: np.ndarray) -> np.ndarray:
 
 PART = Part(
     name="joint_forces",
-    doc="ranges of what all actuators together do to a joint",
+    doc="ranges of the sum of all actuators' forces on a joint",
     wanted=lambda model: bool(model.mj.jnt_actfrclimited.any()),
     reals=(
         Field(

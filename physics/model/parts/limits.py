@@ -32,7 +32,7 @@ from .part import LIMIT, ConstraintRows, Part, Rule
     updates="block_J block_dofnum block_dofadr block_jacadr block_dof tile_conadr tile_ndof tile_njac",
 )
 def limit_blocks(model, work):
-    """Append a block for every limit that is within its margin in some lane, those of tendons last."""
+    """Append a block for every limit that is within its margin in some lane, tendons last."""
     if ti.static(model.has.tendons):
         work.tile_tenadr.put(0, work.tile_conadr[0])
     for row in range(model.nlimit):

@@ -1,7 +1,7 @@
 """Servos for orientations: three torques turn a ball joint, or a site against another one, the shortest way.
 
 MuJoCo documentation, XML reference: orientation. With the wanted and the present orientation, and the velocity v about
-the same axes, the torque is kp log(present^-1 wanted) + b0 + b2 v; its size has a limit. What is wanted is a quaternion
+the same axes, the torque is kp log(present^-1 wanted) + b0 + b2 v; its size has a limit. The control is a quaternion
 or a vector, axis times angle; of the latter there may be activations, which are its integral.
 """
 

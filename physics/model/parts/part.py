@@ -19,7 +19,7 @@ from ...files.mjmodel.history import History
 from ...files.mjmodel.unsupported import Unsupported
 
 Rule = tuple[tuple[str, ...], Callable[..., np.ndarray]]
-"""Names of MuJoCo's numbers, and a function of the model and these numbers that returns those of a field.
+"""Names of MuJoCo's numbers, and a function of the model and these numbers that returns a field's numbers.
 
 The numbers have environments in front, (n, *shape); the result is (n, items, ...)."""
 
@@ -111,9 +111,9 @@ class ActuatorKind(NamedTuple):
         biastypes: values of `actuator_biastype` that belong to it.
         dyntypes: values of `actuator_dyntype` that belong to it.
         gains: columns of `actuator_gainprm` that kernels read as `actuator_gain`.
-        biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, where the bias is not affine.
+        biases: columns of `actuator_biasprm` that kernels read as `actuator_bias`, if the bias is not affine.
         follows: True if its first control is a setpoint.
-        neutral: puts controls of a reset into an array (nu,) of zeros, where they are not 0.
+        neutral: writes nonzero controls of a reset into an array (nu,) of zeros.
     """
 
     gaintype: int
@@ -130,10 +130,10 @@ class ActuatorKind(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A check of numbers that environments have of their own.
+    """A check of per-environment parameters.
 
     Attributes:
-        wrong: the model, and numbers (n, *shape) in double precision, to a mask of those that are refused.
+        wrong: the model, and numbers (n, *shape) in double precision, to a mask of the refused ones.
         reason: the end of the message.
     """
 
@@ -142,14 +142,14 @@ class Refusal(NamedTuple):
 
 
 class Number(NamedTuple):
-    """Numbers of a model that MuJoCo does not have, and that environments may have of their own.
+    """Numbers of a model that MuJoCo does not have, and that may be per-environment parameters.
 
     `mjmodel.custom` reads them from custom elements of MJCF. A model is refused if they are not allowed, or if reading
     them raises `CustomElementError`. Models without the mechanism have none: an array of size 0.
 
     Attributes:
         read: the model's numbers, of any shape.
-        allowed: what they may be.
+        allowed: the numbers that it may hold.
     """
 
     read: Callable[[mujoco.MjModel], np.ndarray]
@@ -157,7 +157,7 @@ class Number(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A feature that some models with a mechanism need on top of its own: optional code of it.
+    """A feature that some models with a mechanism need in addition: optional code of it.
 
     Attributes:
         name: the feature: `model.has.<name>` inside kernels.
@@ -184,16 +184,16 @@ class Part:
         name: its feature: `model.has.<name>` inside kernels.
         doc: one line for `Features` and the tables, without a full stop.
         wanted: True if kernels for a model need its code.
-        wanted_with: names of numbers with which kernels have its code if environments have numbers of their own.
+        wanted_with: names of numbers with which kernels have its code if they are set per environment.
         variants: further features, of code that not all of its models need.
         integers, reals: fields of the model (`model.fields`).
-        values: of a compiled model the numbers of `integers`, and of those `reals` that `rules` does not give.
-        rules: how `reals` follow from MuJoCo's numbers, for those that environments may have of their own.
+        values: of a compiled model the numbers of `integers`, and of the `reals` that `rules` does not give.
+        rules: how `reals` follow from MuJoCo's numbers, for numbers that may be set per environment.
         amends: changes to numbers of other parts' fields, by field: a function of the model and these numbers.
         sizes: named sizes, of a compiled model and the numbers of its fields.
         scratch: fields of the workspace (`state.fields`).
         indices: integer fields of the workspace.
-        room: named sizes of the workspace alone, of a loaded model; they are 0 where kernels have none of its code.
+        room: named sizes of the workspace only, of a loaded model; they are 0 where kernels have none of its code.
         memory: quantities that persist.
         actuator: the kind of actuator that it is.
         rows: the constraint rows that it has.
@@ -202,10 +202,10 @@ class Part:
         mujoco: names of the fields of mjModel and mjOption that it reads, separated by spaces, besides `parameters`.
         allowed: the numbers that such fields may hold (`model.number_rules`), where `parameters` do not say so; names
             of mjOption begin with "opt.".
-        ranges: those of them that are ranges, lower bound first, and the fields that say whether they hold.
-        parameters: fields that it reads, and of which environments may have numbers of their own.
-        refusals: checks of numbers of environments' own, by MuJoCo's name.
-        unsupported: what models may not have of it.
+        ranges: the numbers that are ranges, lower bound first, and the fields that say whether they hold.
+        parameters: fields that it reads, and that may be per-environment parameters.
+        refusals: checks of per-environment parameters, by MuJoCo's name.
+        unsupported: its features that models may not use.
         history: its part of mjData.history.
         numbers: numbers that MuJoCo does not have, by the name that `set_parameters` takes. Rules may name them.
         custom: names of the custom elements of MJCF that it reads, separated by spaces.
@@ -245,7 +245,7 @@ class Part:
         return {**self.allowed, **{each.name: each.allowed for each in self.parameters if each.allowed is not None}}
 
     def features(self) -> tuple["Part | Variant", ...]:
-        """Return what has a feature: the part, and its variants."""
+        """Return the objects with a feature: the part, and its variants."""
         return (self, *self.variants)
 
     def all_fields(self) -> tuple[Field, ...]:

@@ -4,7 +4,7 @@ With length l, velocity v and bias numbers b as of a servo (`actuator_bias`), th
 
     b0 + b1 (l - position) + b2 (v - velocity) + ki integral + force
 
-where an input that the actuator does not have is 0. The setpoint of the position may have a highest speed, and the
+with 0 for an input that the actuator does not have. The setpoint of the position may have a highest speed, and the
 integral of the position's error a limit; each is an activation of the actuator.
 """
 
@@ -93,7 +93,7 @@ PART = Part(
     hooks={ACTUATOR_FORCES: (KIND.gaintype, pid_force)},
     refusals={
         "actuator_gainprm": Refusal(
-            _other_states, "whether it is above 0 says what the actuator has: that cannot be changed"
+            _other_states, "whether it is above 0 determines the actuator's states: that cannot be changed"
         )
     },
 )

@@ -58,7 +58,7 @@ def keep_first_lengths(model, work):
     hooks=(FROZEN,),
 )
 def yield_springs(model, work):
-    """Move what springs rest at, at the end of a step, where lanes were not stopped."""
+    """Move the rest positions of springs, at the end of a step, in lanes that were not stopped."""
     for j in range(model.njnt):
         if model.jnt_plasticadr[j] >= 0:
             if is_scalar(model.jnt_type[j]):
@@ -102,7 +102,7 @@ def _turn_rest(model, work, j: ti.i32):
 
 @func
 def _shift_range(model, work, t: ti.i32, dt):
-    """Shift both ends of a tendon's slack range; what was slack from 0 on stays so, and up to a greater length.
+    """Shift both ends of a tendon's slack range; a range that begins at 0 still does, and ends at a greater length.
 
     The length at the step's end is taken along the derivatives at its beginning, as MuJoCo has it.
     """
@@ -167,7 +167,7 @@ def _wanted(model: Loaded) -> bool:
 
 
 def _room(model: Loaded) -> dict[str, int]:
-    """Return sizes of what is kept of tendons in a step of Runge and Kutta."""
+    """Return sizes of the storage for tendons in a step of Runge and Kutta."""
     has = model.sizes["nplastic"] > 0 and int(model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
     return {"nplastictendon": has * model.sizes["ntendon"], "nplasticdof": has * model.sizes["ntendondof"]}
 

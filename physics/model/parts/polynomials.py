@@ -54,7 +54,7 @@ def _damper(model, work, i: ti.i32, linear, quadratic, damping):
 
 
 def _values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Return the coefficients (njnt, 2) and (nv, 2), those of actuators' dampers included; 0 if they are disabled."""
+    """Return the coefficients (njnt, 2) and (nv, 2), with those of actuators' dampers; 0 if they are disabled."""
     springs = not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_SPRING)
     dampers = not disabled(mjm, mujoco.mjtDisableBit.mjDSBL_DAMPER)
     return {

@@ -1,4 +1,4 @@
-"""Sensors that remember their readings: what they show was read some time ago, or is read only now and then.
+"""Sensors that remember their readings: they show a past reading, or read only now and then.
 
 MuJoCo documentation, XML reference: sensor, `nsample`, `interp`, `delay` and `interval`. The part is their memory,
 which changes after a step, where readings are made (`solver/sensors/delays.py`).

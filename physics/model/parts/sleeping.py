@@ -61,7 +61,7 @@ def all_asleep(model, work):
 def _wake(model, work, t: ti.i32, count, where):
     """Wake the island of tree t in the lanes of the mask `where`: set tree_asleep to `count`.
 
-    An awake tree gets the smaller of `count` and its own.
+    An awake tree gets the smaller of `count` and its count.
     """
     lanes, label = work.lanes, work.tree_asleep[t]
     sleeping = where * lanes.mask(label >= 0.0)
@@ -174,7 +174,7 @@ def rest_blocks(model, work):
     updates="tree_asleep eval_qvel tree_was qvel_rest qacc start_qvel drive_qvel drive_qacc",
 )
 def fall_asleep(model, work):
-    """Put islands to sleep at the end of a step; set velocity and acceleration of what sleeps to 0."""
+    """Put islands to sleep at the end of a step; set velocity and acceleration of sleeping trees to 0."""
     if is_last_stage(work):
         _count_rest(model, work)
         _freeze_islands(model, work)
@@ -233,7 +233,7 @@ _JOIN_ISLANDS = clears("disableflags", _ISLAND)
 
 
 STATIC, MOCAP = -1, -2
-"""Tree of what has no dofs: it does not move, or the user moves it."""
+"""Tree of objects without dofs: they do not move, or the user moves them."""
 _POLICY = mujoco.mjtSleepPolicy
 _NEVER = (int(_POLICY.mjSLEEP_NEVER), int(_POLICY.mjSLEEP_AUTO_NEVER))
 
@@ -253,7 +253,7 @@ def sleep_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
 
 
 def _equality_trees(mjm: mujoco.MjModel, trees: np.ndarray) -> np.ndarray:
-    """Return the trees of both sides of every equality (neq, 2), from those of bodies; STATIC where a side has none."""
+    """Return the trees of both sides of every equality (neq, 2), from the trees of bodies; STATIC if one is missing."""
     bodies, joints = equality_bodies(mjm), equality_joints(mjm)
     of_joints = np.full(joints.shape, STATIC)
     of_joints[joints >= 0] = trees[mjm.jnt_bodyid[joints[joints >= 0]]]

@@ -198,7 +198,7 @@ class TendonPiece(NamedTuple):
 
 
 def path(mjm: mujoco.MjModel, t: int) -> list[TendonPiece]:
-    """Return the links of tendon `t`, none of a fixed one; behind a pulley all count a part."""
+    """Return the links of tendon `t`, none for a fixed one; behind a pulley all count a part."""
     if not spatial(mjm)[t]:
         return []
     first, count = int(mjm.tendon_adr[t]), int(mjm.tendon_num[t])
@@ -220,7 +220,7 @@ def path(mjm: mujoco.MjModel, t: int) -> list[TendonPiece]:
 
 
 def tendon_values(mjm: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Return the fields that no environment has of its own."""
+    """Return the fields that cannot be set per environment."""
     count = mjm.ntendon if acting_tendons(mjm) else 0
     dofs = [tendon_dofs(mjm, t) for t in range(count)]
     paths = [path(mjm, t) for t in range(count)]
@@ -273,7 +273,7 @@ def _links(mjm: mujoco.MjModel, links: list[tuple[TendonPiece, np.ndarray]]) -> 
 
 
 def _own(mjm: mujoco.MjModel, numbers: np.ndarray) -> np.ndarray:
-    """Return numbers of all tendons, environments first; of none where kernels do without."""
+    """Return numbers of all tendons, environments first; of none if kernels do without."""
     return numbers if acting_tendons(mjm) else numbers[:, :0]
 
 
@@ -288,7 +288,7 @@ def _damping(mjm: mujoco.MjModel, linear: np.ndarray, others: np.ndarray) -> np.
 
 
 def _polynomial(linear: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return a linear coefficient and those of higher powers, (environments, ntendon, 3)."""
+    """Return a linear coefficient and coefficients of higher powers, (environments, ntendon, 3)."""
     count = max(len(linear), len(others))
     linear, others = (np.broadcast_to(x, (count, *x.shape[1:])) for x in (linear[..., None], others))
     return np.concatenate((linear, others), axis=-1)
@@ -328,7 +328,7 @@ PART = Part(
         Variant("wrapping", "some tendons run around geoms", lambda model: bool(model.values["link_shape"].any())),
         Variant(
             "tendon_armature",
-            "some tendons have inertia of their own",
+            "some tendons have inertia",
             lambda model: bool(model.values["tendon_armature"].any()),
             hooks={INERTIA: add_inertia, VELOCITY: tendon_rates, INERTIAL_FORCES: add_inertial_forces},
         ),

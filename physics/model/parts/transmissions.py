@@ -42,7 +42,7 @@ from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
 from ...files.mjmodel.dofs import dofs_of_body
 from ...files.mjmodel.pairs import possible_pairs
 from ...files.mjmodel.sleep import no_sleep
-from ...mechanics.kinematics.tendons import apart, link_end
+from ...mechanics.kinematics.tendons import link_end, offset_between
 from .part import Part, Variant
 
 
@@ -198,7 +198,7 @@ def _end(model, work, u: ti.i32, side):
 def _across(model, work, u: ti.i32):
     """Return the vector from the second site to the first (m)."""
     start, stop = _end(model, work, u, 1), _end(model, work, u, 0)
-    return work.lanes.cast(apart(model, work, model.trn_body2[u], start, model.trn_body1[u], stop))
+    return work.lanes.cast(offset_between(model, work, model.trn_body2[u], start, model.trn_body1[u], stop))
 
 
 @func
@@ -241,7 +241,7 @@ class _Output(NamedTuple):
         joint: whose orientation it is, -1 for none.
         rod: length of a slider-crank's rod (m).
         dofs: on which its length may depend, descending.
-        side: what each of them moves: the first site or the second.
+        side: the site that each of them moves: the first or the second.
     """
 
     kind: int = 0
@@ -304,7 +304,7 @@ def _output(mjm: mujoco.MjModel, a: int, k: int) -> _Output:
     if kind == BALL_TURN:
         return _Output(shown, joint=first, dofs=mjm.jnt_dofadr[[first]] + k, side=np.array([FIRST]))
     moves = [dofs_of_body(mjm, mjm.site_bodyid[s]) if s >= 0 else np.zeros(0, int) for s in (first, second)]
-    dofs = np.setxor1d(moves[0], moves[1])[::-1]  # what moves both ends moves them as one
+    dofs = np.setxor1d(moves[0], moves[1])[::-1]  # dofs that move both ends do not change their distance
     side = FIRST * np.isin(dofs, moves[0]) + SECOND * np.isin(dofs, moves[1])
     return _Output(shown, (first, second), rod=float(mjm.actuator_cranklength[a]), dofs=dofs, side=side)
 
@@ -370,7 +370,7 @@ PART = Part(
     variants=(
         Variant(
             "adhesive_bodies",
-            "some actuators pull a body onto what it touches",
+            "some actuators pull a body onto a surface that it touches",
             lambda model: bool((model.values["trn_kind"] == BODY).any()),
         ),
     ),

@@ -9,5 +9,5 @@ Words of this room:
 - A *mask* is a number that is 1 in lanes in which a condition holds, else 0.
 - *Capacities* are the sizes of arrays whose use depends on the state: contacts, Hessian entries, near pairs
   (`capacity`).
-- A *mechanism* is a part (`physics/model/parts`); it declares fields, sizes and memory of its own.
+- A *mechanism* is a part (`physics/model/parts`); it declares its fields, sizes and memory.
 """

@@ -23,7 +23,7 @@ MOST_LANES = 16
 SPARE_CONTACTS, CONTACTS_OF_GEOM = 32, 4
 """The first number of contact slots: SPARE_CONTACTS, and CONTACTS_OF_GEOM for every geom that moves and collides."""
 SPARE_ENTRIES = 256
-"""The first number of entries of the Hessian: these, and twice those of a Hessian without contacts."""
+"""The first number of entries of the Hessian: these, and twice the entries of a Hessian without contacts."""
 NEAR_OF_GEOM = 16
 """The first number of near pairs of a sweep, for every geom that it covers."""
 NEAR_OF_GRID = 4
@@ -46,7 +46,7 @@ class Capacity(NamedTuple):
     pairs: int = 0
 
     def for_more(self, needed: "Capacity", most: "Capacity") -> "Capacity":
-        """Return the room for what is needed: larger by GROWTH at least where this is too small, but at most `most`."""
+        """Return the room for the needs: larger by GROWTH at least where this is too small, but at most `most`."""
         pairs = zip(self, needed, most, strict=True)
         return Capacity(
             *(min(top, max(need, int(GROWTH * mine))) if need > mine else mine for mine, need, top in pairs)
@@ -61,11 +61,11 @@ def most_capacity(model: Model, lanes: int = MOST_LANES) -> Capacity:
     again = row_pairs(model.mj, explicit_pairs(model.mj)[repeated_explicit_pairs(model.mj)])
     ways = model.manifold == TILTS, model.hfield == MUJOCO
     bound = int((model.row_pairs + again) @ [row.most_contacts(*ways) for row in PAIR_TABLE])
-    bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have slots of their own
+    bound *= 2 if has_pulls(model) else 1  # lanes beyond the margin have separate slots
     nv = model.sizes["nv"]
     entries = _uncoupled(model) if model.solver == CG else nv * (nv + 1) // 2
     found = int(model.row_pairs.sum()) - model.sizes["npair"]
-    found *= lanes if model.sizes["nstatic"] else 1  # lanes have entries of their own
+    found *= lanes if model.sizes["nstatic"] else 1  # each lane has separate entries
     return Capacity(min(bound, lanes * min(bound, model.max_contacts) + 1), entries, found)
 
 

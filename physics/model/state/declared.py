@@ -28,18 +28,18 @@ def fields_named(names: Names) -> frozenset[str]:
 
 @cache
 def read_by(stage: Stage) -> frozenset[str]:
-    """Return the fields that a stage loads, including those that the entries of its hooks load."""
+    """Return the fields that a stage loads, including the fields that the entries of its hooks load."""
     return _named(stage, 0) | _named(stage, 2)
 
 
 @cache
 def written_by(stage: Stage) -> frozenset[str]:
-    """Return the fields that a stage stores, including those that the entries of its hooks store."""
+    """Return the fields that a stage stores, including the fields that the entries of its hooks store."""
     return _named(stage, 1) | _named(stage, 2)
 
 
 def declarations(stage: Stage) -> list[tuple[Names, Names, Names]]:
-    """Return the fields that a stage reads, writes and updates, then those of each piece of code in its hooks."""
+    """Return the fields that a stage reads, writes and updates, then the fields of each piece of code in its hooks."""
     pieces = [entry for hook in stage.hooks for _, entry in hook.entries]
     found = [item for entry in pieces for item in (entry if isinstance(entry, tuple) else (entry,))]
     return [stage.declared, *(item.declared for item in found if hasattr(item, "declared"))]

@@ -3,7 +3,7 @@
 Quantities are lane numbers in the scratch of a worker, which processes one tile of environments after the other, so
 that the working set stays in the cache however large the batch is. Integers (`INDICES`) are shared by all lanes.
 
-Sizes are those of the model (`model.fields`), those of parts (`physics/model/parts`), and:
+Sizes are the model's (`model.fields`), the parts' (`physics/model/parts`), and:
 
 - ncon: contact slots. A slot belongs to one pair of geoms in all lanes; a lane without that contact has zero stiffness
   in it. nblock: constraint blocks; ntwosided: rows of equalities and friction losses; nblockdof and njac: dofs and
@@ -82,7 +82,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_inverse", ("nv",), 1, "N or N m", "inverse dynamics: joint forces for the current acceleration"),
     _F("qfrc_unbalanced", ("nv",), 1, "N or N m", "qfrc_passive + qfrc_actuator - qfrc_inverse"),
     _F("qfrc_bias", ("nv",), 1, "N or N m", "Coriolis, centrifugal and gravitational force"),
-    _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and those of mechanisms"),
+    _F("qfrc_passive", ("nv",), 1, "N or N m", "passive forces: springs, dampers, and mechanisms"),
     _F("acting_ctrl", ("nacting",), 1, "", "controls after the mechanisms that change them"),
     _F("actuator_length", ("nout",), 1, "m or rad", "length of the actuator, times its gear"),
     _F("actuator_velocity", ("nout",), 1, "m/s or rad/s", "rate of that length; 0 without actuation"),
@@ -92,7 +92,7 @@ DYNAMICS: tuple[Field, ...] = (
     _F("qfrc_actuator", ("nv",), 1, "N or N m", "forces of actuators and of controls on the dofs"),
     _F("dof_slope", ("nv",), 1, "N s/m or N m s/rad", "derivative of a control's force by the dof's velocity"),
     _F("qfrc_external", ("nv",), 1, "N or N m", "qfrc_applied, and xfrc_applied mapped to the dofs"),
-    _F("qfrc_smooth", ("nv",), 1, "N or N m", "sum of all forces but those of constraints"),
+    _F("qfrc_smooth", ("nv",), 1, "N or N m", "sum of all forces but constraint forces"),
     _F("qacc_smooth", ("nv",), 1, "m/s^2 or rad/s^2", "acceleration without constraints"),
     _F("cacc", ("nbody",), 6, "rad/s^2, m/s^2", "acceleration about the tree's centre of mass, less gravity"),
     _F("cfrc_int", ("nbody",), 6, "N m, N", "force of the parent on the body, about the tree's centre of mass"),
@@ -111,7 +111,7 @@ CONTACTS: tuple[Field, ...] = (
         ("ngridcon",),
         1,
         "",
-        "first geom of the contact in the lane, where a slot has a class of static ones",
+        "first geom of the contact in the lane, if a slot has a class of static ones",
     ),
     _F("con_own2", ("ngridcon",), 1, "", "second geom of the contact in the lane"),
     _F("con_count", ("one",), 1, "", "number of contacts of the lane in the list"),
@@ -159,7 +159,7 @@ PIECES: tuple[Field, ...] = (
     _F("hit_normal", ("nhit",), 3, "", "its normal"),
     _F("hit_apart", ("nhit",), 1, "m^2", "square of its distance from the nearest candidate that is chosen"),
 )
-"""Variables of pairs whose contacts are chosen among candidates, as those in `CONVEX`."""
+"""Variables of pairs whose contacts are chosen among candidates, as the variables in `CONVEX`."""
 
 SWEEP: tuple[Field, ...] = (
     _F("sweep_radius", ("nsweep",), 1, "m", "radius of a sphere that holds all contacts of a geom"),
@@ -218,7 +218,7 @@ PRECISE = (
     *("xpos", "xquat", "root_offset", "geom_xpos", "geom_offset", "geom_axis", "static_pos", "static_quat"),
     *("cvel", "body_acc", "cfrc", "qfrc_inverse"),
 )
-"""Quantities between the coordinates and the distances of geoms, and those of inverse dynamics. Kernels with
+"""Quantities between the coordinates and the distances of geoms, and quantities of inverse dynamics. Kernels with
 `Features.mixed_precision` compute and store them in double precision, and round them when they return them."""
 SMOOTH = frozenset(("qfrc_bias", "qfrc_smooth", "qacc_smooth"))
 """Quantities that are computed only on request (`smooth.smooth_acceleration`)."""
@@ -382,7 +382,7 @@ GRID: tuple[Field, ...] = (
     _F("static_half", ("ngridone",), 3, "m", "geom_half of it"),
     _F("static_rbound", ("ngridone",), 1, "m", "geom_rbound of it"),
     _F("static_detect", ("ngridone",), 1, "m", "geom_detect of it"),
-    _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: those of the slot"),
+    _F("static_found", ("ngridone",), 2, "", "the lane's geoms in contacts that are appended; -1: the slot's geoms"),
 )
 """Intermediate values of the search in a grid of static geoms (`collision.static_grid`)."""
 
@@ -409,7 +409,7 @@ GRID_INDICES: tuple[Field, ...] = (
     _F("tile_nstatic", ("ngridone",), 1, "", "entries of static_hit in use"),
     _F("tile_more", ("ngridone",), 1, "", "1: some lane has more entries for the current pair"),
 )
-"""Static geoms that a grid finds near moving ones, for each lane by itself."""
+"""Static geoms that a grid finds near moving ones, for each lane separately."""
 
 
 SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay first
@@ -422,7 +422,7 @@ SCRATCH: tuple[Field, ...] = tuple(  # a stable sort: the memory's groups stay f
         ),
     )
 )
-"""All lane numbers of a worker; users can read only those in `QUANTITIES`. Fields whose size may grow, or which only
+"""All lane numbers of a worker; users can read only `QUANTITIES`. Fields whose size may grow, or which only
 environments with own numbers may need, are the last, so that the addresses of the others, which outputs keep, do not
 change; the fields in `PRECISE` are before them, next to each other."""
 SOLVING: tuple[Field, ...] = tuple(
@@ -446,7 +446,7 @@ DOUBLES: tuple[Field, ...] = (
     *ROUNDED,
     *DOUBLED,
 )
-"""Lane numbers in double precision: numbers of the model, those of mixed precision, those of a solver in double
+"""Lane numbers in double precision: numbers of the model, of mixed precision, and of a solver in double
 precision. A scratch has them only as far as its kernels need them."""
 
 INDICES: tuple[Field, ...] = (
@@ -480,7 +480,7 @@ INDICES: tuple[Field, ...] = (
     _F("con_tether", ("nfurther",), 1, "", "1: pulled by a mechanism, and beyond its margin: only a normal force"),
     _F("block_dim", ("nblock",), 1, "", "axes of the block", small=True),
     _F("block_dofnum", ("nblock",), 1, "", "number of dofs on which the block acts", small=True),
-    _F("block_dofadr", ("nblock",), 1, "", "first of those dofs in block_dof"),
+    _F("block_dofadr", ("nblock",), 1, "", "first of its dofs in block_dof"),
     _F("block_jacadr", ("nblock",), 1, "", "first number of the block's Jacobian in block_J"),
     _F("block_dof", ("nblockdof",), 1, "", "dofs of all blocks, descending within a block", small=True),
     _F("block_column", ("nv",), 1, "", "columns of the current block's dofs, from the end of a row of H", small=True),
@@ -499,7 +499,7 @@ INDICES: tuple[Field, ...] = (
     _F("tile_nboth", ("one",), 1, "", "end of the own contacts between two moving bodies: the largest of all lanes"),
     _F("tile_nown", ("one",), 1, "", "end of the own contacts: the largest of all lanes"),
     _F("tile_ncon", ("one",), 1, "", "contact slots in use in this tile"),
-    _F("tile_conadr", ("one",), 1, "", "first contact block, after those of equalities, losses, limits", small=True),
+    _F("tile_conadr", ("one",), 1, "", "first contact block, after equalities, losses and limits", small=True),
     _F("tile_ndof", ("one",), 1, "", "entries of block_dof in use in this tile"),
     _F("tile_njac", ("one",), 1, "", "entries of block_J in use in this tile"),
 )

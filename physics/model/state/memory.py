@@ -1,7 +1,7 @@
 """Per-environment memory that persists between kernel launches: groups of fields.
 
-The same rows are the first rows of a worker's scratch: a launch loads them, steps, and stores them. Sizes are those
-of `fields`.
+The same rows are the first rows of a worker's scratch: a launch loads them, steps, and stores them. Sizes are as in
+`fields`.
 """
 
 from dataclasses import replace
@@ -89,7 +89,7 @@ REMAINDERS: tuple[Field, ...] = (
 )
 """Rounding errors of the state in single precision (compensated summation, Kahan 1965): a change of qpos in a step may
 be below its resolution, so the error of the sum is kept and added in the next step. Forces are evaluated at qpos and
-qvel alone; in mixed precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest, and with
+qvel; in mixed precision the later stages of a Runge-Kutta step are evaluated at qpos + eval_rest, and with
 `Features.double_solver` all stages, of which the first has qpos_rest there."""
 
 START: tuple[Field, ...] = (

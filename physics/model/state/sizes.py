@@ -52,7 +52,7 @@ FLAGS = (
 
 _FIELDS = sorted((*OPTIONS, *REALS), key=lambda field: (field.name not in RULES, field.name not in PRECISE))
 PARAMETER_FIELDS = tuple(field for field in _FIELDS if field.name in RULES)
-"""The fields that environments may override: the first of the flat real numbers, those in PRECISE before the others."""
+"""The fields that may be per-environment parameters: the first of the flat real numbers, first the ones in PRECISE."""
 ARRAYS = {"numbers": SCRATCH, "indices": SCRATCH_INDICES, "doubles": DOUBLES, "convex": (*CONVEX, *PIECES)}
 """The arrays of a worker's scratch: lane numbers, integers, lane numbers in double precision, doubles of one lane."""
 GROUPS = {
@@ -180,7 +180,7 @@ def _optional(model: Model, entries: int) -> dict[str, int]:
 def _noslip(model: Model, rows: int, contacts: int, deepest: int, axes: int) -> dict[str, int]:
     """Return the sizes of the fields of noslip.
 
-    A contact's row of friction has the dofs of two paths to a root, a loss's those of the paths from all of its
+    A contact's row of friction has the dofs of two paths to a root, a loss's row the dofs of the paths from all of its
     dofs.
     """
     has, path = has_noslip(model), min(model.sizes["nv"], 2 * deepest)
@@ -239,7 +239,7 @@ def ccd_iterations(model: Model) -> int:
 def header(model: Model, sizes: dict[str, int], damped: bool = False) -> np.ndarray:
     """Return sizes, flags and the offset of every field, in the order of `HEADER`, int32.
 
-    `damped` says that dofs may have dampers although those of the file have none.
+    `damped` says that dofs may have dampers although the file has none.
     """
     options = model.mj.opt
     off = int(disabled(model.mj, mujoco.mjtDisableBit.mjDSBL_EULERDAMP))
@@ -293,7 +293,7 @@ def solver_notes(model: Model, single: bool) -> list[str]:
             f"tolerance {asked.tolerance:g}: taken as {SINGLE_TOLERANCE:g}, the least that single precision can reach"
         )
     if asked.iterations < 1:
-        notes.append(f"iterations {asked.iterations}: taken as 1, in which what touches nothing is solved exactly")
+        notes.append(f"iterations {asked.iterations}: taken as 1, in which islands without contacts are solved exactly")
     return notes
 
 

@@ -151,7 +151,7 @@ class ModelView(_View):
     Args:
         ints: the model's flat integers, header first.
         reals: the model's flat real numbers.
-        precise: those in double precision; None if no stage needs them.
+        precise: the same in double precision; None if no stage needs them.
         has: the optional code of this kernel; also available as `model.has`, for `ti.static`.
         names: names of the attributes that the kernel may use.
 
@@ -172,7 +172,7 @@ class ModelView(_View):
         self._put_precise()
 
     def _put_precise(self) -> None:
-        """Replace the rounded fields by those in double precision, in a kernel of mixed precision."""
+        """Replace the rounded fields by fields in double precision, in a kernel of mixed precision."""
         if self._has("mixed_precision", self.has):
             vars(self).update(vars(self.precise))
 

@@ -56,7 +56,7 @@ def distance_field_values(mjm: mujoco.MjModel, pairs: np.ndarray, options: Field
 
 
 def distance_field_sizes(values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Return the named sizes of those fields."""
+    """Return the named sizes of the distance fields."""
     return {
         "nsdf": len(values["sdf_cell"]),
         "nsdfvalue": len(values["sdf_value"]),
@@ -82,7 +82,7 @@ def _field_of(mjm: mujoco.MjModel, mesh: int, hull: bool, options: FieldOptions)
 
 
 def _arrays(fields: list[DistanceField]) -> dict[str, np.ndarray]:
-    """Return all fields one after the other; the balls of each: bins of points, their blocks, those of edges."""
+    """Return all fields one after the other; the balls of each: bins of points, their blocks, edges."""
     parts = [[f.points.balls, f.points.block_balls, f.edges.balls, f.edges.block_balls] for f in fields]
     starts = np.cumsum([0, *(len(balls) for part in parts for balls in part)])[:-1].reshape(-1, 4)
 

@@ -12,7 +12,7 @@ from ...base.shapes import HFIELD
 ALONG_X, ALONG_Y, DIAGONAL = 1, 2, 4
 """Bits of `hfield_ridge` at a vertex (r, c): the edge to (r, c + 1), (r + 1, c) or (r + 1, c + 1) is convex."""
 CORNERS = 6
-"""Corners of a prism, the largest piece of a field that is tested on its own."""
+"""Corners of a prism, the largest piece of a field that is tested at once."""
 ROUNDING = 3e-7
 """The share of the elevation by which rounding of single precision moves the corner of a parallelogram of heights."""
 
@@ -74,7 +74,7 @@ def steps_of(mjm: mujoco.MjModel, k: int) -> np.ndarray:
 
 
 def _ridges(field: np.ndarray, rounding: float) -> np.ndarray:
-    """Return the bits (nrow, ncol) of convex edges, among them those of the border.
+    """Return the bits (nrow, ncol) of convex edges, among them the border's.
 
     The two triangles of an edge are a parallelogram seen from above: the edge is convex if its ends are higher, in
     sum, than the two other corners.

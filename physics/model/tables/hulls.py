@@ -2,7 +2,7 @@
 
 MuJoCo 4 puts the contacts of a plane and a mesh at the lowest vertex, and around the face at that vertex that faces the
 plane most (inferred from its contacts). A *corner* is a face seen from one of its vertices. Of the face's other
-vertices a corner keeps at most three, those that make a large quadrilateral with it.
+vertices a corner keeps at most three, which make a large quadrilateral with it.
 
 In a mesh with many vertices, the farthest one in a direction is sought by climbing from neighbour to neighbour. The
 start is the vertex that is farthest along the middle of the direction's cell, in a grid on a cube.
@@ -56,7 +56,7 @@ class Hulls:
         return first, len(points), block, cells
 
     def _add_corners(self, points: np.ndarray, polygons: list[np.ndarray], normals: np.ndarray) -> None:
-        """Append the corners of a hull's faces, sorted by vertex, and those of one vertex by face."""
+        """Append the corners of a hull's faces, sorted by vertex, and corners of one vertex by face."""
         size = np.array([len(polygon) for polygon in polygons])
         vertex, face = np.concatenate(polygons), np.repeat(np.arange(len(polygons)), size)
         order = np.argsort(vertex, kind="stable")

@@ -6,10 +6,10 @@ oversight. A pattern with a star stands for a family of fields.
 Roles:
 
 - ``READ``: the solver or the renderer reads it.
-- ``DERIVED``: follows from other fields (addresses, bounding volumes, sparsity); Tumble has its own or needs none.
-- ``PICTURE``: appearance alone.
+- ``DERIVED``: follows from other fields (addresses, bounding volumes, sparsity); Tumble computes or lacks it.
+- ``PICTURE``: only appearance.
 - ``DATA``: names, sizes, user data, keyframes: cannot change the motion.
-- ``JUDGED``: a rule of ``rules.py`` reads it and refuses what Tumble does not do.
+- ``JUDGED``: a rule of ``rules.py`` reads it and refuses values that Tumble does not support.
 - ``IDLE``: acts only together with something that a rule refuses.
 """
 
@@ -135,7 +135,7 @@ OPTION: dict[str, str] = {
 class Flag(enum.Enum):
     """The effect of a disable or enable flag in Tumble."""
 
-    HONOURED = "the engine does what it says"
+    HONOURED = "the engine follows it"
     WITHOUT_EFFECT = "cannot change the motion of a model that is accepted"
     REFUSED = "a model that sets it is refused"
 

@@ -34,7 +34,7 @@ _D = mujoco.mjtDisableBit
 LONG_RUN = 2
 """The least number of successive pairs with one static geom for which it pays to test if anything is near that geom."""
 MOST_WARM = 4000
-"""The most convex pairs for which each stores the axis that separated it; with more, storing it costs what it saves."""
+"""The most convex pairs for which each stores the axis that separated it; with more, storing costs too much."""
 _CONVEX = [row for row, pair in enumerate(PAIR_TABLE) if pair.group == "convex"]
 """The rows of the dispatch table served by GJK and EPA."""
 
@@ -85,7 +85,7 @@ def pack(
 
 
 def _sizes(mjm: mujoco.MjModel, values: dict[str, np.ndarray]) -> dict[str, int]:
-    """Return the named sizes of a model whose fields have been computed, but for those of a sweep and a grid."""
+    """Return the named sizes of a model whose fields have been computed, except sizes of a sweep and a grid."""
     sizes = {n: int(getattr(mjm, n)) for n in ("nq", "nv", "nu", "nbody", "nmocap", "njnt", "ngeom", "nsite", "ntree")}
     sizes.update(
         one=1,

@@ -28,8 +28,8 @@ class Camera:
 
     With `trackbodyid` it follows the centre of mass of that body and everything below it, at once and without
     smoothing; a `lookat` given besides fixes the height it looks at, so that the picture does not bob. Without either
-    it follows the first body that can move. `trackbodyid=-1` stays where it is. The fields and their meaning are those
-    of Gymnasium's `default_camera_config` and MuJoCo's `mjvCamera`; the model gives the others.
+    it follows the first body that can move. `trackbodyid=-1` stays where it is. The fields and their meaning are as in
+    Gymnasium's `default_camera_config` and MuJoCo's `mjvCamera`; the model gives the others.
     """
 
     distance: float | None = None  # m, from the point looked at; None: far enough to see all that moves
@@ -57,7 +57,7 @@ class PosedCamera:
 
     Attributes:
         fovy: degrees from the lower to the upper edge, one or (num_envs,); or intrinsics.
-        distance: typical distance to what is looked at, m.
+        distance: typical distance to the looked-at point, m.
         poses: (number of environments) -> positions (n, 3) m and camera-to-world rotations (n, 3, 3), on the solver's
             device.
     """
@@ -79,7 +79,7 @@ class FilledCamera(NamedTuple):
 
 
 MOST_PIXELS = 2**26
-"""Pixels of a picture: eight times those of a screen of 3840 x 2160, and less than a gigabyte of working memory."""
+"""Pixels of a picture: eight times a screen of 3840 x 2160, and less than a gigabyte of working memory."""
 
 
 def require_pixels(width: Any, height: Any) -> None:
@@ -96,7 +96,7 @@ def check_camera(mj: mujoco.MjModel, camera: Any) -> None:
     """Refuse a camera that cannot be bound to a model, without the work of binding it.
 
     Raises:
-        ValueError, TypeError: those of `BatchRenderer`.
+        ValueError, TypeError: as in `BatchRenderer`.
     """
     if isinstance(camera, PosedCamera):
         return
@@ -139,13 +139,13 @@ class BoundCamera:
         self._frustum = fovy_frustum(self.camera.fovy, aspect, self.camera.orthographic)
         if free.intrinsics is not None:
             self._frustum = free.intrinsics.frustum
-        self.typical_distance = self.camera.distance  # m to what is looked at
+        self.typical_distance = self.camera.distance  # m to the looked-at point
         self._rotation = _look_along(self.camera.azimuth, self.camera.elevation)
         self._on_device: dict[tuple[torch.device, torch.dtype], Any] = {}
 
     @property
     def frustum(self) -> Frustum:
-        """The field of view now, of all environments if they have their own."""
+        """The field of view now, of all environments if it differs between them."""
         if self._posed is None:
             return self._frustum
         given = self._posed.fovy
@@ -208,7 +208,7 @@ def _model_camera(mj: mujoco.MjModel, camera: "int | str | Camera | Mapping | No
 
 
 def _free_camera(camera: "int | str | Camera | Mapping | None") -> Camera:
-    """The free camera that is meant, with what it leaves open."""
+    """The free camera that the argument means, with its missing fields filled in."""
     return camera if isinstance(camera, Camera) else Camera.from_config(camera if isinstance(camera, Mapping) else {})
 
 
@@ -241,7 +241,7 @@ def as_positive(name: str, value: Any) -> float:
     """Return a finite number above 0.
 
     Raises:
-        ValueError, TypeError: it is none, with its name.
+        ValueError, TypeError: the argument is invalid; the message has its name.
     """
     number = as_real(name, value)
     if not math.isfinite(number) or number <= 0:

@@ -15,7 +15,7 @@ from ...machine.scalars import as_count
 class Frustum(NamedTuple):
     """The field of view: a rectangle at unit distance (at any distance, in metres, if orthographic).
 
-    Its edges are numbers, or tensors (n,) if environments have fields of view of their own.
+    Its edges are numbers, or tensors (n,) if fields of view differ between environments.
     """
 
     left: Any
@@ -99,10 +99,10 @@ class Intrinsics:
 
     @classmethod
     def of_matrix(cls, matrix: Any, width: int, height: int) -> "Intrinsics":
-        """Return those of OpenCV's camera matrix K, (3, 3) or (num_envs, 3, 3).
+        """Return the intrinsics of OpenCV's camera matrix K, (3, 3) or (num_envs, 3, 3).
 
         Raises:
-            ValueError: for another shape, or a matrix that is none of a camera without skew.
+            ValueError: for another shape, or a matrix that is not that of a camera without skew.
         """
         given = real_array("Intrinsics: matrix", matrix)
         if given.shape[-2:] != (3, 3) or given.ndim > 3:
@@ -189,7 +189,7 @@ def model_frustum(mj: mujoco.MjModel, camera: int, aspect: float) -> Frustum:
 def pixel_rays(frustum: Frustum, width: int, height: int, device: torch.device | None = None) -> torch.Tensor:
     """Rays through the pixels' middles in the camera's frame, with -1 along its z axis.
 
-    They are (height, width, 3), or (n, height, width, 3) if environments have fields of view of their own.
+    They are (height, width, 3), or (n, height, width, 3) if fields of view differ between environments.
     """
     kind: Any = {"dtype": torch.float32, "device": device}
     if frustum.is_shared:

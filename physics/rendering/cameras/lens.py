@@ -9,7 +9,7 @@ from ...base.shapes.ray import unit
 from ..rays.traced import Traced
 from ..shading import mix, vec3
 
-# columns of a view, after those of the sphere around all solids: its centre and radius, m
+# columns of a view, after the sphere around all solids: its centre and radius, m
 AXES = 4  # 9 columns: camera-to-world rotation, row by row
 FRUSTUM = 13  # 5 columns: left, right, bottom, top at unit distance; 1 if orthographic
 

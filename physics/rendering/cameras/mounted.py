@@ -55,7 +55,7 @@ class MountedCamera:
     def randomized(
         self, num_envs: int, *, pos: float = 0.0, angle: float = 0.0, fovy: float = 0.0, seed: int | None = None
     ) -> "MountedCamera":
-        """Return a camera with numbers for each environment, evenly spread about those of this one.
+        """Return a camera with numbers for each environment, evenly spread about this one's.
 
         Args:
             num_envs: number of environments.
@@ -109,7 +109,7 @@ class MountedView:
 
     @property
     def frustum(self) -> Frustum:
-        """The field of view now, of all environments if they have their own."""
+        """The field of view now, of all environments if it differs between them."""
         if self._camera.intrinsics is not None:
             return self._camera.intrinsics.frustum
         opening = self._model_fovy if self._camera.fovy is None else self._camera.fovy
@@ -237,7 +237,7 @@ def _quaternions(camera: MountedCamera) -> torch.Tensor:
 
 
 def _distance(camera: MountedCamera, extent: float) -> float:
-    """Return the typical distance to what is seen, m."""
+    """Return the typical distance to the visible scene, m."""
     if camera.lookat is None:
         return 1.5 * extent
     away = _rows("pos", camera.pos, 3) - _rows("lookat", camera.lookat, 3)

@@ -59,7 +59,7 @@ def cast(
 ) -> tuple[torch.Tensor, ...]:
     """Return depth, rows, guides and colours of n pictures; colours and guides are empty unless asked for.
 
-    Overlays, and the least width of rods, are in colours alone; depth and rows have them, too, unless they are
+    Only colours have overlays and the least width of rods; depth and rows have them, too, unless they are
     `measured`.
     """
     size, shape, overlaid = (width, height, samples), tables["shape"], drawn.geom < 0
@@ -77,7 +77,7 @@ def cast(
 
 
 def with_least_widths(tables: Tables, poses: DrawnPoses, height: int) -> torch.Tensor:
-    """Return the table `shape` whose capsules and cylinders are at least a pixel wide, where one of them is thinner.
+    """Return the table `shape` with capsules and cylinders at least a pixel wide, if one of them is thinner.
 
     Rays a pixel apart would meet only parts of a thinner one: it would be drawn as dashes.
     """

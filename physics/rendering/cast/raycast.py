@@ -47,7 +47,7 @@ _CLEARLY = 1.00001  # how much nearer a later geom must be to be seen: joints of
 _CONTRAST = 0.025  # displayed difference between neighbouring pixels above which they are refined
 _FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
 _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
-# columns of the notes on pixels; those of colours, of guides or both
+# columns of the notes on pixels, for colours, for guides or for both
 FIRST_LOOK = 4  # colour as displayed, brightness of the plain colour
 GUIDES = 6  # the last ones: the true normal (world), the albedo in linear light
 
@@ -63,8 +63,8 @@ class Has(NamedTuple):
     meshes: bool = False
     fields: bool = False
     textures: bool = False  # on geoms, or the sky
-    lights: bool = False  # of the file, in place of the sun and the sky
-    colours: bool = True  # False: depth, rows and guides alone, for which a ray ends at its first surface
+    lights: bool = False  # of the file, instead of the sun and the sky
+    colours: bool = True  # False: only depth, rows and guides, for which a ray ends at its first surface
 
 
 @ti.kernel
@@ -191,7 +191,7 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
 
 @func
 def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
-    """Return what `follow` does without colours: depth (m), row, and normal and albedo where guides are wanted."""
+    """Return the results of `follow` without colours: depth (m), row, and normal and albedo if guides are wanted."""
     origin, direction = lens.ray(x, y)
     cosine = -direction.dot(lens.axis(2))
     t, row, triangle = first_hit(scene, tiles, tile, False, origin, direction, limits[0] / cosine)
@@ -310,7 +310,7 @@ def cast_share(scene, lens, look, lights, tiles, tile: ti.i32, share: ti.i32, li
 
 
 def make_cast_rays(*features: bool) -> Any:
-    """The kernel for models that have something or lack it (the fields of `Has`), and read no table of what they lack.
+    """The kernel for models that have or lack some features (the fields of `Has`); it reads no table of a missing one.
 
     It follows the rays of every pixel; layers as in `follow`.
     side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), and `notes`: a first look if
@@ -390,8 +390,8 @@ class SurfacePoint(Traced):
 def lighting(scene, look, lights, place, eye, reach):
     """Light on a surface, its highlight towards the eye, and how open it is to the sky.
 
-    A light lights what faces it by the blended normal, unless it lies behind the true one, as on the far sides of edges
-    that a mesh smooths, or the surface is the inside of a mesh, seen through a gap.
+    A light lights a surface that faces it by the blended normal, unless it lies behind the true one, as on the far
+    sides of edges that a mesh smooths, or the surface is the inside of a mesh, seen through a gap.
     """
     row, normal = place.row, place.normal
     rays = ti.cast(look[rows.SHADOWS, 1], ti.i32)

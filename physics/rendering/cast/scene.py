@@ -1,4 +1,4 @@
-"""One environment's geoms as the ray caster sees them: what a ray meets, how a point is coloured and lit.
+"""One environment's geoms as the ray caster sees them: hits of rays, and colour and light at a point.
 
 `DrawnScene` exists only while a kernel is traced: it bundles the tables (rows as in `Drawables`) with the environment's
 index, so that kernels read ``scene.entry(row, origin, direction)``. Positions are relative to the camera (m), axes are
@@ -25,9 +25,9 @@ SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 
 
 class DrawnScene(Traced):
-    """The geoms of environment `env`; no code is made of what the model lacks, by `has` (`raycast.Has`).
+    """The geoms of environment `env`; `has` (`raycast.Has`) leaves out code for features that the model lacks.
 
-    What is called the triangle of a geom is that of a mesh, or the surface of a height field (`field_walk.py`).
+    The triangle of a geom is a mesh's triangle, or the surface of a height field (`field_walk.py`).
     """
 
     def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has):
@@ -58,7 +58,7 @@ class DrawnScene(Traced):
 
     @ti.func
     def own(self):
-        """Row of the environment's sizes: all share one, unless overlays have sizes of their own."""
+        """Row of the environment's sizes: all share one, unless overlays have per-environment sizes."""
         return ti.min(self.env, self.shape.shape[0] - 1)
 
     @ti.func
@@ -104,7 +104,7 @@ class DrawnScene(Traced):
     def normals(self, row, point, triangle):
         """Outward unit normals (world) of a geom at a point of its surface, or of its triangle: as it is lit, and true.
 
-        Those of meshes and height fields are lit by normals blended between corners.
+        Meshes and height fields are lit by normals blended between corners.
         """
         turn = self.turn(row)
         local = turn @ (point - self.position(row))

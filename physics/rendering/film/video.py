@@ -106,7 +106,7 @@ class _Encoder:
         mp4 = (*_MP4, "-crf", str(int(_WORST * (1 - quality / 10))))
         options = _GIF if unfinished.suffix.lower() == ".gif" else mp4
         command = (self._program, "-y", "-v", "quiet", *raw, "-an", *options, str(unfinished))  # it names another file
-        # in a session of its own, where no Ctrl-C reaches it
+        # in a new session, where no Ctrl-C reaches it
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 
     @property
@@ -123,7 +123,7 @@ class _Encoder:
             raise self.error() from None
 
     def close(self) -> None:
-        """Let the process finish the film and end; it is killed where that is interrupted."""
+        """Wait for the process to finish the film and end; it is killed if that is interrupted."""
         try:
             with suppress(OSError):
                 self._pipe.close()
@@ -132,7 +132,7 @@ class _Encoder:
             self._process.kill()
 
     def error(self) -> OSError:
-        """Return why the encoder failed: what the system says if one writes on, such as that the disk is full."""
+        """Return why the encoder failed: the system's error on a further write, such as a full disk."""
         try:
             with self._unfinished.open("ab") as file:
                 file.write(bytes(1 << 20))

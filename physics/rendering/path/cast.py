@@ -1,4 +1,4 @@
-"""Rays of paths through a scene: the nearest surface, from outside or from within glass, and what a shadow ray meets.
+"""Rays of paths through a scene: the nearest surface, from outside or from within glass, and hits of shadow rays.
 
 Planes and height fields have one side; meshes have two but for rays of the camera, which look out of a mesh that the
 camera is in, as the ray caster's do. Other geoms are seen from outside; a ray in glass meets its geom from within.
@@ -26,7 +26,7 @@ class PathWorld(DrawnScene):
 
     @ti.func
     def meet(self, row, origin, direction, start, limit, inside, looks_out):
-        """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS if there is none.
+        """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS without a hit.
 
         The second number is a mesh's triangle, else -1. `inside` is the row of the geom of glass that the ray is in,
         -1: none. `looks_out`: it comes from the camera.
@@ -89,7 +89,7 @@ class PathWorld(DrawnScene):
 
         Returned are the distance (m) of the nearest surface, its row and triangle, and (`limit`, -1, -1) if there is
         none; and 1. Of a ray to a light at `limit` the last is the share of it that comes: 0 in shadow, between if
-        geoms are clear. The light comes from the geom `target` (-1: another light), which is in its own way only if it
+        geoms are clear. The light comes from the geom `target` (-1: another light), which blocks itself only if it
         is a mesh: where a ray touches an edge of a round one, its distance is not sure. Of a clear mesh only the
         nearest side counts.
         """

@@ -1,6 +1,6 @@
 """Cleaning pictures of noise: by Open Image Denoise where it is installed, or by a filter of our own.
 
-The filter is one of wavelets with holes, guided by what each pixel sees first: H. Dammertz et al., "Edge-avoiding
+The filter is one of wavelets with holes, guided by the first surface of each pixel: H. Dammertz et al., "Edge-avoiding
 à-trous wavelet transform for fast global illumination filtering", HPG 2010. Light is divided by albedo first, so that
 textures stay sharp, and how different two pixels may be follows from how sure their light is: C. Schied et al.,
 "Spatiotemporal variance-guided filtering", HPG 2017.
@@ -28,8 +28,8 @@ class Guides(NamedTuple):
     """The things that a denoiser knows of n pictures besides their light, (n, height, width, ...) float32.
 
     Attributes:
-        glow: (3) light that is seen where it is sent out, which is sure but for edges.
-        albedo: (3) of what is seen first; 0 for the sky, 1 for glass.
+        glow: (3) light seen directly from its source, which is exact except at edges.
+        albedo: (3) of the first surface; 0 for the sky, 1 for glass.
         normal: (3) mean of the normals.
         depth: m along the optical axis.
         hit: share of the samples that do not see the sky.
@@ -50,11 +50,11 @@ def has_oidn() -> bool:
 
 
 def require_denoiser(denoise: bool | str) -> None:
-    """Refuse a denoiser that there is not, or that is not installed.
+    """Refuse a denoiser that is unknown or not installed.
 
     Raises:
         ValueError: no such denoiser.
-        ImportError: it says what to install.
+        ImportError: the message says what to install.
     """
     if not isinstance(denoise, bool) and denoise not in METHODS:
         raise ValueError(f"denoise={denoise!r}: it is True, False, {' or '.join(map(repr, METHODS))}")
@@ -73,7 +73,7 @@ def clean(light: torch.Tensor, guides: Guides, denoise: bool | str = True) -> to
         denoise: "oidn", "filter", False for nothing, or True for the first of these that is installed.
 
     Raises:
-        ValueError, ImportError: those of `require_denoiser`.
+        ValueError, ImportError: as in `require_denoiser`.
     """
     require_denoiser(denoise)
     if denoise is False or not len(light):

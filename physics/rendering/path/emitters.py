@@ -1,9 +1,9 @@
 """Geoms that shine: which one to look at, and a random point of its surface.
 
 A geom shines outwards, evenly, with the radiance of its colour times its material's emission. Each is looked at as
-often as it sends out light. Points are even over the surface, but on ellipsoids, where they are even over the sphere
+often as it sends out light. Points are even over the surface, except on ellipsoids, where they are even over the sphere
 that is stretched to it, and on spheres, where they are even over the directions in which a point sees the sphere. Areas
-are those of the model's sizes.
+follow from the model's sizes.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Emitters:
     areas: np.ndarray
 
     def copied(self, rows: np.ndarray) -> "Emitters":
-        """Return those of rows that are copies of these rows."""
+        """Return the emitters of rows that are copies of these rows."""
         return _chosen_by(self.table[rows, CHANCE].astype(np.float64), self.table[rows, AREA], self.areas)
 
 
@@ -84,7 +84,7 @@ def _triangle_sums(drawn: columns.RenderModel) -> np.ndarray:
 
 
 def _area(drawn: columns.RenderModel, row: int, areas: np.ndarray) -> float:
-    """Area (m^2) of a row's surface; 0 for height fields and planes without end, which are met by chance alone."""
+    """Area (m^2) of a row's surface; 0 for height fields and planes without end, which are hit only by chance."""
     kind = int(drawn.kind[row])
     if kind == MESH:
         tree = drawn.appearance.trees.trees[drawn.appearance.rows[row, TREE]]

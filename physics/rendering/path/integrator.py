@@ -189,10 +189,10 @@ def arrive(world, row: ti.i32, triangle: ti.i32, point, direction, footprint: ti
 
 @func
 def scatter(stage, row: ti.i32, place, out, albedo, chosen, numbers, again: ti.f32, look_around):
-    """Scatter light at an opaque surface: the way on, its density, what it carries (3,), and what a light would add.
+    """Scatter light at an opaque surface: the way on, its density, its weight (3,), and the share of a light.
 
     `place` has the point, the normals and the gap above the surface; `out` is the way back in the frame of the normal.
-    The light is looked for if `look_around`: what it adds (3,) if nothing is in its way, its direction, the distance
+    A light is sampled if `look_around`: its contribution (3,) if nothing is in the way, its direction, the distance
     (m) up to which something may be, and its row (-1: no geom).
     """
     ground, mirror, edge, coat, coat_edge, width = stage.finish(row, albedo)
@@ -216,7 +216,7 @@ def scatter(stage, row: ti.i32, place, out, albedo, chosen, numbers, again: ti.f
 
 @func
 def cross(stage, row: ti.i32, place, out, albedo, chosen, outside):
-    """Reflect or refract light at a surface of glass: the way on, what it carries (3,), if it comes through."""
+    """Reflect or refract light at a surface of glass: the way on, its weight (3,), and whether it comes through."""
     rough, index = stage.world.paint[row, columns.ROUGHNESS], stage.world.paint[row, columns.IOR]
     way, weight, through = pass_glass(
         out, rough * rough, ti.select(outside, index, 1.0 / index), chosen[0], chosen[1], chosen[2]
@@ -233,8 +233,8 @@ def cross(stage, row: ti.i32, place, out, albedo, chosen, outside):
 def go_on(stage, row: ti.i32, place, direction, albedo, numbers, again: ti.f32, chosen, outside, inside: ti.i32):
     """Scatter light at a surface, and return where it goes on.
 
-    Returned are origin, direction and density of the way on, what it carries (3,), and the geom of glass that it is
-    then in, -1: none; then what a light would add, as `scatter` has it. In glass no light is looked for, so that
+    Returned are origin, direction and density of the way on, its weight (3,), and the geom of glass that it is
+    then in, -1: none; then a light's contribution, as in `scatter`. In glass no light is sampled, so that
     densities are 0 there.
     """
     out, density, hoped = to_frame(place.normal, -direction), ti.f32(0.0), vec3(0.0, 0.0, 0.0)
@@ -255,7 +255,7 @@ def go_on(stage, row: ti.i32, place, direction, albedo, numbers, again: ti.f32, 
 
 @func
 def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
-    """Guides of the first surface: albedo, normal, depth and 1; glass is white, so that what is seen in it is kept."""
+    """Guides of the first surface: albedo, normal, depth and 1; glass is white, so that the view in it is kept."""
     colour = albedo
     if stage.world.paint[row, columns.IOR] > 0.0:
         colour = vec3(1.0, 1.0, 1.0)
@@ -264,7 +264,7 @@ def first_guides(stage, row: ti.i32, normal, albedo, depth: ti.f32):
 
 @func
 def sky_ahead(stage, alive, row: ti.i32, direction, plainly, bounce: ti.i32, far: ti.f32):
-    """Share of what a ray meets that is sky, and the radiance (3,) of the sky there.
+    """Share of sky in the view along a ray, and the radiance (3,) of the sky there.
 
     It is all if the ray meets nothing (row -1), and a floor that the camera sees ends in its haze at a distance (m).
     """
@@ -296,8 +296,8 @@ def next_rays(
     """Follow a path's ray to the nearest surface, if it is alive, and before it one to a light that may add something.
 
     A light would add `hoped` (3,) from a direction `towards`, if nothing is in its way up to a distance `far` (m) but
-    its own row `target`. Returned are distance (m), row and triangle of the surface, and what the light adds (3,).
-    There is one place from which rays are followed, so that the code for it is compiled once.
+    except the geom of row `target`. Returned are distance (m), row and triangle of the surface, and the light's
+    contribution (3,). There is one place from which rays are followed, so that the code for it is compiled once.
     """
     t, hit, triangle, light = ti.f32(MISS), -1, -1, vec3(0.0, 0.0, 0.0)
     for turn in range(2):

@@ -1,8 +1,8 @@
 """The geoms of an environment in eights, which a processor meets side by side: planes, boxes, and boxes around others.
 
-A ray is slow where the processor has to guess what comes next, and where it meets one geom it guesses several times.
+A ray is slow because the processor has to guess branches, and for each geom it guesses several times.
 So eight geoms at a time are met by the same arithmetic, without a branch: planes and boxes as they are, of all others
-the boxes around them, and only those geoms whose box is met are looked at by themselves. The plain way to the same
+the boxes around them, and only geoms whose box is met are tested further. The plain way to the same
 surfaces is `cast.World.meet` of every row.
 """
 
@@ -40,8 +40,8 @@ class GeomPackets(NamedTuple):
     """The places of a model's geoms among eights.
 
     Attributes:
-        rows: (8 k,) rows of the render model, -1: none.
-        by_size: (8 k, 3, 3) float32: half the sides of a geom's box for a size of one metre alone.
+        rows: (8 k,) rows of the render model, -1: empty.
+        by_size: (8 k, 3, 3) float32: half the sides of a geom's box for one metre in one of its sizes.
         more: (8 k, 3) float32: half the sides of boxes that do not follow from sizes, m.
         ends: how many eights there are up to the last one of planes; and of boxes; and of other geoms; and in all.
     """
@@ -52,7 +52,7 @@ class GeomPackets(NamedTuple):
     ends: tuple[int, int, int, int]
 
     def copied(self, rows: np.ndarray) -> "GeomPackets":
-        """Return those of rows that are copies of these rows."""
+        """Return the packets of rows that are copies of these rows."""
         bounds = [0, *(WIDE * end for end in self.ends)]
         groups = [np.flatnonzero(np.isin(rows, self.rows[a:b])) for a, b in itertools.pairwise(bounds)]
         place = np.zeros(rows.max() + 1, np.int64)

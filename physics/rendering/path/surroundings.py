@@ -45,7 +45,7 @@ def map_table(radiance: np.ndarray) -> np.ndarray:
 
 
 def _alias(chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Walker's tables: what is missing to an even share is filled from texels that have more."""
+    """Walker's tables: texels below the mean share are filled from texels that have more."""
     count = len(chance)
     keep, other = chance * count, np.arange(count)
     small, large = list(np.flatnonzero(keep < 1.0)), list(np.flatnonzero(keep >= 1.0))
@@ -101,7 +101,7 @@ class Surroundings(Traced):
 
     @ti.func
     def seen(self, way, plainly):
-        """Radiance (3,) from a direction; `plainly`: seen by the camera, if not by mirrors and glass alone between."""
+        """Radiance (3,) from a direction; `plainly`: seen by the camera directly, or through mirrors and glass only."""
         kind = ti.cast(self.settings[at.KIND], ti.i32)
         found = vec3(self.settings[at.COLOUR], self.settings[at.COLOUR + 1], self.settings[at.COLOUR + 2])
         if kind == MAP:
@@ -143,7 +143,7 @@ class Surroundings(Traced):
 
     @ti.func
     def sun(self, way):
-        """Radiance (3,) of the sun in a direction, 0 beside it."""
+        """Radiance (3,) of the sun in a direction, 0 outside of its disk."""
         found, spread = vec3(0.0, 0.0, 0.0), self.settings[at.SUN_SPREAD]
         if spread > 0.0:
             off = way - look_row(self.look, rows.SUN_DIRECTION)

@@ -93,7 +93,7 @@ class Film:
 
     @property
     def guides(self) -> Guides:
-        """The guides of a denoiser: of what each pixel sees first, and how sure its light is."""
+        """The guides of a denoiser: of each pixel's first surface, and the certainty of its light."""
         glow, hit = self._mean(GLOW, 3), self._mean(HIT, 1)[..., 0]
         bright = ((self._mean(RGB, 3) - glow) * self._sums.new_tensor(BRIGHTNESS)).sum(dim=-1)
         variance = (self._mean(SQUARE, 1)[..., 0] - bright.square()).clamp(min=0.0) / max(1, self.samples - 1)
@@ -107,7 +107,7 @@ class Film:
         return self.guides.variance.sqrt()
 
     def clean_light(self, denoise: bool | str = True) -> torch.Tensor:
-        """Radiance (n, height, width, 3) float32, cleaned of noise; see `denoise.clean` for what may be asked."""
+        """Radiance (n, height, width, 3) float32, cleaned of noise; `denoise` as in `denoise.clean`."""
         return clean(self.light, self.guides, denoise)
 
     def rgb(self, denoise: bool | str = True) -> torch.Tensor:
@@ -122,14 +122,14 @@ def displayed(light: torch.Tensor) -> torch.Tensor:
 
 
 class PathTracer(BatchRenderer):
-    """A renderer that follows light from surface to surface; its calls are those of `BatchRenderer`.
+    """A renderer that follows light from surface to surface; it has the calls of `BatchRenderer`.
 
-    Colours are of path tracing; depth, segmentation and the other outputs are those of the ray caster, whose rays go
-    through the middles of the pixels. A picture depends on its environment's state and the seed alone, to the bit.
+    Colours are path traced; depth, segmentation and the other outputs come from the ray caster, whose rays go
+    through the middles of the pixels. A picture depends only on its environment's state and the seed, to the bit.
 
     All light of the scene is there: the look's sky and sun, or the lamps of the file, with soft shadows by
     `Look.sun_radius` and `bulbradius`; geoms whose material has emission; a map of the surroundings. Materials are
-    those of MJCF: roughness, metallic, specular, opacity, textures, and reflectance of planes. A material called m is
+    as in MJCF: roughness, metallic, specular, opacity, textures, and reflectance of planes. A material called m is
     glass if the file has the custom number `m:ior`, its index of refraction.
 
     Args:
@@ -139,13 +139,13 @@ class PathTracer(BatchRenderer):
         camera: the view.
         samples: paths of each pixel.
         look: light, sky and floor.
-        show: what is drawn beside geoms.
+        show: the overlays to draw.
         entities: of every geom, for the output "entity".
         near: how near things may be, m.
-        bounces: how often a path may be scattered; 1: direct light alone.
+        bounces: how often a path may be scattered; 1: only direct light.
         aperture: radius of the lens, m; 0: a pinhole, which is sharp everywhere.
-        focus: distance along the optical axis that is sharp, m; None: that of what the camera looks at.
-        environment: what is all around in place of the sky and its sun, in linear light: a colour (3,), or a map
+        focus: distance along the optical axis that is sharp, m; None: the distance of the looked-at point.
+        environment: the surroundings instead of the sky and its sun, in linear light: a colour (3,), or a map
             (height, width, 3) whose rows go from the zenith down and whose columns from +x over +y around.
         denoise: "oidn" (Open Image Denoise, an extra), "filter" (our own), False, or True: the best that is installed.
         clamp: most that a path may add to a channel after two scatterings, which keeps single pixels from sparkling,
@@ -154,8 +154,8 @@ class PathTracer(BatchRenderer):
         progress: show a bar; None: in a terminal, if it takes more than two seconds.
 
     Raises:
-        ValueError, TypeError: those of `BatchRenderer`, and arguments that are impossible.
-        ImportError: a denoiser is not installed; it says what to install.
+        ValueError, TypeError: as in `BatchRenderer`, and for invalid arguments.
+        ImportError: a denoiser is not installed; the message says what to install.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class PathTracer(BatchRenderer):
     ) -> dict[str, torch.Tensor]:
         """Several environments side by side in one picture: colour by paths, all else as `BatchRenderer.together`.
 
-        The arguments are those of `BatchRenderer.together`, and so are the errors.
+        The arguments as in `BatchRenderer.together`, and so are the errors.
         """
         wanted = outputs_named(outputs)
         others, found = [name for name, output in wanted.items() if not output.colour], {}
@@ -303,7 +303,7 @@ class PathTracer(BatchRenderer):
         return Film((len(pose), self.height, self.width), device, self.look.exposure, launch)
 
     def _tables_for_paths(self, device: torch.device) -> Tables:
-        """The tables of this renderer alone."""
+        """The additional tables of this renderer."""
         if device not in self._path_tables:
             around = np.zeros((1, MAP_COLUMNS), np.float32)
             if self._around is not None and self._around[..., 0].size > 1:
@@ -340,7 +340,7 @@ def _at_least_zero(name: str, value: Any) -> float:
     """Return a finite number from 0 on.
 
     Raises:
-        ValueError: with the argument.
+        ValueError: the message has the argument.
     """
     number = as_real(name, value)
     if not np.isfinite(number) or number < 0:

@@ -1,7 +1,7 @@
-"""The kernels of the filter of `denoise.py`: one level of wavelets with holes, and what it goes by.
+"""The kernels of the filter of `denoise.py`: one level of wavelets with holes, and its guides.
 
 Two pixels are alike by their guides, and by brightness that is smoothed a little first: a pixel that is too dark or too
-bright by chance would find those that are so, too. How far brightness is off is known from the samples of a pixel, or
+bright by chance would find similar outliers. How far brightness is off is known from the samples of a pixel, or
 from the pixels around it, if that is more; so one sample a pixel will do.
 """
 
@@ -14,8 +14,8 @@ from ..shading import vec3
 
 # columns of the guides
 NORMAL, ALBEDO, DEPTH, HIT = 0, 3, 6, 7
-VARIANCE = 3  # column of the light, after its colour; it is that of the mean brightness
-# columns of what is measured
+VARIANCE = 3  # column of the light, after its colour; the variance of the mean brightness
+# columns of the guides
 BRIGHT, SPREAD, MORE_VARIANCE = range(3)
 MEASURED = 3
 
@@ -80,7 +80,7 @@ def make_measure() -> Any:
 
 
 def make_smooth() -> Any:
-    """The kernel: means over 5 x 5 pixels, `step` apart, of those that are alike; and their variance."""
+    """The kernel: means over 5 x 5 pixels, `step` apart, of similar pixels; and their variance."""
 
     @ti.kernel
     def smooth(light: F4, guides: F4, measured: F4, step: ti.i32, found: F4):

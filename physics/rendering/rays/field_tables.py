@@ -97,6 +97,6 @@ def pyramid(heights: np.ndarray) -> list[np.ndarray]:
 
 
 def _merged(grid: np.ndarray, extreme: np.ufunc) -> np.ndarray:
-    """Extremes of squares of two by two; those at the end of a row or column may be smaller."""
+    """Extremes of squares of two by two; at the end of a row or column squares may be smaller."""
     starts = [np.arange(0, count, 2) for count in grid.shape]
     return extreme.reduceat(extreme.reduceat(grid, starts[0], axis=0), starts[1], axis=1)

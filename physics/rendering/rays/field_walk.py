@@ -2,7 +2,7 @@
 
 A ray walks over the cells below it. Wherever it crosses an edge of the triangles, its height above the edge is computed
 once, for the triangles on both sides: it goes through a surface where that number changes its sign. So no ray slips
-through between two triangles, and no triangle is met by a formula of its own. Blocks of cells that lie all below the
+through between two triangles, and all triangles are met by the same formula. Blocks of cells that lie all below the
 ray, or all above it, are passed at once (`field_tables.py`; after Tevs, Ihrke and Seidel, Maximum mipmaps for fast,
 accurate, and scalable dynamic height field rendering, I3D 2008).
 
@@ -27,7 +27,7 @@ from .field_tables import (
 )
 from .traced import Traced
 
-# what of a field is met: triangle n >= 0, or one of these; -1 is nothing
+# parts of a field: triangle n >= 0, or one of these; -1 is nothing
 LEFT, RIGHT, FRONT, BACK, BOTTOM, BASE_TOP = range(-2, -8, -1)  # x, x, y, y, z; z = 0, which is met from inside only
 _PARALLEL = 1.0e-15  # component of a direction below which it does not count, as MuJoCo has it
 _TINY = 1.0e-30
@@ -201,10 +201,10 @@ class TracedHeightFields(Traced):
 
     @ti.func
     def nearest(self, row, origin, direction, start, limit, both_sides: ti.template()):
-        """The first surface from `start` (m) to before `limit`: distance and what it is, (limit, -1) if none.
+        """The first surface from `start` (m) to before `limit`: distance and part of the field; (limit, -1) if none.
 
         The field is the solid between its base and its heights. Only where a ray goes into it does it meet a surface,
-        unless `both_sides`: then it also meets what it comes out of, and from inside the top of the base, z = 0.
+        unless `both_sides`: then it also meets the surface where it leaves, and from inside the top of the base, z = 0.
         """
         t, met = limit, -1
         lowest, top = self.block(row, self.shapes[row, LEVELS], 0, 0)
@@ -281,7 +281,7 @@ class TracedHeightFields(Traced):
                 if triangle >= 0:
                     way, found, going = t, triangle, False
             if going and passed:
-                # Go to the block behind the edge: to a larger one, where it is in another block of the next level.
+                # Go to the block behind the edge: to a larger one, if it is in another block of the next level.
                 to_j, to_i = line.enters(j, i, level, to_x <= to_y, leave, deep, wide)
                 going = not is_last and 0 <= to_i < wide and 0 <= to_j < deep
                 above = level + 1

@@ -16,8 +16,8 @@ from ...files.geometry.compiled_mesh import triangles_of
 
 MOST_IN_LEAF = 4
 ROUNDING = 2e-6
-"""Share of a mesh's size by which its boxes are larger than what they hold: more than single precision rounds off where
-rays meet them."""
+"""Share of a mesh's size by which its boxes are larger than their triangles: more than single precision rounds off
+where rays meet them."""
 
 # columns of `MeshTrees.trees`
 FIRST_NODE, DEPTH, FIRST_TRIANGLE, TRIANGLES = range(4)

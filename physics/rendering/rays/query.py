@@ -51,7 +51,7 @@ class RayCaster:
         mj: the model.
 
     Attributes:
-        rest: poses of the model's reference state, for `cast`: those of geoms that stand still.
+        rest: poses of the model's reference state, for `cast`: the poses of static geoms.
     """
 
     def __init__(self, runtime: Runtime, mj: mujoco.MjModel) -> None:
@@ -131,7 +131,7 @@ class RayCaster:
         sizes: torch.Tensor | None,
         normals: bool,
     ) -> RayHits:
-        """Return what rays hit.
+        """Return the hits of rays.
 
         Args:
             chosen: geoms, as `choose` returns them.
@@ -161,7 +161,7 @@ def as_rays(
     """Points and vectors of rays as (count, k, 3), each from that shape, or (k, 3) or (3,) for all environments.
 
     Raises:
-        ValueError: for another shape, and for what is not made of real numbers.
+        ValueError: for another shape, and for values that are not real numbers.
     """
     points, vectors = _rows("pnt", pnt, count, dtype, device), _rows("vec", vec, count, dtype, device)
     if points.shape != vectors.shape and 1 not in (points.shape[1], vectors.shape[1]):

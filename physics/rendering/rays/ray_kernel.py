@@ -16,7 +16,7 @@ from .field_walk import TracedHeightFields
 from .traced import Traced
 from .traverse import TracedMeshes
 
-_SHORTEST = mujoco.mjMINVAL  # m: what is shorter has no direction
+_SHORTEST = mujoco.mjMINVAL  # m: a shorter vector has no direction
 
 
 @ti.func
@@ -34,8 +34,8 @@ def to_frame(array: ti.template(), i, j):
 class Geoms(Traced):
     """The geoms of one environment, as `RayCaster` lays them out: poses in row `at`, sizes in row `own`.
 
-    Rays begin at `start` and have a unit direction. `meshes` and `fields` are the model's: of those that it has
-    none of, no code is made. `tree` has the row of a geom there.
+    Rays begin at `start` and have a unit direction. `meshes` and `fields` say whether the model has such geoms: without
+    them no code is made for them. `tree` has the row of a geom there.
     """
 
     def __init__(self, kinds, sizes, position, rotation, tree, meshes, fields, at, own, has_meshes, has_fields):
@@ -47,7 +47,7 @@ class Geoms(Traced):
     def hit(self, g, start, direction, limit):
         """Distance (m) to where a ray first goes in or comes out before `limit`, and which triangle it meets there.
 
-        The triangle is a mesh's or what `field_walk.py` says of a height field, else -1. (limit, -1) for no hit.
+        The triangle is a mesh's, or the part of a height field (`field_walk.py`), else -1. (limit, -1) for no hit.
         """
         t, triangle = limit, -1
         away = three(self.position, self.at, g) - start

@@ -112,7 +112,7 @@ class TracedMeshes(Traced):
 
     @ti.func
     def nearest(self, mesh, origin, direction, start, limit, both_sides: ti.template()):
-        """The nearest triangle from `start` (m) to before `limit`: distance and triangle, (limit, -1) if none.
+        """The nearest triangle from `start` (m) to before `limit`: distance and triangle, (limit, -1) without a hit.
 
         Only outer sides are seen unless `both_sides`, which may be a number of the kernel.
         """

@@ -1,7 +1,7 @@
 """The looks of geoms beyond their paint: meshes, height fields, and where textures lie on all kinds.
 
 Normals of meshes are the model's, which MuJoCo makes smooth or flat as the file asks. Textures lie as in MuJoCo's
-viewer (`textures.py` has their images): flat ones by a mesh's own texture coordinates, by those that its kind has
+viewer (`textures.py` has their images): flat ones by a mesh's own texture coordinates, by its kind's
 (`shapes/`), or else projected along z; cubes in the direction from the geom's centre. They are there texrepeat times.
 """
 
@@ -104,7 +104,7 @@ class DrawnAppearance:
 def drawn_appearance(
     mj: mujoco.MjModel, geoms: list[int], plain: set[int], more_rows: int, look: Look
 ) -> DrawnAppearance:
-    """Return the appearance of geoms; those in `plain` show no texture, and `more_rows` rows of overlays follow."""
+    """Return the appearance of geoms; geoms in `plain` show no texture, and `more_rows` rows of overlays follow."""
     kinds = seen_types(mj)
     meshes, grounds = (
         {row: int(mj.geom_dataid[g]) for row, g in enumerate(geoms) if kinds[g] == kind} for kind in (MESH, HFIELD)
@@ -165,7 +165,7 @@ def _flat_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
 
 
 def _cube_lie(mj: mujoco.MjModel, geom: int, kind: int) -> tuple[float, ...]:
-    """Return the row of `lie` of a cube: directions are those in a geom of unit size, unless it is uniform."""
+    """Return the row of `lie` of a cube: directions are as in a geom of unit size, unless it is uniform."""
     size, uniform = _drawn_size(mj, geom, kind), bool(mj.mat_texuniform[mj.geom_matid[geom]])
     if kind in (MESH, HFIELD):
         return *(size if uniform else np.ones(3)), 0.0, 0.0
@@ -183,7 +183,7 @@ def _drawn_size(mj: mujoco.MjModel, geom: int, kind: int) -> np.ndarray:
 def _skin(mj: mujoco.MjModel, trees: MeshTrees) -> np.ndarray:
     """`DrawnAppearance.skin`."""
     skin = np.zeros((len(trees.faces), SKIN_COLUMNS), np.float32)
-    skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has coordinates of its own
+    skin[:, COORDINATES::2] = 0.5 * trees.corners[:, 0::3]  # projected, unless the mesh has texture coordinates
     skin[:, COORDINATES + 1 :: 2] = -0.5 * trees.corners[:, 1::3]
     if not trees.meshes:
         return skin
@@ -206,9 +206,9 @@ class TracedAppearance(Traced):
 
     @ti.func
     def entry(self, row, origin, direction, start):
-        """Distance to the nearest triangle from `start` on and its number; (MISS, -1) if there is none.
+        """Distance to the nearest triangle from `start` on and its number; (MISS, -1) without a hit.
 
-        A ray that begins within the box around a mesh sees its outer sides alone, and looks out of it. Others see both,
+        A ray that begins within the box around a mesh sees only its outer sides, and looks out of it. Others see both,
         so that they do not look through a robot by the gaps between the parts of its meshes.
         """
         tree = self.rows[row, TREE]
@@ -217,7 +217,7 @@ class TracedAppearance(Traced):
 
     @ti.func
     def normal(self, triangle, point):
-        """Outward direction, of any length, at a point of a triangle, between those of its corners."""
+        """Outward direction, of any length, at a point of a triangle, between its corners' normals."""
         shares = self.meshes.shares(triangle, point)
         blend = vec3(0.0, 0.0, 0.0)
         for c in ti.static(range(3)):

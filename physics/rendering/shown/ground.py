@@ -69,7 +69,7 @@ class ShadedHeightFields(Traced):
 
     @ti.func
     def light(self, row, point):
-        """Share of the sky's light that reaches a point of the ground past its own hills."""
+        """Share of the sky's light that reaches a point of the ground past the ground's hills."""
         field = self.dressed.rows[row, TREE]
         j, i, x, y = self.fields.place(field, point, point, ti.f32(0.0))
         wide = self.fields.shapes[field, COLUMNS]

@@ -34,10 +34,10 @@ _DIRECTIONAL, _SPOT, _IMAGE = (
 
 @dataclass(frozen=True, eq=False)
 class Lights:
-    """The lights of a model: the headlight, if it is on, and then those that are on in the file.
+    """The lights of a model: the headlight, if it is on, and then the lights that are on in the file.
 
     Attributes:
-        table: (m, LIGHT_COLUMNS) float32, without poses; a row that gives no light if there is none.
+        table: (m, LIGHT_COLUMNS) float32, without poses; one row that gives no light if there are no lights.
         ids: (m,) MuJoCo's ids; -1: the headlight.
     """
 

@@ -3,7 +3,7 @@
 A kind of overlay is an `OverlayPart` (one function that makes it): some rows of the tables, whose kind and colour stay,
 and a function that finds place and size of each of them in every environment. Overlays throw no shadows and are in no
 mirror.
-Sizes and colours are those of MuJoCo's viewer (`vis.scale`, `vis.rgba`).
+Sizes and colours are as in MuJoCo's viewer (`vis.scale`, `vis.rgba`).
 
 Paths of spatial tendons are points on the way from site to site, and around spheres and cylinders. A path takes the
 shorter way around a geom; as in MuJoCo's viewer it is drawn straight between the points where it meets and leaves it. A
@@ -28,7 +28,7 @@ CONTACTS = "contacts"
 """In `OverlayPart.reads`: the solver's `contacts`."""
 FRAMES = ("world", "body", "geom", "site")
 _THIN, _THICK = 0.005, 0.025
-"""Radii of the axes of the world and of others as shares of a given length: those of Genesis (its mesh.py)."""
+"""Radii of the axes of the world and of others as shares of a given length, as in Genesis (its mesh.py)."""
 _AXES = torch.tensor(
     [[[0.0, 0, 1], [0, 1, 0], [1, 0, 0]], [[1.0, 0, 0], [0, 0, 1], [0, 1, 0]], [[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]]
 )
@@ -89,7 +89,7 @@ class Overlays:
         return tuple(dict.fromkeys(name for part in self.parts for name in part.reads))
 
     def place(self, fields: Mapping[str, Any]) -> Placed | None:
-        """Return the places of all rows; None if there are none."""
+        """Return the places of all rows; None without rows."""
         placed = [part.place(fields) for part in self.parts if len(part.kind)]
         if not placed:
             return None
@@ -99,20 +99,20 @@ class Overlays:
 
 @dataclass(frozen=True, kw_only=True)
 class Show:
-    """A choice of what is drawn of a model: which groups of geoms, and what beside them.
+    """A choice of the drawn parts of a model: which groups of geoms, and which overlays.
 
     Raises:
-        ValueError: at use, for frames that there are not, and lengths that nothing has.
+        ValueError: at use, for unknown frames and impossible lengths.
     """
 
     geom_groups: tuple[int, ...] = tuple(range(HIGHEST_VISIBLE_GROUP + 1))  # collision shapes are often in group 3
-    sites: bool = False  # those of groups 0 to 2
+    sites: bool = False  # in groups 0 to 2
     tendons: bool = False  # spatial ones
     contacts: bool = False  # a disc at each contact point, at most 64 of an environment
     contact_forces: bool = False  # an arrow at each of them
     # axes x, y, z in red, green, blue: of the "world", every "body", "geom" or "site"; or lengths (m) by these names
     frames: str | Mapping[str, float] | None = None
-    contact_geoms: Sequence[int] | None = None  # contacts and forces of these geoms alone
+    contact_geoms: Sequence[int] | None = None  # only contacts and forces of these geoms
     force_scale: float | None = None  # m of an arrow for each newton; None: MuJoCo's `vis.map.force`
 
     def overlays(self, mj: mujoco.MjModel) -> Overlays:

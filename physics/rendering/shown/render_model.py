@@ -1,10 +1,10 @@
 """All that is drawn of a model: one plain description, from which the ray caster and other renderers work.
 
-`RenderModel` lists the drawn geoms, and what overlays add to them, a row each: kind and size (`shape`), material
-(`paint`), the mesh, height field and texture that it shows (`appearance`), and from where its pose comes
+`RenderModel` lists the drawn geoms and the overlays, a row each: kind and size (`shape`), material
+(`paint`), the mesh, height field and texture that it shows (`appearance`), and the source of its pose
 (`overlays.py`).
-`geometry/visual.py` says which geoms are drawn, and in what colour. A checker on a plane is drawn by its formula, and a
-plane without texture gets a faint one, so that motion over it can be seen.
+`geometry/visual.py` decides which geoms are drawn, and their colours. A checker on a plane is drawn by its formula, and
+a plane without texture gets a faint one, so that motion over it can be seen.
 """
 
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ ROUGHNESS = 13
 METALLIC = 14
 IOR = 15  # index of refraction, 0: it is no glass
 LINE = 16  # 3 columns: colour of the lines between a checker's cells
-LINE_WIDTH = 19  # cells; 0: there are none
+LINE_WIDTH = 19  # cells; 0: no lines
 PAINT_COLUMNS = 20
 
 _LINE_TINT = 0.35  # share by which they are moved towards white
@@ -68,14 +68,14 @@ class RenderModel:
     kind: np.ndarray  # (n,) int32: MuJoCo geom type
     shape: np.ndarray  # (n, SHAPE_COLUMNS) float32, metres
     paint: np.ndarray  # (n, PAINT_COLUMNS) float32
-    solids: np.ndarray  # (k,) int32: rows of geoms that are not planes: what throws shadows and is mirrored
-    appearance: DrawnAppearance  # how the meshes and height fields look, and what textures lie where
+    solids: np.ndarray  # (k,) int32: rows of geoms that are not planes, which cast shadows and are mirrored
+    appearance: DrawnAppearance  # meshes, height fields and textures
     overlays: "Overlays"  # the rows that are no geoms
     left_out: tuple[str, ...]  # visible geoms of a type that is not drawn yet, by name
 
 
 def render_model(mj: mujoco.MjModel, look: Look, show: "Show | None" = None) -> RenderModel:
-    """Collect what is drawn of `mj`."""
+    """Collect the drawn parts of `mj`."""
     if show is None:
         from .overlays import Show  # it needs torch, which the process that compiles pictures does without
 
@@ -118,13 +118,13 @@ def _shape(mj: mujoco.MjModel, g: int, look: Look, dressed: DrawnAppearance) -> 
     if int(mj.geom_type[g]) in MESH_TYPES:
         mesh = int(mj.geom_dataid[g])
         reach = dressed.trees.reach[dressed.trees.meshes.index(mesh)]
-        return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # not less than what rounding leaves of it
+        return [*size, 1.00001 * reach, *bulk(mj, mesh, float(size[2]))]  # more than rounding takes away
     bulk_of = of_kinds("bulk").get(int(mj.geom_type[g]), lambda size: (0.0, 0.0))
     return [*size, mj.geom_rbound[g], *bulk_of(size)]
 
 
 def _plain(rgba: np.ndarray, look: Look) -> np.ndarray:
-    """The paint of an overlay: it shines by itself, so that it can be seen in the dark."""
+    """The paint of an overlay: it shines, so that it can be seen in the dark."""
     row = np.zeros(PAINT_COLUMNS)
     row[ALBEDO : ALBEDO + 3], row[ALPHA], row[EMISSION] = look.to_linear(rgba[:3]), rgba[3], 0.6
     return row

@@ -53,7 +53,7 @@ _texts: dict[int, tuple[Any, str]] = {}
 
 @contextmanager
 def quick_tracing() -> Iterator[None]:
-    """While a kernel is traced, let the place of an expression be its file and line alone, and collect no garbage.
+    """While a kernel is traced, reduce the place of an expression to its file and line, and collect no garbage.
 
     Taichi notes the place of each of some twenty thousand expressions, in case one of them fails, and underlines it in
     a quotation of the source wrapped to 80 columns. The expressions all live until the kernel is compiled, so there is

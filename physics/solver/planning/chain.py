@@ -1,4 +1,4 @@
-"""Chains: the bodies, joints and dofs of a model that move some targets, numbered anew and laid out for the kernels."""
+"""Chains: the bodies, joints and dofs of a model that move some targets, renumbered and laid out for the kernels."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ FULL_TURN = np.pi
 FAR = 1.0
 """Half the width (m) of the range of random displacements without limits."""
 OWN = ("body_pos", "body_quat", "qpos0", "eq_data")
-"""Numbers of a chain that environments may have of their own."""
+"""Numbers of a chain that can be per-environment parameters."""
 
 
 class Target(NamedTuple):
@@ -28,7 +28,7 @@ class Target(NamedTuple):
 
     Attributes:
         body: the body's name or number; None if a site is named.
-        site: the site's name or number; its frame is what is aligned.
+        site: the site's name or number; its frame is aligned.
         point: (3,) m, a point in the frame of the body or of the site.
     """
 
@@ -43,7 +43,7 @@ class Masks:
 
     Attributes:
         position: (m, 3) bool, axes of the world.
-        turning: (m,) what is aligned: 0 nothing, 1 to 3 the x, y or z axis, 4 all axes.
+        turning: (m,) the part that is aligned: 0 nothing, 1 to 3 the x, y or z axis, 4 all axes.
     """
 
     position: np.ndarray
@@ -61,11 +61,11 @@ class Chain:
         moves: (nv,) bool, dofs that may be changed.
         changes: (nq,) bool, coordinates of their joints.
         couplings: laws of joints in the chain, in their order.
-        changed: (nv of the model,) bool, dofs that may be changed, or follow others, also those outside the chain.
+        changed: (nv of the model,) bool, dofs that the search may change, and their followers, also outside the chain.
         sizes: sizes of the fields, by name.
         begins: where every field begins.
         ints: integers for the kernels.
-        values: real fields by name, as they are for environments without numbers of their own.
+        values: real fields by name, as the model has them.
     """
 
     bodies: np.ndarray
@@ -86,7 +86,7 @@ class Chain:
 
 
 def body_id(mj: mujoco.MjModel, body: Any) -> int:
-    """Return a body's number from its name or number; errors are those of `_object_id`."""
+    """Return a body's number from its name or number; errors as in `_object_id`."""
     return _object_id(mj, "body", mujoco.mjtObj.mjOBJ_BODY, int(mj.nbody), body)
 
 
@@ -95,8 +95,8 @@ def _object_id(mj: mujoco.MjModel, kind: str, what: mujoco.mjtObj, count: int, g
 
     Raises:
         KeyError: for an unknown name, with the nearest ones.
-        IndexError: for a number that there is not.
-        ValueError: for what is neither a name nor a whole number.
+        IndexError: for a number that does not exist.
+        ValueError: for a value that is neither a name nor a whole number.
     """
     if isinstance(given, str):
         found = mujoco.mj_name2id(mj, what, given)
@@ -129,7 +129,7 @@ def dof_indices(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray | None:
 
     Raises:
         IndexError: for a dof that does not exist.
-        ValueError: for what are no whole numbers.
+        ValueError: for values that are not whole numbers.
     """
     if dofs_idx is None:
         return None
@@ -148,7 +148,7 @@ def dof_indices(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray | None:
 def make_chain(
     mj: mujoco.MjModel, targets: Sequence[Target], masks: Masks, dofs_idx: np.ndarray | None, couplings: Couplings
 ) -> Chain:
-    """Return the chain of some targets, with the joints that those on their paths follow.
+    """Return the chain of some targets, with the joints that the joints on their paths follow.
 
     Raises:
         KeyError: for an unknown name, with the nearest ones.
@@ -165,7 +165,7 @@ def make_chain(
     qpos = _ranges(mj.jnt_qposadr[joints], COORDINATES[mj.jnt_type[joints]])
     dofs = np.flatnonzero(np.isin(mj.dof_jntid, joints))
     moves, follower = movable[dofs], mj.jnt_dofadr[couplings.follower]
-    laws = couplings.some(changed[follower] & np.isin(follower, dofs))
+    laws = couplings.subset(changed[follower] & np.isin(follower, dofs))
     on_path = np.array([np.isin(mj.dof_bodyid[dofs], path) for path in paths]).reshape(len(paths), len(dofs))
     for target, row in zip(targets, on_path, strict=True):
         if not (row & moves).any():
@@ -198,12 +198,12 @@ def make_chain(
 def _followed(
     mj: mujoco.MjModel, within: set[int], dofs_idx: np.ndarray | None, couplings: Couplings
 ) -> tuple[np.ndarray, np.ndarray, set[int]]:
-    """Return what moves where some bodies are to be moved.
+    """Return the dofs and bodies that move if some bodies are to be moved.
 
     Returns:
         The dofs (nv,) bool that the search moves, by themselves or through a law; the dofs (nv,) bool whose coordinates
-        may change, as laws also set what follows a constant, or a joint that stays; the bodies of the chain, which are
-        those given and the bodies of joints that theirs follow.
+        may change, as laws also set joints that follow a constant or a joint that stays; the bodies of the chain:
+        the given ones, and the bodies of joints that theirs follow.
     """
     allowed = np.ones(mj.nv, bool) if dofs_idx is None else np.isin(np.arange(mj.nv), dofs_idx)
     wanted = np.isin(mj.dof_bodyid, list(within))
@@ -246,7 +246,7 @@ def _limits_and_laws(
 
 
 def label_of(target: Target) -> str:
-    """Return what a target is called in errors."""
+    """Return the name of a target for errors."""
     return f"the body {target.body!r}" if target.site is None else f"the site {target.site!r}"
 
 
@@ -318,7 +318,7 @@ def row_reals(mj: mujoco.MjModel, chain: Chain, own: dict[str, torch.Tensor], de
     Args:
         mj: the model.
         chain: the chain.
-        own: numbers that replace those of the chain by name, (n, ...) each, as the model has them.
+        own: per-environment parameters that replace the chain's numbers, by name, (n, ...) each, as the model has them.
         device: where the numbers go.
     """
     table = torch.as_tensor(chain.reals(), device=device)[None]

@@ -19,14 +19,14 @@ _BATCHES = (32, 128, 512)
 _AT_ONCE = 1 << 17
 """Configurations that are made at once, if they are of more than one edge."""
 _GEOMETRY = ("qpos0", "body_pos", "body_quat", "geom_pos", "geom_quat", "geom_size")
-"""Numbers of the model on which contacts depend, where environments have some of their own."""
+"""Numbers of the model on which contacts depend, which may be per-environment parameters."""
 
 
 class Carried(NamedTuple):
     """A free body that a link carries.
 
     Attributes:
-        coordinates: (7,) the body's among those of the model.
+        coordinates: (7,) indices of the body's coordinates in the model's.
         link: the number of the link's body.
     """
 
@@ -59,8 +59,8 @@ class CollisionChecker:
     Contacts count if one of the geoms is moved, and if the two did not touch at the start.
 
     Args:
-        solver: its environments have the inputs and the numbers of the model that hold; its state is left alone.
-        coordinates: (k,) the coordinates that are planned, of hinges and slides.
+        solver: its environments supply inputs and model numbers; its state is not changed.
+        coordinates: (k,) the indices of planned coordinates, of hinges and slides.
         carried: bodies that move with links.
         followers: joints that follow planned ones.
         envs: (n,) environments of the solver.
@@ -156,7 +156,7 @@ class CollisionChecker:
         return steps, first - 1
 
     def _touching(self, rows: torch.Tensor, configurations: Callable[[slice], torch.Tensor]) -> torch.Tensor:
-        """Return what touches in environments (r,), (r, c), with the configurations of a slice of them (s, nq)."""
+        """Return the contacts in environments (r,), (r, c), with the configurations of a slice of them (s, nq)."""
         parts, most = [], _BATCHES[-1]
         for begin in range(0, len(rows), most):
             few = slice(begin, begin + most)

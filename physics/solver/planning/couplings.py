@@ -27,7 +27,7 @@ _TORQUE_SCALE = 10  # of a weld, in eq_data
 
 @dataclass(frozen=True)
 class Couplings:
-    """The laws of a model, in the order in which they are applied: a leader is set before what follows it.
+    """The laws of a model, in the order in which they are applied: a leader is set before its followers.
 
     Attributes:
         follower: (k,) joints.
@@ -41,12 +41,12 @@ class Couplings:
     equality: np.ndarray
     inverted: np.ndarray
 
-    def some(self, index: np.ndarray) -> "Couplings":
+    def subset(self, index: np.ndarray) -> "Couplings":
         """Return some of the laws, by a mask (k,)."""
         return Couplings(self.follower[index], self.leader[index], self.equality[index], self.inverted[index])
 
     def laws(self, eq_data: torch.Tensor) -> torch.Tensor:
-        """Return coefficients (n, k, TERMS) from those of equalities (n, neq, mjNEQDATA)."""
+        """Return coefficients (n, k, TERMS) from equality data (n, neq, mjNEQDATA)."""
         table = eq_data[:, self.equality, :TERMS].clone()
         table[:, self.follower == self.leader, 1:] = 0.0
         slope = table[:, self.inverted, 1]
@@ -64,7 +64,7 @@ class Couplings:
     def narrow(
         self, mj: mujoco.MjModel, laws: torch.Tensor, qpos0: torch.Tensor
     ) -> tuple[np.ndarray, torch.Tensor, torch.Tensor]:
-        """Return limits of joints that keep also those that follow them by a linear law within theirs.
+        """Return limits of joints that also keep their linear followers within their limits.
 
         Args:
             mj: the model.
@@ -102,7 +102,7 @@ class Couplings:
 
 
 def joint_couplings(mj: mujoco.MjModel, active: np.ndarray, preferred: np.ndarray | None = None) -> Couplings:
-    """Return the joint equalities of a model as laws; those that close circles or set a joint twice have none.
+    """Return the joint equalities of a model as laws; equalities that close circles or set a joint twice have none.
 
     Args:
         mj: the model.
@@ -159,7 +159,8 @@ def coupled_joints(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) 
 def other_equalities(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray) -> np.ndarray:
     """Return the other active equalities that changes of dofs (nv,) bool may break.
 
-    Equalities with a free joint that is not changed are left out: what floats, such as a body that is held, can follow.
+    Equalities with a free joint that is not changed are left out: a floating body, such as one that is held, can
+        follow.
     """
     floats = is_free(mj.jnt_type[mj.dof_jntid])
     coupled = [(each, _coupled_dofs(mj, int(each))) for each in _in_force(mj, active, of_joints=False)]
@@ -167,7 +168,7 @@ def other_equalities(mj: mujoco.MjModel, active: np.ndarray, changed: np.ndarray
 
 
 def _in_force(mj: mujoco.MjModel, active: np.ndarray, of_joints: bool) -> np.ndarray:
-    """Return those active equalities that are of joints, or the others; none if the model disables all."""
+    """Return the active equalities of joints, or the other active ones; none if the model disables all."""
     off = disabled(mj, mujoco.mjtDisableBit.mjDSBL_EQUALITY, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     return np.flatnonzero(active & ((mj.eq_type == JOINT) == of_joints) & (not off))
 
@@ -227,7 +228,7 @@ def _coupled_dofs(mj: mujoco.MjModel, equality: int) -> np.ndarray:
 
 
 def _tendon_dofs(mj: mujoco.MjModel, tendon: int) -> np.ndarray:
-    """Return the dofs (nv,) bool that change the length of a tendon: those that move all of a path do not."""
+    """Return the dofs (nv,) bool that change the length of a tendon; dofs that move its whole path do not."""
     coupled, paths = np.zeros(mj.nv, bool), []
     for wrap in range(mj.tendon_adr[tendon], mj.tendon_adr[tendon] + mj.tendon_num[tendon]):
         kind, item = int(mj.wrap_type[wrap]), int(mj.wrap_objid[wrap])

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a key alone, so that a search is the same whatever else is searched beside it.
+"""Random numbers that depend only on a key, so that a search is the same whatever else is searched in the batch.
 
 The hash is PCG's (Jarzynski and Olano, "Hash functions for GPU rendering", JCGT 2020), on 32 bits in int64.
 """

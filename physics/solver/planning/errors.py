@@ -51,7 +51,7 @@ def obey_laws(chain, work):
 
 @func
 def _lead(chain, work):
-    """Add what followers move to the derivatives by the dofs that they follow; theirs become 0."""
+    """Add followers' derivatives to those of the dofs that they follow; the followers' become 0."""
     for last in range(chain.nlaw):
         k = chain.nlaw - 1 - last
         follower, leader = chain.law_follower[k], chain.law_leader[k]
@@ -124,7 +124,7 @@ def measure(chain, work, goals, env: ti.i32, pos_tol, rot_tol):
 
 @func
 def differentiate(chain, work, masked: ti.i32):
-    """Set `jac`: six rows for each target; if `masked` is 1, with zeros for what is masked, follows, or is to stay."""
+    """Set `jac`: six rows for each target; if `masked` is 1, zeros for masked rows, followers and dofs that stay."""
     lanes = work.lanes
     for b in range(1, chain.nbody):
         first = chain.body_jntadr[b]

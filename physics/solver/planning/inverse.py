@@ -25,10 +25,10 @@ class Solution(NamedTuple):
     """Configurations of n environments that bring targets to their poses, or near them.
 
     Attributes:
-        qpos: (n, nq) coordinates; those that were not to be changed are as they were.
+        qpos: (n, nq) coordinates; coordinates that the search may not change are as they were.
         error: (n, targets, 6) how far each target is from its pose: the displacement that is left (m), then the
-            rotation that is left, as a rotation vector (rad), both in the world frame; zero for what is masked.
-        success: (n,) bool, True where all targets are within the tolerances, and equalities of joints hold.
+            rotation that is left, as a rotation vector (rad), both in the world frame; zero for masked components.
+        success: (n,) bool, True if all targets are within the tolerances, and equalities of joints hold.
         steps: (n,) int32, steps that were taken in all attempts.
     """
 
@@ -41,17 +41,17 @@ class Solution(NamedTuple):
 class InverseKinematics:
     """Targets on a model, and the search for configurations that bring them to poses.
 
-    A search is damped least squares from a given configuration, then from random ones within the limits, in those
-    environments alone that have no solution yet. It neither reads nor changes more of a solver than its state, its
-    mocap bodies, its active equalities and its own `body_pos`, `body_quat`, `qpos0` and `eq_data`.
+    A search is damped least squares from a given configuration, then from random ones within the limits, only in
+    environments that have no solution yet. It reads and changes no more of a solver than its state, its
+    mocap bodies, its active equalities and its per-environment `body_pos`, `body_quat`, `qpos0` and `eq_data`.
 
     Equalities of joints, mimic joints of URDF files among them, hold in every solution: a joint that follows another
     moves with it, also where `dofs_idx` names only the other. Connects, welds and equalities of tendons are
     no part of the search, but its results are no success where they do not hold. Contacts do not count.
 
     Args:
-        of: a solver, whose environments have states, or a model, which has none.
-        targets: what is brought to poses: a `Target`, a body's name or number, or a sequence of them.
+        of: a solver, whose environments have states, or a model without states.
+        targets: what to bring to poses: a `Target`, a body's name or number, or a sequence of them.
         pos_mask: three flags, (3,) or (targets, 3): axes of the world along which positions count.
         rot_mask: three flags, (3,) or (targets, 3): axes of the targets that are aligned. With one axis, the rotation
             about it is free; two make three.
@@ -109,7 +109,7 @@ class InverseKinematics:
         """Return positions (n, targets, 3) m and quaternions (n, targets, 4) of the targets in the world.
 
         Args:
-            qpos: (n, nq) or (nq,) coordinates; None for those of the state, of a model those of the reference.
+            qpos: (n, nq) or (nq,) coordinates; None for the state's, or for a model's reference coordinates.
             envs_idx: indices of environments of the solver; None for all.
         """
         pose, _ = self._place(qpos, envs_idx)
@@ -118,7 +118,7 @@ class InverseKinematics:
     def jacobians(self, qpos: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Return derivatives (n, targets, 6, nv) of the targets' positions and rotations by the dofs, world frame.
 
-        Arguments are those of `poses`. Rows are velocity (m/s) and angular velocity (rad/s) for a unit velocity of each
+        Arguments as in `poses`. Rows are velocity (m/s) and angular velocity (rad/s) for a unit velocity of each
         dof of the model.
         """
         chain, _ = self._chain(np.ones((2, len(self.targets)), bool), self._active)
@@ -160,7 +160,7 @@ class InverseKinematics:
             positions: (n, 3) or (3,) m, in the world; for several targets a sequence of these. None: no position
                 counts; None in the sequence: not that target's.
             quaternions: (n, 4) or (4,), of any length, in the same way.
-            init_qpos: (n, nq) or (nq,), where the search begins; None for the state, of a model for the reference.
+            init_qpos: (n, nq) or (nq,), where the search begins; None for the state, or a model's reference.
             respect_joint_limit: whether dofs that may be changed stay within the limits of their joints.
             max_samples: most attempts, the first of which begins at `init_qpos`, the others at random.
             max_solver_iters: most steps of an attempt.
@@ -175,7 +175,7 @@ class InverseKinematics:
             `Solution`.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, or if neither positions nor quaternions are given.
+            ValueError: for a wrong shape, naming the expected one, or if neither positions nor quaternions are given.
             IndexError: for an environment that does not exist.
         """
         lengths = {"pos_tol": pos_tol, "rot_tol": rot_tol, "damping": damping, "max_step_size": max_step_size}
@@ -224,7 +224,7 @@ class InverseKinematics:
         if len(coupled):
             data, qpos0 = (self._numbers(name, envs).to(start) for name in ("eq_data", "qpos0"))
             couplings = self._couplings(active)
-            couplings = couplings.some(chain.changed[mj.jnt_dofadr[couplings.follower]])
+            couplings = couplings.subset(chain.changed[mj.jnt_dofadr[couplings.follower]])
             couplings.obey(mj, couplings.laws(data), qpos0, start)
             left = joint_residuals(mj, coupled, data, qpos0, start).abs()
             most = np.where(is_slide(mj.jnt_type[mj.eq_obj1id[coupled]]), settings.pos_tol, settings.rot_tol)
@@ -252,7 +252,7 @@ class InverseKinematics:
     def _numbers_and_state(
         self, envs: np.ndarray | None, qpos: torch.Tensor
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Return numbers of the model that environments have of their own, and their state with coordinates (n, nq)."""
+        """Return per-environment parameters, and the state of environments with coordinates (n, nq)."""
         state, own = {"qpos": qpos.cpu().numpy()}, {}
         if (solver := self._solver) is not None:
             names = [name for name in solver.parameters.own if hasattr(self.model.mj, name)]
@@ -281,7 +281,7 @@ class InverseKinematics:
         return max(rows, default=1)
 
     def _start(self, qpos: Any, envs: np.ndarray | None) -> torch.Tensor:
-        """Return coordinates (n, nq) float64: those given, those of the state, or those of the reference."""
+        """Return coordinates (n, nq) float64: the given ones, the state's, or the reference coordinates."""
         nq, count = int(self.model.mj.nq), 1 if envs is None else len(envs)
         device = self._runtime.torch_device
         if qpos is None:
@@ -321,7 +321,7 @@ class InverseKinematics:
         return goals, given
 
     def _rows(self, chain: Chain, envs: np.ndarray | None) -> torch.Tensor:
-        """Return the chain's real numbers; with rows for environments if these have some of their own."""
+        """Return the chain's real numbers; one row per environment if there are per-environment parameters."""
         solver = self._solver
         if solver is None or envs is None:
             return row_reals(self.model.mj, chain, {}, self._runtime.torch_device)
@@ -351,7 +351,7 @@ def inverse_kinematics(
 ) -> Solution:
     """Search configurations that bring targets to poses: `InverseKinematics(...).solve(...)` in one call.
 
-    Arguments, results and errors are those of the two; make an `InverseKinematics` once where calls repeat.
+    Arguments, results and errors as in the two; make an `InverseKinematics` once if calls repeat.
     """
     return InverseKinematics(of, targets, pos_mask, rot_mask, dofs_idx).solve(positions, quaternions, **options)
 

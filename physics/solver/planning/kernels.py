@@ -1,7 +1,7 @@
 """Kernels of inverse kinematics: one worker takes one environment after the other, from its start to its solution.
 
 Damped least squares: a step is dq = J^T (J J^T + d I)^-1 e, with the errors e of all targets. The damping d is the
-user's, squared, and a share of the squared error beside it, which keeps steps short while the targets are far (Chan and
+user's, squared, plus a share of the squared error, which keeps steps short while the targets are far (Chan and
 Lawrence, "General inverse kinematics with the error damped pseudoinverse", ICRA 1988). Dofs at a limit that would go
 beyond it are left out of a step. An environment without a solution begins again from random configurations.
 """
@@ -78,7 +78,7 @@ def _solve_factored(chain, work):
 
 @func
 def _step(chain, work, damping, max_step, respect: ti.i32):
-    """Set start_qpos to qpos, and `change` to what moves it nearer, at most `max_step` (rad or m) in any dof."""
+    """Set start_qpos to qpos, and `change` to a step nearer to the targets, at most `max_step` (rad or m) a dof."""
     _open_dofs(chain, work, respect)
     _factor(chain, work, damping)
     _solve_factored(chain, work)
@@ -137,7 +137,7 @@ def _mixed(x: ti.u32):
 
 @func
 def _draw(chain, work, qpos, row: ti.i32, stream: ti.u32, sample: ti.i32):
-    """Set start_qpos to the start, and `change` to what makes a random configuration of it."""
+    """Set start_qpos to the start, and `change` to the difference of a random configuration from it."""
     for q in range(chain.nq):
         work.start_qpos[q] = qpos[row, q]
     key = _mixed(stream + ti.cast(sample, ti.u32))

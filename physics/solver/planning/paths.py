@@ -69,13 +69,13 @@ def plan_path(
 ) -> Paths:
     """Find paths from configurations to others on which nothing collides; the solver's state is left as it is.
 
-    What touches at the start may touch on the way; any other contact of a geom that moves, with the world or another
+    Contacts at the start may persist on the way; any other contact of a geom that moves, with the world or another
     part of the robot, is a collision, by the model's filters and margins. Joints that follow others by equalities are
     not planned, and follow. A search is RRT-Connect in steps of `resolution`, and shortcuts; paths found are looked at
     in 20 times finer steps.
 
     Args:
-        solver: its state has what is not planned.
+        solver: its state has the coordinates that are not planned.
         qpos_goal: (n, nq) or (nq,); coordinates that are not planned are not read.
         qpos_start: (n, nq) or (nq,), all coordinates; None for the state.
         dofs_idx: indices or a mask of the dofs that are planned; None for all of hinges and slides but mimic joints.
@@ -95,7 +95,7 @@ def plan_path(
         `Paths`; for environments without a path a warning says why.
 
     Raises:
-        ValueError: for a wrong shape or number, naming what was expected; for a planned dof of a ball or free joint, or
+        ValueError: for a wrong shape or number, naming the expected one; for a planned dof of a ball or free joint, or
             if all follow others; if environments differ in their active equalities of joints.
         KeyError: for an unknown name of a body, with the nearest ones.
         IndexError: for a dof, body or environment that does not exist.
@@ -115,12 +115,12 @@ class _Search:
 
     Args:
         solver: the solver.
-        coordinates: (k,) what is planned.
+        coordinates: (k,) the indices of planned coordinates.
         held: bodies that are carried.
-        followers: joints that follow those that are planned.
+        followers: joints that follow planned ones.
         envs: (n,) environments.
         start: (n, nq) where they begin.
-        query: what is searched.
+        query: the search's starts and goals.
         wrong: why environments have no path at all, by their rows.
     """
 
@@ -169,7 +169,7 @@ class _Search:
         return torch.stack((self._query.start, self._query.goal), 1)
 
     def run(self, attempts: int, smooth: bool) -> torch.Tensor:
-        """Return paths (n, m, k); those of environments without one are noted with a reason."""
+        """Return paths (n, m, k); environments without one are noted with a reason."""
         query, rows = self._query, torch.arange(len(self._envs), device=self._envs.device)
         touching = self.checker.touching(rows, query.goal)
         for row in torch.nonzero((touching >= 0).any(1))[:, 0].tolist():
@@ -259,7 +259,7 @@ def _planned_joints(mj: mujoco.MjModel, dofs_idx: Any) -> np.ndarray:
 def _leaders(
     solver: RigidSolver, joints: np.ndarray, envs: torch.Tensor
 ) -> tuple[np.ndarray, Followers, tuple[np.ndarray, torch.Tensor, torch.Tensor]]:
-    """Return the joints that are planned without those that follow others, the followers, and limits of all joints."""
+    """Return the planned joints without followers, the followers, and limits of all joints."""
     mj, rows = solver.model.mj, envs.cpu().numpy()
     active = solver.eq_active.cpu().numpy()[rows] | (mj.eq_type != mujoco.mjtEq.mjEQ_JOINT)
     if len(active) and (active != active[0]).any():
@@ -272,7 +272,7 @@ def _leaders(
     leaders = np.flatnonzero(moved)
     for follower, leader in zip(couplings.follower, couplings.leader, strict=True):
         moved[follower] = moved[leader]
-    couplings = couplings.some(moved[couplings.follower])
+    couplings = couplings.subset(moved[couplings.follower])
     data, qpos0 = (solver.parameters.get(name, rows).to(solver.device) for name in ("eq_data", "qpos0"))
     laws = couplings.laws(data)
     return leaders, Followers(couplings, laws, qpos0), couplings.narrow(mj, laws, qpos0)
@@ -342,7 +342,7 @@ _GAIN = 1e-2
 
 
 def _shortened(checker: CollisionChecker, query: Query, rows: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-    """Return paths (r, m', k) no longer than those given (r, m, k), of environments (r,).
+    """Return paths (r, m', k) that are not longer than the given ones (r, m, k), of environments (r,).
 
     In each round an environment tries some shortcuts, in steps of the resolution. The one that saves most is looked at
     in finer steps, as all edges of a path are.
@@ -383,7 +383,7 @@ def _pairs(query: Query, rows: torch.Tensor, total: torch.Tensor, tries: int, tu
 def _free(
     checker: CollisionChecker, rows: torch.Tensor, ends: torch.Tensor, asked: torch.Tensor, step: float
 ) -> torch.Tensor:
-    """Return which straight edges are free (r, c), of those that are asked for; `ends` is (r, c, 2, k)."""
+    """Return which of the requested straight edges are free (r, c); `ends` is (r, c, 2, k)."""
     free = torch.zeros_like(asked)
     if bool(asked.any()):
         steps, taken = checker.first_hits(rows[asked], ends[:, :, 0][asked], ends[:, :, 1][asked], step)

@@ -33,13 +33,13 @@ def points_at(lines: torch.Tensor, lengths: torch.Tensor, along: torch.Tensor) -
 
 
 def replace(lines: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-    """Return lines in which straight edges replace what is between the lengths `begin` and `end` (n,), where chosen."""
+    """Return lines in which straight edges replace the part between the lengths `begin` and `end` (n,), if chosen."""
     lengths = arc_lengths(lines)
     between = (lengths > begin[:, None]) & (lengths < end[:, None]) & chosen[:, None]
     corners = points_at(lines, lengths, torch.stack((begin, end), 1))
     outside = torch.where(chosen[:, None], torch.stack((begin, end), 1), torch.inf)
     keys = torch.cat((torch.where(between, torch.inf, lengths), outside), 1)
-    # vertices of equal length keep their order, corners come after them; what is dropped goes to the end
+    # vertices of equal length keep their order, corners come after them; dropped vertices go to the end
     order = torch.sort(keys, dim=1, stable=True)
     kept = torch.isfinite(order.values)
     place = torch.where(kept, torch.arange(keys.shape[1], device=lines.device), 0)
@@ -62,7 +62,7 @@ def sampled(lines: torch.Tensor, count: int) -> torch.Tensor:
     wanted = (lengths / total.clamp(min=torch.finfo(lines.dtype).tiny) * (count - 1)).round().long()
     wanted = torch.minimum(wanted, count - 1 - ranks[:, -1:] + ranks)
     wanted = torch.cummax(wanted - ranks, dim=1).values + ranks
-    # waypoints between those of two vertices
+    # waypoints between two vertices
     index = torch.arange(count, device=device).expand(n, count).contiguous()
     after = torch.searchsorted(wanted, index, right=True).clamp(max=m - 1)
     before = (after - 1).clamp(min=0)

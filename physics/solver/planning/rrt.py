@@ -1,7 +1,7 @@
 """RRT-Connect in batches: two trees grow towards each other in each of many environments.
 
 Kuffner and LaValle, "RRT-Connect: an efficient approach to single-query path planning", ICRA 2000. In each round a tree
-grows towards several random configurations at once, and the other one towards what was added; all edges of all
+grows towards several random configurations at once, and the other one towards the added nodes; all edges of all
 environments are one batch of collision queries.
 """
 
@@ -137,7 +137,7 @@ class Trees:
         return torch.cat(found)
 
     def add(self, rows: torch.Tensor, tree: int, q: torch.Tensor, parents: torch.Tensor) -> torch.Tensor:
-        """Add configurations (r, k) to the trees of environments (r,), which are sorted; -1 for those without room.
+        """Add configurations (r, k) to the trees of environments (r,), which are sorted; return nodes, -1 if full.
 
         Returns:
             The new nodes (r,).
@@ -181,7 +181,7 @@ class Trees:
 
 
 def _grow(checker: CollisionChecker, query: Query, trees: Trees, pending: torch.Tensor, tree: int, turn: int) -> Join:
-    """Let a tree grow towards random configurations, and the other one towards the new nodes; return what joins."""
+    """Grow a tree towards random configurations, and the other one towards the new nodes; return where they join."""
     each = max(1, min(MOST, BATCH // (len(pending) * REACH)))
     # random configurations, and the nearest nodes
     keys = combined(query.keys[pending], torch.tensor(turn, device=pending.device))
@@ -219,7 +219,7 @@ def _extend(
     """Add the free parts of edges (rows, begin, end, node of the begin) to a tree.
 
     Returns:
-        rows (r,), configurations (r, k) and nodes (r,) of what was added.
+        rows (r,), configurations (r, k) and nodes (r,) that were added.
     """
     rows, begin, end, near = edges
     steps, free = checker.first_hits(rows, begin, end, query.resolution)
@@ -262,7 +262,7 @@ def _complete(
 
 
 def free_edges(checker: CollisionChecker, rows: torch.Tensor, lines: torch.Tensor, step: float) -> torch.Tensor:
-    """Return which edges of lines (r, m, k) are free of collisions, (r, m - 1) bool; those of length 0 are."""
+    """Return which edges of lines (r, m, k) are free of collisions, (r, m - 1) bool; edges of length 0 are."""
     begin, end = lines[:, :-1], lines[:, 1:]
     real = (begin != end).any(-1)
     free = ~real

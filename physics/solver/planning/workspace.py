@@ -1,7 +1,7 @@
-"""The numbers of a chain inside a kernel: what its bodies and joints are, and what one worker computes with.
+"""The numbers of a chain inside a kernel: the properties of its bodies and joints, and a worker's buffers.
 
 A chain is the part of a model that moves some targets (`chain.py`). Its bodies, joints, coordinates and dofs are
-numbered anew; body 0 is the world. Positions are from the origin of the world, all numbers in double precision.
+renumbered; body 0 is the world. Positions are from the origin of the world, all numbers in double precision.
 """
 
 from types import SimpleNamespace
@@ -30,10 +30,10 @@ INTEGERS = (
     ids("jnt_turn_limited", ("njnt",), "1 if the joint is a rotation by a quaternion, whose angle is limited"),
     ids("dof_moves", ("nv",), "1 if the dof may be changed"),
     ids("dof_limited", ("nv",), "1 if the dof is that of a coordinate with limits"),
-    ids("dof_absolute", ("nv",), "1 if what is drawn is the coordinate, 0 if a change of it"),
+    ids("dof_absolute", ("nv",), "1 if the coordinate is drawn, 0 if a change of it"),
     ids("dof_qposadr", ("nv",), "the coordinate of a dof of a hinge or slide"),
     ids("target_body", ("ntarget",), "the body"),
-    ids("target_turning", ("ntarget",), "what is aligned: 0 nothing, 1 to 3 the x, y or z axis, 4 all axes"),
+    ids("target_turning", ("ntarget",), "the part that is aligned: 0 nothing, 1 to 3 the x, y or z axis, 4 all axes"),
     ids("target_dof", ("ntarget", "nv"), "1 if the dof moves the target's body"),
     ids("law_follower", ("nlaw",), "the dof whose coordinate the law gives"),
     ids("law_leader", ("nlaw",), "the dof of whose coordinate the law is a polynomial"),
@@ -66,7 +66,7 @@ WORK = (
     Field("xaxis", ("njnt",), 3, "", "axes of joints"),
     Field("cdof", ("nv",), 6, "", "motion of dofs at the origin of the world"),
     Field("error", ("nrow",), 1, "m or rad", "of each target three lengths, and a rotation vector"),
-    Field("jac", ("nrow", "nv"), 1, "", "derivatives of what the errors are of"),
+    Field("jac", ("nrow", "nv"), 1, "", "derivatives of the targets' errors"),
     Field("normal", ("nrow", "nrow"), 1, "", "the damped matrix, then its Cholesky factor"),
     Field("pull", ("nrow",), 1, "", "the solution of the damped equations"),
 )
@@ -96,7 +96,7 @@ class Always:
 
 
 class ChainView:
-    """The constant numbers of a chain, by the names that the solver's kinematics has for those of a model.
+    """The constant numbers of a chain, by the names that the solver's kinematics uses for a model.
 
     Args:
         ints: the chain's integers.
@@ -121,10 +121,10 @@ class ChainView:
 
 
 class ChainWork:
-    """The numbers of one worker, by the names that the solver's kinematics has for those of a workspace.
+    """The numbers of one worker, by the names that the solver's kinematics uses for a workspace.
 
     Args:
-        numbers: those of all workers, flat.
+        numbers: the numbers of all workers, flat.
         begins: where every field begins (`places`).
         chain: the chain.
         worker: the number of the worker.

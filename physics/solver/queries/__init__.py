@@ -1,1 +1,1 @@
-"""Questions about geoms that no step asks: where they are, how far apart, whether they overlap, what rays meet."""
+"""Questions about geoms that no step asks: where they are, how far apart, whether they overlap, what rays hit."""

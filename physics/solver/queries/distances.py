@@ -21,7 +21,7 @@ SOURCES = ("xpos", "xquat", "root_offset")
 _WORKERS, _ROOM = 1 << 14, 1 << 28  # most threads of a GPU at once, and bytes that they may work in
 _SHAPE, _FRAME = ("geom_size", "geom_rbound"), ("geom_pos", "geom_quat")
 OWN = (*_SHAPE, *_FRAME)
-"""Numbers of the model that a query reads, where environments have some of their own."""
+"""Numbers of the model that a query reads, which may be per-environment parameters."""
 
 
 class Distances(NamedTuple):
@@ -30,7 +30,7 @@ class Distances(NamedTuple):
     Attributes:
         dist: (num_envs, npairs) m, negative where they overlap; at most `distmax`.
         fromto: (num_envs, npairs, 6) m, the nearest points of geom 1 and of geom 2 in the world, or the deepest ones
-            where they overlap; zero where they are `distmax` apart or farther.
+            if they overlap; zero if they are `distmax` apart or farther.
     """
 
     dist: torch.Tensor
@@ -42,7 +42,7 @@ def geom_pairs(model: Model, geom1: Any, geom2: Any) -> np.ndarray:
 
     Raises:
         KeyError: for an unknown name.
-        IndexError: for a number of no geom.
+        IndexError: for a number that is no geom's.
         ValueError: for lists of different lengths, and for a geom type whose distance is unknown.
     """
     sides = [_served(model.mj, side) for side in (geom1, geom2)]
@@ -100,7 +100,7 @@ class DistanceQuery:
         Args:
             pairs: numbers of geoms.
             fields: `SOURCES`, (n, numbers) each.
-            own: numbers of the model that environments have of their own, (n, ...) each.
+            own: per-environment parameters, (n, ...) each.
             distmax: m, see `Distances`.
             sign: whether it is enough to know which distances are at most 0.
         """

@@ -70,7 +70,7 @@ def _convex_distance(model, one, g1: ti.i32, g2: ti.i32, distmax, sign: ti.i32):
     limits.reach = ti.max(limits.reach, 0.0)
     search = seek(model, one, g1, g2, limits, ti.select(sign == 1, FILL, FOUND))
     flat = search.phase == NOTHING and search.turned == 1
-    if flat:  # their difference has no thickness in this direction, so that they overlap by none
+    if flat:  # their difference has no thickness in this direction, so that the overlap is zero
         axis = across(one, search.kept)
         simplex_as_face(one, search)
         one.ccd_normal.put(0, axis)
@@ -109,7 +109,7 @@ def measure(
 ):
     """Fill dist (n, pairs) and fromto (n, pairs, 6) from frames (n, pairs, FRAME).
 
-    With `own` 1 every environment has sizes of its own. With `sign` 1 only whether dist is at most 0 means anything,
+    With `own` 1 sizes are per environment. With `sign` 1 only whether dist is at most 0 means anything,
     and `fromto` nothing.
     """
     ti.loop_config(block_dim=1)

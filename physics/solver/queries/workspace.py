@@ -20,12 +20,12 @@ from ...model.tables.fields import REALS
 
 FIELDS = (*CONVEX, *CONVEX_INDICES)
 CODE = Features(ball_joints=False, hulls=False, solids=False, convex=True, mixed_precision=False, cg=False)
-"""Optional code of the kernel, the same for every model, so that there is one."""
+"""Optional code of the kernel, the same for every model, so that one kernel serves all."""
 _OWN = {field.name: field for field in REALS if field.name in ("geom_size", "geom_rbound")}
 
 
 def query_sizes(model: Model) -> dict[str, int]:
-    """Sizes of a model and of what a query works with, whether or not its steps have any use for that."""
+    """Sizes of a model and of the workspace of a query, whether or not its steps need them."""
     return all_sizes(model, Capacity(1, 1)) | polytope_sizes(model, True)
 
 
@@ -36,10 +36,10 @@ def places(sizes: dict[str, int]) -> tuple[np.ndarray, int, int]:
 
 
 class PairWorkspace:
-    """The workspace of one pair of geoms: those attributes of `state.views.Workspace` that GJK and EPA use.
+    """The workspace of one pair of geoms: the attributes of `state.views.Workspace` that GJK and EPA use.
 
     Args:
-        numbers: those of all workers, flat.
+        numbers: the numbers of all workers, flat.
         indices: integers of all workers, flat.
         begins: where every field begins (`places`).
         worker: which of them.

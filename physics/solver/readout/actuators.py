@@ -1,4 +1,4 @@
-"""Moments of actuators' outputs, whatever they drive, as a dense matrix; and what readings need besides."""
+"""Moments of actuators' outputs, for all transmissions, as a dense matrix; and other inputs of readings."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ Numbers = Callable[[str], torch.Tensor]
 
 
 def anchor_of(mj: mujoco.MjModel, joint: int, quantity: Numbers, parameter: Numbers) -> torch.Tensor:
-    """Return the anchor of a joint, (n, 3) m, at the place where its own motion begins, as MuJoCo's xanchor.
+    """Return the anchor of a joint, (n, 3) m, at the place where its motion begins, as MuJoCo's xanchor.
 
     Args:
         mj: the model.

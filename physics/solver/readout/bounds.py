@@ -1,7 +1,7 @@
 """Bounds and vertices of geoms in the world, for all environments, from the poses of geoms and MuJoCo's sizes.
 
-Every environment's numbers follow from its own alone: there are sums over axes and extremes over vertices, no products
-of matrices over environments.
+An environment's result depends only on its own numbers: there are sums over axes and extremes over vertices, no
+products of matrices over environments.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ _ALONG = 1.0 - 1e-6
 def world_bounds(store: GeometryStore, geoms: Sequence[int], pos: Tensor, mat: Tensor, size: Tensor) -> Tensor:
     """Lower and upper corners (n, k, 2, 3) of the smallest boxes along the world's axes around geoms.
 
-    A plane is the half-space below it: its box has no end but on top, and there only where it is level with an axis.
-    A height field has the box around its own box.
+    A plane is the half-space below it: its box has no end but on top, and there only if it is level with an axis.
+    A height field has the bounding box of its local box.
 
     Args:
         store: the geometry.

@@ -30,9 +30,9 @@ class Contacts:
         friction: (num_envs, n, 5): two sliding, one spinning, two rolling coefficients.
         force: (num_envs, n, 6) N and N m, in the contact frame: normal, two tangential; spin, two rolls. The
             force that pulls a contact with adhesion is subtracted from the normal one.
-        mask: (num_envs, n) bool; entries without it are zero and mean nothing, but for those that are asleep.
-        asleep: (num_envs, n) bool, contacts among what sleeps: no constraints, and `force` is what would hold it if it
-            were awake.
+        mask: (num_envs, n) bool; entries without it are zero and mean nothing, except contacts that are asleep.
+        asleep: (num_envs, n) bool, contacts among sleeping bodies: no constraints, and `force` would hold the body if
+            it were awake.
     """
 
     geom: torch.Tensor
@@ -46,10 +46,10 @@ class Contacts:
 
 
 def with_asleep(contacts: Contacts, awake: Contacts, sleeps: torch.Tensor, geom_trees: torch.Tensor) -> Contacts:
-    """Contacts, and behind them those among what sleeps.
+    """Append the contacts among sleeping bodies to the contacts.
 
     Args:
-        contacts: of what is awake.
+        contacts: of bodies that are awake.
         awake: all contacts as if nothing slept.
         sleeps: trees, (num_envs, ntree) bool.
         geom_trees: tree of every geom (ngeom,), below 0 where it has none.
@@ -63,10 +63,10 @@ def with_asleep(contacts: Contacts, awake: Contacts, sleeps: torch.Tensor, geom_
         value = getattr(awake, name)
         shown = asleep.reshape(*asleep.shape, *[1] * (value.dim() - 2))
         kept[name] = torch.cat((getattr(contacts, name), torch.where(shown, value, torch.zeros_like(value))), 1)
-    nobody = torch.zeros_like(asleep)
+    not_asleep = torch.zeros_like(asleep)
     return Contacts(
         **kept,
-        mask=torch.cat((contacts.mask, nobody), 1),
+        mask=torch.cat((contacts.mask, not_asleep), 1),
         asleep=torch.cat((torch.zeros_like(contacts.mask), asleep), 1),
     )
 
@@ -76,7 +76,7 @@ def touching_geoms(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return pairs of geoms (num_envs, n, 2) int64 and which of the n slots are contacts (num_envs, n) bool.
 
-    Arguments are those of `batched_contacts`, with the fields `PLACES`.
+    Arguments as in `batched_contacts`, with the fields `PLACES`.
     """
     offsets = layout(INDICES, sizes)[0]
     width = len(fields["con_present"]) // len(dump)

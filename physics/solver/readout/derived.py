@@ -35,7 +35,7 @@ class Derived:
 
 
 def _constant(model: Model, fields: Fields, name: str, like: Tensor) -> Tensor:
-    """A number of the model, or, environments first, what environments have of their own instead."""
+    """Return a number of the model, or the per-environment parameters that replace it, environments first."""
     if name in fields:
         return fields[name]
     return _of_model(model, name, like.dtype, like.device)
@@ -182,11 +182,11 @@ SENSORDATA = "sensordata"
 
 
 def sources_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Fields of the scratch from which the named quantities follow; those of sensors are the model's affair.
+    """Return the fields of the scratch from which the named quantities follow; the model knows those of sensors.
 
     Raises:
         KeyError: for an unknown name, with the nearest ones.
-        TypeError: for what is no name, and for a string where a sequence of names is wanted.
+        TypeError: for a value that is not a name, and for a string instead of a sequence of names.
     """
     if isinstance(names, str):
         raise TypeError(f"names={names!r}: expected a sequence of names, such as ({names!r},)")
@@ -207,7 +207,7 @@ def sources_of(names: Sequence[str]) -> tuple[str, ...]:
 def derive(model: Model, name: str, fields: Fields) -> Tensor:
     """The quantity `name` from its fields, each (num_envs, numbers).
 
-    Beside them may stand other fields, and numbers of the model, (num_envs, ...) in MuJoCo's shape, that replace the
+    `fields` may also have other fields, and numbers of the model, (num_envs, ...) in MuJoCo's shape, that replace the
     model's own.
 
     Returns:

@@ -65,7 +65,7 @@ _SECTIONS = (
     ("Quantities: contacts", CONTACTS),
     ("Quantities: constraint blocks", BLOCKS),
     ("Quantities: constraint solver", SOLVER),
-    ("Quantities: what sensors read", SENSED),
+    ("Quantities: inputs of sensors", SENSED),
     ("Quantities: integration", INTEGRATION),
     ("Quantities: mechanisms of `physics/model/parts`", OF_PARTS),
     ("Scratch: GJK and EPA", CONVEX),
@@ -102,12 +102,10 @@ def fields_markdown() -> str:
 
 
 def _parameters() -> list[str]:
-    """Parameters that environments may have of their own, by MuJoCo's names."""
-    lines = ["", "## Numbers that environments may have of their own", ""]
-    lines += [
-        "`RigidSolver.set_parameters(name, values, envs_idx)`; names, shapes and units are those of MuJoCo's mjModel"
-    ]
-    lines += ["(gravity: mjOption). What follows from them, in the last column, is as `mj_setConst` has it, and"]
+    """Per-environment parameters, by MuJoCo's names."""
+    lines = ["", "## Per-environment parameters", ""]
+    lines += ["`RigidSolver.set_parameters(name, values, envs_idx)`; names, shapes and units are MuJoCo's, of mjModel"]
+    lines += ["(gravity: mjOption). Numbers that follow from them, in the last column, are as in `mj_setConst`, and"]
     lines += [f"`get_parameters` gives it too: {', '.join(f'`{name}`' for name in CONSTANTS)}.", ""]
     lines += ["| name | fields of the model that follow from it |", "|---|---|"]
     for parameter in ALL_PARAMETERS.values():

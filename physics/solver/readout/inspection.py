@@ -72,7 +72,7 @@ class _Rows:
         self._contacts: list[tuple] = []
 
     def add_of_joints(self) -> None:
-        """Add rows that hold both ways, then limits, of tendons after those of joints."""
+        """Add rows that hold both ways, then limits, of tendons after rows of joints."""
         sizes = self._model.sizes
         kinds = [kind for rows in ROWS if rows.types for kind in rows.types(self._model.values).tolist()]
         tendons = self._integer("tile_tenadr") if sizes["ntendon"] else self._integer("tile_conadr")
@@ -144,7 +144,7 @@ class _Rows:
                 self._share_friction(f["block_force"][k, c] / f["block_friction"][k, c - 1])
 
     def _share_friction(self, slip: float) -> None:
-        """Let the last two rows, edges of a pyramid, push with what noslip has made of the difference of theirs."""
+        """Correct the forces of the last two rows, edges of a pyramid, by noslip's change of their difference."""
         edges = self._rows[-2:]
         normal = edges[0][4] + edges[1][4]
         for place, row, force in zip((-2, -1), edges, ((normal + slip) / 2, (normal - slip) / 2), strict=True):
@@ -157,7 +157,7 @@ class _Rows:
         stiffness = f["block_D"][k, 0] * np.concatenate(([1.0], (friction / mu) ** 2))
         normal, radius = mu * x[0], float(np.linalg.norm(friction * x[1:]))
         state = _SATISFIED if normal >= mu * radius else _QUADRATIC if mu * normal + radius <= 0 else _CONE
-        if has_noslip(self._model):  # by forces: MuJoCo calls satisfied what is within its cone
+        if has_noslip(self._model):  # by forces: MuJoCo calls a contact within its cone satisfied
             normal, radius = f["block_force"][k, 0] / mu, float(np.linalg.norm(f["block_force"][k, 1:dim] / friction))
             state = _SATISFIED if mu * normal >= radius else _QUADRATIC if normal + mu * radius <= 0 else _CONE
         for c in range(dim):

@@ -5,8 +5,8 @@ made, before it moved (with Runge-Kutta: of its first stage); `forward` brings t
 
 Readings are computed when they are asked for, and cost nothing otherwise. Most are a few numbers out of quantities that
 a step computes anyway, so that one vectorised function a type of sensor is enough, and kernels stay small. Frames of
-objects are made once, however many sensors look at them. What is read in the kernel, only in launches that are asked
-for it: contacts and limits, which only a kernel knows, as their number changes from step to step
+objects are made once, however many sensors read them. Only contacts and limits are read in the kernel, in launches
+that ask for them, as only a kernel knows them: their number changes from step to step
 (`contact_readings.py` and `motion_readings.py` of `physics/mechanics/sensor_kernels`), and accelerations of bodies, the
 forces between them and momenta of subtrees (`motion_readings.py`). Sums along the tree took torch longer
 than a step of ants.
@@ -16,7 +16,7 @@ reading after a step costs an evaluation. With Runge-Kutta it always does: a ste
 sensors see.
 
 Sensors that remember their readings (`nsample`, and with it `delay` and `interval`) are read in every step, each of
-which is then a launch of its own (`delays.py`). What they remember is a part of the state.
+which is then a separate launch (`delays.py`). Their samples are a part of the state.
 """
 
 from collections.abc import Sequence

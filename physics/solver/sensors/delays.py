@@ -1,10 +1,10 @@
-"""Sensors with samples: what they show of their past readings, and how their samples grow older, in torch.
+"""Sensors with samples: how they show past readings, and how their samples grow older, in torch.
 
 MuJoCo's rules (mj_readSensor and mj_step), in steps instead of seconds. At an evaluation a sensor with a delay shows
-its reading of so long ago: a sample, or what is between two of them. A sensor with an interval ticks where its last
+its reading of so long ago: a sample, or a mean of two of them. A sensor with an interval ticks if its last
 tick is at least that long ago; without a delay it shows the present reading then, else its newest sample. After the
 evaluation of a step a sensor without an interval, or one that ticks, keeps the reading that it would show without a
-delay and an interval as its newest sample, and forgets its oldest one. Its ticks stay on their own grid of times, so
+delay and an interval as its newest sample, and forgets its oldest one. Its ticks stay on a fixed grid of times, so
 that an interval of two and a half steps gives readings after three, two, three ... steps.
 """
 
@@ -56,7 +56,7 @@ class DelayedReadings:
         self._columns = [slice(int(first[s.sensor]), int(first[s.sensor]) + s.ring.width) for s in self.sensors]
 
     def shown(self, present: Tensor, past: Past) -> Tensor:
-        """Return what all sensors show (n, nsensordata), from present and remembered readings."""
+        """Return the displayed readings of all sensors (n, nsensordata), from present and remembered readings."""
         found = present.clone()
         for sensor, columns in zip(self.sensors, self._columns, strict=True):
             if sensor.delay > 0:
@@ -67,11 +67,11 @@ class DelayedReadings:
         return found
 
     def after_step(self, present: Tensor, past: Past, moved: Tensor) -> Past:
-        """Return what is remembered after a step.
+        """Return the remembered readings after a step.
 
         Args:
             present: readings (n, nsensordata) of the step's evaluation, without delays.
-            past: what was remembered before it.
+            past: the readings that were remembered before it.
             moved: environments that the step moved (n,); of all others nothing changes.
         """
         ages, readings, ticks = past.ages.clone(), past.readings.clone(), past.ticks.clone()

@@ -24,14 +24,14 @@ def _limit(name: str, of: str = "joint") -> Reader:
         there = np.array([len(r) > 0 for r in rows], float)
         low, high = ([int(r[at]) if len(r) else 0 for r in rows] for at in (0, -1))
 
-        def read(look: SensorView) -> Tensor:
-            sight, key = look.sight, tuple(sensors)
+        def read(view: SensorView) -> Tensor:
+            quantities, key = view.quantities, tuple(sensors)
             if not there.any():
-                return sight["eval_qpos"].new_zeros((len(sight), len(sensors)))
-            first, last = sight.ids(("low", key), low), sight.ids(("high", key), high)
-            depth, found = sight["limit_pos"], sight[name]
+                return quantities["eval_qpos"].new_zeros((len(quantities), len(sensors)))
+            first, last = quantities.ids(("low", key), low), quantities.ids(("high", key), high)
+            depth, found = quantities["limit_pos"], quantities[name]
             chosen = torch.where(depth[:, first] < 0.0, found[:, first], found[:, last])
-            return chosen * sight.constant(("limited", key), lambda: sight.tensor(there))
+            return chosen * quantities.constant(("limited", key), lambda: quantities.tensor(there))
 
         return read
 
@@ -45,9 +45,11 @@ def _pulls(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     on_tendon = mj.actuator_trntype[of] == int(_T.mjTRN_TENDON)
     pulls = on_tendon & (mj.actuator_trnid[of, 0] == mj.sensor_objid[sensors][:, None])
 
-    def read(look: SensorView) -> Tensor:
-        weights = look.sight.constant(("pulls", tuple(sensors)), lambda: look.sight.tensor(pulls.astype(float)))
-        return look.sight["actuator_force"] @ weights.T
+    def read(view: SensorView) -> Tensor:
+        weights = view.quantities.constant(
+            ("pulls", tuple(sensors)), lambda: view.quantities.tensor(pulls.astype(float))
+        )
+        return view.quantities["actuator_force"] @ weights.T
 
     return read
 

@@ -62,22 +62,22 @@ class Objects:
         moving = any(kind == CAMERA for kind, _ in self._places)
         return ("xpos", "xquat", "subtree_com") if moving else ("xpos", "xquat")
 
-    def local(self, sight: SensorQuantities) -> tuple[Tensor, Tensor]:
+    def local(self, quantities: SensorQuantities) -> tuple[Tensor, Tensor]:
         """Position (n or 1, k, 3) and orientation (n or 1, k, 4) of each in the frame of its body."""
-        if any(name in sight.own for kind, _ in self._places for name in _POSES.get(kind, ())):
-            return self._make_local(sight, len(sight))
-        return sight.constant("local frames", lambda: self._make_local(sight, 1))
+        if any(name in quantities.own for kind, _ in self._places for name in _POSES.get(kind, ())):
+            return self._make_local(quantities, len(quantities))
+        return quantities.constant("local frames", lambda: self._make_local(quantities, 1))
 
-    def _make_local(self, sight: SensorQuantities, n: int) -> tuple[Tensor, Tensor]:
+    def _make_local(self, quantities: SensorQuantities, n: int) -> tuple[Tensor, Tensor]:
         """Make the local frames of n environments; n = 1 where all have the model's, which serves any read."""
         kinds, ids = np.array(list(self._places)).T
-        pos = sight.tensor(np.zeros((n, len(self), 3)))
-        quat = sight.tensor(np.tile([1.0, 0.0, 0.0, 0.0], (n, len(self), 1)))
+        pos = quantities.tensor(np.zeros((n, len(self), 3)))
+        quat = quantities.tensor(np.tile([1.0, 0.0, 0.0, 0.0], (n, len(self), 1)))
         for kind, names in _POSES.items():
-            rows = sight.ids(("rows", kind), np.flatnonzero(kinds == kind))
-            which = sight.ids(("which", kind), ids[kinds == kind])
+            rows = quantities.ids(("rows", kind), np.flatnonzero(kinds == kind))
+            which = quantities.ids(("which", kind), ids[kinds == kind])
             for to, name in zip((pos, quat), names, strict=True):
-                to[:, rows] = sight.of_model(name)[:, which]
+                to[:, rows] = quantities.of_model(name)[:, which]
         return pos, quat
 
     def moving_cameras(self) -> list[tuple[int, int]]:
@@ -88,37 +88,37 @@ class Objects:
 
 
 class Frames:
-    """The frames of all objects at what a `SensorQuantities` shows, and their motion."""
+    """The frames of all objects, and their motion, computed from `SensorQuantities`."""
 
-    def __init__(self, objects: Objects, sight: SensorQuantities) -> None:
-        self._objects, self._sight = objects, sight
-        self._body = sight.ids("carriers", objects.carriers)
-        pos, quat = objects.local(sight)
-        turn = sight["xquat"][:, self._body]
+    def __init__(self, objects: Objects, quantities: SensorQuantities) -> None:
+        self._objects, self._quantities = objects, quantities
+        self._body = quantities.ids("carriers", objects.carriers)
+        pos, quat = objects.local(quantities)
+        turn = quantities["xquat"][:, self._body]
         self.quat = quat_mul(turn, quat)
-        self.pos = sight["xpos"][:, self._body] + rotate(turn, pos.expand(len(turn), -1, -1))
+        self.pos = quantities["xpos"][:, self._body] + rotate(turn, pos.expand(len(turn), -1, -1))
         self.mat = quat_to_matrix(self.quat)
         if cameras := objects.moving_cameras():
             rows, which = (list(numbers) for numbers in zip(*cameras, strict=True))
-            seen, axes = camera_poses(sight.model, sight.shaped("xpos", "xquat", "subtree_com"))
+            seen, axes = camera_poses(quantities.model, quantities.shaped("xpos", "xquat", "subtree_com"))
             self.pos, self.mat = self.pos.clone(), self.mat.clone()
             self.pos[:, rows], self.mat[:, rows] = seen[:, which], axes[:, which].unflatten(-1, (3, 3))
 
     @cached_property
     def arm(self) -> Tensor:
         """From the centre of mass of the tree, (n, k, 3) m."""
-        root = self._sight.ids("roots", self._sight.model.mj.body_rootid[self._objects.carriers])
-        return self.pos - self._sight["subtree_com"][:, root]
+        root = self._quantities.ids("roots", self._quantities.model.mj.body_rootid[self._objects.carriers])
+        return self.pos - self._quantities["subtree_com"][:, root]
 
     @cached_property
     def velocity(self) -> tuple[Tensor, Tensor]:
         """The velocity of mj_objectVelocity."""
-        return self._at_origin(self._sight["cvel"][:, self._body])
+        return self._at_origin(self._quantities["cvel"][:, self._body])
 
     @cached_property
     def acceleration(self) -> tuple[Tensor, Tensor]:
         """The acceleration that an accelerometer measures, which includes -gravity (mj_objectAcceleration)."""
-        turn, slide = self._at_origin(self._sight["cacc"][:, self._body])
+        turn, slide = self._at_origin(self._quantities["cacc"][:, self._body])
         spin, speed = self.velocity
         return turn, slide + torch.linalg.cross(spin, speed)
 
@@ -129,7 +129,7 @@ class Frames:
     @cached_property
     def wrench(self) -> tuple[Tensor, Tensor]:
         """Torque about each origin, and force, with which the parent holds the body, in the world's axes."""
-        wrench = self._sight["cfrc_int"][:, self._body]
+        wrench = self._quantities["cfrc_int"][:, self._body]
         twist, push = wrench[..., :3], wrench[..., 3:]
         return twist - torch.linalg.cross(self.arm, push), push
 

@@ -18,27 +18,27 @@ Tensor = torch.Tensor
 class SensedGeoms(Protocol):
     """Answers of a solver's about its geoms, at the poses that sensors see."""
 
-    def cast_rays(self, sight: SensorQuantities, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
-        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
+    def cast_rays(self, quantities: SensorQuantities, body: int, pnt: Tensor, vec: Tensor) -> tuple[Tensor, Tensor]:
+        """Distances (n, k), -1 for none, and normals (n, k, 3) where rays (n, k, 3) hit, ignoring geoms of `body`."""
         ...
 
-    def measure(self, sight: SensorQuantities, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:
+    def measure(self, quantities: SensorQuantities, pairs: np.ndarray, distmax: float) -> tuple[Tensor, Tensor]:
         """Distances (n, npairs) of pairs of geoms (npairs, 2), at most `distmax`, and nearest points (n, npairs, 6)."""
         ...
 
 
 @dataclass
 class SensorView:
-    """One look at n environments.
+    """One evaluation of n environments.
 
     Attributes:
-        sight: quantities by name.
+        quantities: quantities by name.
         frames: of the objects that sensors are about.
-        scene: who casts rays and measures distances.
+        scene: casts rays and measures distances.
         steps: steps taken before the evaluation (n,).
     """
 
-    sight: SensorQuantities
+    quantities: SensorQuantities
     frames: Frames
     scene: SensedGeoms
     steps: Tensor
@@ -80,8 +80,8 @@ def column(name: str, of: Callable[[mujoco.MjModel, np.ndarray], Any], unit: boo
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         which = of(model.mj, model.mj.sensor_objid[sensors])
 
-        def read(look: SensorView) -> Tensor:
-            found = look.sight[name][:, look.sight.ids((name, tuple(sensors)), which)]
+        def read(view: SensorView) -> Tensor:
+            found = view.quantities[name][:, view.quantities.ids((name, tuple(sensors)), which)]
             return flat(torch.nn.functional.normalize(found, dim=-1) if unit else found)
 
         return read

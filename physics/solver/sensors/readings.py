@@ -1,4 +1,4 @@
-"""All readings of a model's sensors: which can be read, what of, and how they come together in MuJoCo's order."""
+"""All readings of a model's sensors: which can be computed, from which quantities, and MuJoCo's order of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -72,20 +72,22 @@ class SensorReadings:
 
         Args:
             fields: `sources`, (n, numbers) each.
-            own: numbers of the model that environments have of their own, (n, ...) each.
-            scene: who casts rays and measures distances.
+            own: per-environment parameters, (n, ...) each.
+            scene: casts rays and measures distances.
             steps: steps taken before the evaluation (n,).
         """
-        sight = SensorQuantities(self._model, fields, own, self._kept)
+        quantities = SensorQuantities(self._model, fields, own, self._kept)
         count = int(self._model.mj.nsensordata)
         if not self._reads:
-            return sight["xpos"].new_zeros((len(sight), count))
-        frames = Frames(self._objects, sight) if len(self._objects) else None
-        look = SensorView(sight, frames, scene, steps)  # type: ignore[arg-type]
-        found = sight["xpos"].new_zeros((len(sight), count))
+            return quantities["xpos"].new_zeros((len(quantities), count))
+        frames = Frames(self._objects, quantities) if len(self._objects) else None
+        view = SensorView(quantities, frames, scene, steps)  # type: ignore[arg-type]
+        found = quantities["xpos"].new_zeros((len(quantities), count))
         for k, (read, columns) in enumerate(zip(self._reads, self._columns, strict=True)):
-            found[:, sight.ids(("columns", k), columns)] = read(look)
+            found[:, quantities.ids(("columns", k), columns)] = read(view)
         if not np.isfinite(self._high).any():
             return found
-        low, high = sight.constant("cutoffs", lambda: (sight.tensor(self._low), sight.tensor(self._high)))
+        low, high = quantities.constant(
+            "cutoffs", lambda: (quantities.tensor(self._low), quantities.tensor(self._high))
+        )
         return torch.minimum(torch.maximum(found, low), high)

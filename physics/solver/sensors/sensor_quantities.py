@@ -18,9 +18,9 @@ class SensorQuantities:
 
     Args:
         model: of all of them.
-        fields: what the quantities are made of, (n, numbers) each.
-        own: numbers of the model that environments have of their own, (n, ...) each.
-        kept: where constants are kept from one evaluation to the next.
+        fields: the fields from which the quantities are computed, (n, numbers) each.
+        own: per-environment parameters, (n, ...) each.
+        kept: stores constants from one evaluation to the next.
     """
 
     def __init__(self, model: Model, fields: dict[str, Tensor], own: dict[str, Tensor], kept: dict[Any, Any]) -> None:
@@ -39,7 +39,7 @@ class SensorQuantities:
         return self._found[name]
 
     def shaped(self, *names: str) -> dict[str, Tensor]:
-        """Several quantities, and what environments have of their own."""
+        """Return several quantities, and per-environment parameters."""
         return {name: self[name] for name in names} | self.own
 
     def tensor(self, values: Any) -> Tensor:
@@ -47,7 +47,7 @@ class SensorQuantities:
         return torch.as_tensor(np.asarray(values), dtype=self._like.dtype, device=self._like.device)
 
     def constant(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what does not change; it is made when it is first asked for."""
+        """Return a constant; it is made when it is first asked for."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]

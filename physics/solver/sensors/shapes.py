@@ -16,7 +16,7 @@ from .reader import Read, Reader, SensorView
 Tensor = torch.Tensor
 _S = mujoco.mjtSensor
 _Point = namedtuple("_Point", "x y z")
-_DIST, _DIR, _ORIGIN, _POINT, _NORMAL, _DEPTH = range(6)  # bits of what a rangefinder says
+_DIST, _DIR, _ORIGIN, _POINT, _NORMAL, _DEPTH = range(6)  # bits of a rangefinder's outputs
 _LIGHTEST = 1e-15  # kg: mjMINVAL
 
 
@@ -27,13 +27,13 @@ def _rangefinders(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     bodies = mj.site_bodyid[mj.sensor_objid[sensors]]
     data = mj.sensor_intprm[sensors, 0]
 
-    def read(look: SensorView) -> Tensor:
+    def read(view: SensorView) -> Tensor:
         parts: list[Tensor] = [torch.empty(0)] * len(sensors)
         for body in np.unique(bodies):
             mine = np.flatnonzero(bodies == body)
-            which = look.sight.ids(("rays", tuple(sensors[mine])), rows[mine])
-            origin, along = look.frames.pos[:, which], look.frames.mat[:, which, :, 2]
-            distance, normal = look.scene.cast_rays(look.sight, int(body), origin, along)
+            which = view.quantities.ids(("rays", tuple(sensors[mine])), rows[mine])
+            origin, along = view.frames.pos[:, which], view.frames.mat[:, which, :, 2]
+            distance, normal = view.scene.cast_rays(view.quantities, int(body), origin, along)
             for k, sensor in enumerate(mine):
                 parts[sensor] = _ray_data(
                     int(data[sensor]), distance[:, k, None], along[:, k], origin[:, k], normal[:, k]
@@ -58,19 +58,19 @@ def _ray_data(bits: int, distance: Tensor, along: Tensor, origin: Tensor, normal
 
 
 def _measured(what: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Model, Objects, np.ndarray], Read]:
-    """Sensors of the nearest pair: `what(distance (n,), nearest points (n, 6))` gives (n, width)."""
+    """Return sensors of the nearest pair: `what(distance (n,), nearest points (n, 6))` gives (n, width)."""
 
     def prepare(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
         pairs = [geom_pairs_of(model.mj, int(s)) for s in sensors]
         cutoffs = model.mj.sensor_cutoff[sensors]
 
-        def read(look: SensorView) -> Tensor:
+        def read(view: SensorView) -> Tensor:
             parts = []
             for mine, cutoff in zip(pairs, cutoffs, strict=True):
-                like = look.sight["xpos"]
+                like = view.quantities["xpos"]
                 dist, points = like.new_full((len(like), 1), cutoff), like.new_zeros((len(like), 6))
                 if len(mine):
-                    found, places = look.scene.measure(look.sight, mine, float(cutoff))
+                    found, places = view.scene.measure(view.quantities, mine, float(cutoff))
                     nearest = found.argmin(1, keepdim=True)
                     near = found.gather(1, nearest)
                     points = places.gather(1, nearest[..., None].expand(-1, -1, 6))[:, 0]
@@ -99,15 +99,15 @@ def _insides(model: Model, objects: Objects, sensors: np.ndarray) -> Read:
     hollow = (bodies > 0) & (mj.body_mass[bodies] < _LIGHTEST) & (mj.body_subtreemass[bodies] >= _LIGHTEST)
     kinds = mj.site_type[mj.sensor_refid[sensors]]
 
-    def read(look: SensorView) -> Tensor:
-        sight, key = look.sight, ("insides", tuple(sensors))
-        where = look.frames.pos[:, sight.ids((key, "rows"), rows)]
+    def read(view: SensorView) -> Tensor:
+        quantities, key = view.quantities, ("insides", tuple(sensors))
+        where = view.frames.pos[:, quantities.ids((key, "rows"), rows)]
         if hollow.any():
-            swap = sight.constant((key, "hollow"), lambda: sight.tensor(hollow)[:, None] > 0.5)
-            where = torch.where(swap, sight["subtree_com"][:, sight.ids((key, "bodies"), bodies)], where)
-        zones = sight.ids((key, "sites"), sites)
-        local = look.frames.turned(where - look.frames.pos[:, zones], zones)
-        sizes = sight.of_model("site_size")[:, sight.ids((key, "sizes"), mj.sensor_refid[sensors])]
+            swap = quantities.constant((key, "hollow"), lambda: quantities.tensor(hollow)[:, None] > 0.5)
+            where = torch.where(swap, quantities["subtree_com"][:, quantities.ids((key, "bodies"), bodies)], where)
+        zones = quantities.ids((key, "sites"), sites)
+        local = view.frames.turned(where - view.frames.pos[:, zones], zones)
+        sizes = quantities.of_model("site_size")[:, quantities.ids((key, "sizes"), mj.sensor_refid[sensors])]
         inside = [
             INSIDES[int(kind)](_Point(*local[:, k].T), _Point(*sizes[:, k].T), torch.clamp)
             for k, kind in enumerate(kinds)

@@ -1,4 +1,4 @@
-"""Single numbers of rows that environments have: which ones, and what is written there."""
+"""Single numbers of environments' rows: which ones, and the values to write there."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ def as_columns(what: str, columns: Any, width: int) -> np.ndarray:
     """Return numbers of columns that exist, (k,) int64; None: all, and a slice as of a list.
 
     Args:
-        what: what the columns are, such as "dof" or "number of qpos"; `columns` is named after it in errors.
+        what: the kind of columns, such as "dof" or "number of qpos"; `columns` is named after it in errors.
         columns: a whole number, several, a slice or None.
         width: how many there are.
 
     Raises:
-        IndexError: for one that does not exist, and for what are no whole numbers.
+        IndexError: for one that does not exist, and for values that are not whole numbers.
     """
     if columns is None:
         return np.arange(width)
@@ -34,10 +34,10 @@ def as_columns(what: str, columns: Any, width: int) -> np.ndarray:
 
 
 def as_entries(numbers: HostNumbers, name: str, values: Any, count: int, width: int) -> Any:
-    """Return what `count` rows take in `width` columns: (count, width), (width,) or one number, finite.
+    """Return the values for `count` rows and `width` columns: (count, width), (width,) or one number, finite.
 
     Raises:
-        ValueError: for another shape, naming what was expected, and for a number that is not finite or beyond 1e10.
+        ValueError: for another shape, naming the expected one, and for a number that is not finite or beyond 1e10.
     """
     rows = numbers.numbers(values, name)
     if tuple(rows.shape) not in ((count, width), (width,), ()):

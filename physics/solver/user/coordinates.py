@@ -46,7 +46,7 @@ class DofCoordinates:
     def entries(
         self, state: SolverState, dofs: np.ndarray, positions: torch.Tensor, envs: Any
     ) -> tuple[np.ndarray, torch.Tensor]:
-        """Return the numbers of qpos to write, and what, for positions (n, k) of dofs; other angles stay."""
+        """Return the indices of qpos to write, and the values, for positions (n, k) of dofs; other angles stay."""
         columns = self.column[dofs]
         plain = columns >= 0
         if plain.all():

@@ -24,12 +24,12 @@ class Environments:
     """A batch of environments of one model.
 
     Attributes:
-        model: what they simulate.
-        num_envs: how many there are.
+        model: the model that they simulate.
+        num_envs: the number of environments.
         runtime: the settings that they were made with.
         driver: keeps their memory, and computes.
-        numbers: brings users' numbers into the driver's form.
-        overrides: numbers of the model that they have of their own.
+        numbers: converts users' numbers to the driver's form.
+        overrides: per-environment parameters.
         edits: counts the calls that changed coordinates.
         lasting: fields that a reset leaves as they are (`memory.LASTING`), of those written so far.
     """
@@ -48,18 +48,18 @@ class Environments:
         self.dtype: torch.dtype = self.runtime.torch_dtype
 
     def chosen(self, envs_idx: Any) -> tuple[Any, int]:
-        """Return indices (n,) of environments, None for all, and n; errors are those of `as_environments`."""
+        """Return indices (n,) of environments, None for all, and n; errors as in `as_environments`."""
         index = self.numbers.environments(envs_idx, self.num_envs)
         return index, self.num_envs if index is None else len(index)
 
     def write(self, name: str, rows: Any, index: Any) -> None:
-        """Write a field of memory: numbers in any form, (n, k) or what broadcasts to that."""
+        """Write a field of memory: numbers in any form, (n, k) or broadcastable to it."""
         if name in LASTING:
             self.lasting.add(name)
         self.driver.write(name, self.numbers.numbers(rows), index)
 
     def write_columns(self, name: str, columns: np.ndarray, entries: Any, index: Any) -> None:
-        """Write single numbers (k,) of a field of memory that exist: (n, k) or what broadcasts to that."""
+        """Write single numbers (k,) of a field of memory that exist: (n, k) or broadcastable to it."""
         if name in LASTING:
             self.lasting.add(name)
         self.driver.write_columns(name, columns, entries, index)
@@ -71,11 +71,11 @@ class Environments:
                 self.driver.write(twin, self.numbers.numbers(rows), index)
 
     def own(self, names: Sequence[str], index: Any) -> dict[str, torch.Tensor]:
-        """Return those of the model's numbers that environments have of their own, (n, ...) each, by name."""
+        """Return the model's numbers that are per-environment parameters, (n, ...) each, by name."""
         return {name: rows.to(self.device, self.dtype) for name, rows in self.own_in_double(names, index).items()}
 
     def own_in_double(self, names: Sequence[str], index: Any) -> dict[str, torch.Tensor]:
-        """Return what `own` does in double precision, in the processor's memory."""
+        """Return the results of `own` in double precision, in the processor's memory."""
         known = [name for name in names if name in self.overrides] if self.overrides else []
         return {name: torch.from_numpy(self.overrides.get(name, on_host(index))) for name in known}
 

@@ -1,6 +1,6 @@
 """Members of the groups of state tensors that steps do not change: structure, and numbers of the model.
 
-What environments may have of their own is (items, environments, ...); what they share is (items, ...).
+Per-environment numbers are (items, environments, ...); shared numbers are (items, ...).
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def _links(name: str) -> Callable[[StateNumbers], Tensor]:
 
 
 def _ends(starts: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return starts and ends; of what has none, where it would begin."""
+    """Return starts and ends; for an empty range the start where it would begin."""
     end = np.cumsum(counts)
     return np.where(counts > 0, starts, end - counts), np.where(counts > 0, starts + counts, end)
 
@@ -137,9 +137,9 @@ GEOMS = {
     "type": _shared("geoms", "MuJoCo's mjtGeom", lambda mj: mj.geom_type),
     "link_idx": _shared("geoms", "link, -1: the world", lambda mj: mj.geom_bodyid - 1),
     "contype": _shared(
-        "geoms", "bits of what it is for others' conaffinity", lambda mj: mj.geom_contype.view(np.uint32)
+        "geoms", "bits that others' conaffinity is compared with", lambda mj: mj.geom_contype.view(np.uint32)
     ),
-    "conaffinity": _shared("geoms", "bits of what it touches", lambda mj: mj.geom_conaffinity.view(np.uint32)),
+    "conaffinity": _shared("geoms", "bits of types it touches", lambda mj: mj.geom_conaffinity.view(np.uint32)),
     "data": Member("(geoms, 7)", "m", "numbers of its shape: `model.geometry.data_names`", _store("data"), True),
     "is_fixed": Member("(geoms)", "1", "True if it stands still in all environments", _store("static"), True),
     **{

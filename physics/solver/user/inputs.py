@@ -11,7 +11,7 @@ from .environments import Environments
 
 
 class Inputs:
-    """The inputs of all environments. They hold until they are written anew, or until a reset.
+    """The inputs of all environments. They hold until they are written again, or until a reset.
 
     `solver.inputs.ctrl = numbers` writes those of all environments, `set` those of some.
     """
@@ -84,7 +84,8 @@ class Inputs:
                 `qfrc_applied` (n, nv), `xfrc_applied` (n, nbody, 6).
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, or what is no number; nothing is written then.
+            ValueError: for a wrong shape, naming the expected one, or values that are not numbers; nothing is written
+                then.
             IndexError: for an environment that does not exist.
             TypeError: for an unknown input.
         """
@@ -97,12 +98,13 @@ class Inputs:
 
         Args:
             envs_idx: indices of n environments; None for all.
-            inputs: of each input the numbers of k columns, and what is written there: (n, k), (k,) or one number,
+            inputs: of each input the indices of k columns, and the values to write: (n, k), (k,) or one number,
                 finite. An input with several numbers an item has all of them side by side: body b has the columns
                 6 b to 6 b + 5 of xfrc_applied.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, or what is not finite; nothing is written then.
+            ValueError: for a wrong shape, naming the expected one, or values that are not finite; nothing is written
+                then.
             IndexError: for an environment or a column that does not exist.
             TypeError: for an unknown input.
         """
@@ -127,7 +129,7 @@ class Inputs:
 def checked_inputs(envs: Environments, inputs: Mapping[str, Any], count: int) -> dict[str, Any]:
     """Return a user's inputs of `count` environments as the driver takes them, (count, k) or (k,) each, by name.
 
-    Nothing is written; errors are those of `Inputs.set`.
+    Nothing is written; errors as in `Inputs.set`.
     """
     for name in inputs:
         if name not in envs.input_shapes:

@@ -16,8 +16,8 @@ class JointControl:
     """Control of the dofs of joints.
 
     A control holds until another one, `release` or a reset; a reset leaves gains and ranges as they are. Its force is
-    part of `qfrc_actuator`, and adds to those of actuators. With the integrator implicitfast the gain of a velocity is
-    taken implicitly, as an actuator's is. The flag `actuation` switches controls off too.
+    part of `qfrc_actuator`, and adds to the forces of actuators. With the integrator implicitfast the gain of a
+    velocity is taken implicitly, as an actuator's is. The flag `actuation` switches controls off too.
 
     In all that follows `dofs_idx` are indices of k dofs (None: all nv), and `envs_idx` of n environments (None: all).
     Numbers are (n, k), (k,) for all of them, or one for every dof.
@@ -27,38 +27,38 @@ class JointControl:
         self._envs = envs
 
     def control_force(self, force: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Let dofs feel these forces (N or N m), within their force ranges.
+        """Apply forces (N or N m) to dofs, within their force ranges.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected.
+            ValueError: for a wrong shape, naming the expected one.
             IndexError: for a dof or environment that does not exist.
         """
         self._control(FORCE, "force", force, dofs_idx, envs_idx)
 
     def control_velocity(self, velocity: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Let dofs come to velocities v* (m/s or rad/s): the force is kv (v* - v), within the force range.
+        """Drive dofs to velocities v* (m/s or rad/s): the force is kv (v* - v), within the force range.
 
-        Those of a free joint are its velocity in the world and its angular velocity in the body's frame, as in qvel.
-        Errors are those of `control_force`.
+        For a free joint they are its velocity in the world and its angular velocity in the body's frame, as in qvel.
+        Errors as in `control_force`.
         """
         self._control(VELOCITY, "velocity", velocity, dofs_idx, envs_idx)
 
     def control_position(self, position: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Let hinges and slides come to coordinates q* (rad or m): the force is kp (q* - q) - kv v, within the range.
+        """Drive hinges and slides to coordinates q* (rad or m): the force is kp (q* - q) - kv v, within the range.
 
-        Errors are those of `control_force`.
+        Errors as in `control_force`.
 
         Raises:
-            ValueError: for a dof of a ball or free joint, which has no coordinate of its own.
+            ValueError: for a dof of a ball or free joint, which has no scalar coordinate.
         """
         self._control(POSITION, "position", position, self._scalar_dofs(dofs_idx), envs_idx)
 
     def control_position_velocity(
         self, position: Any, velocity: Any, dofs_idx: Any = None, envs_idx: Any = None
     ) -> None:
-        """Let hinges and slides come to coordinates q* with velocities v*: the force is kp (q* - q) + kv (v* - v).
+        """Drive hinges and slides to coordinates q* with velocities v*: the force is kp (q* - q) + kv (v* - v).
 
-        It is clamped to the force range. Errors are those of `control_position`.
+        It is clamped to the force range. Errors as in `control_position`.
         """
         self._control(POSITION, "position", position, self._scalar_dofs(dofs_idx), envs_idx, velocity)
 
@@ -70,17 +70,17 @@ class JointControl:
         """Set gains of positions (N/m or N m/rad); 0 at first.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, and for what is not finite.
+            ValueError: for a wrong shape, naming the expected one, and for values that are not finite.
             IndexError: for a dof or environment that does not exist.
         """
         self._set_gain("dof_kp", "kp", kp, dofs_idx, envs_idx)
 
     def set_kv(self, kv: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Set gains of velocities (N s/m or N m s/rad); 0 at first. Errors are those of `set_kp`."""
+        """Set gains of velocities (N s/m or N m s/rad); 0 at first. Errors as in `set_kp`."""
         self._set_gain("dof_kv", "kv", kv, dofs_idx, envs_idx)
 
     def set_force_range(self, lower: Any, upper: Any, dofs_idx: Any = None, envs_idx: Any = None) -> None:
-        """Set the bounds of a control's force (N or N m), which may be infinite; there are none at first.
+        """Set the bounds of a control's force (N or N m), which may be infinite; at first there are no bounds.
 
         Raises:
             ValueError: for a wrong shape, or a lower bound that is not below or at its upper one.
@@ -101,7 +101,7 @@ class JointControl:
         return self._get("dof_kv", dofs_idx, envs_idx)
 
     def get_force_range(self, dofs_idx: Any = None, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Lower and upper bounds of forces (n, k) each, N or N m; +-1e30 where there is none.
+        """Lower and upper bounds of forces (n, k) each, N or N m; +-1e30 where there is no bound.
 
         Raises IndexError as `set_kp` does.
         """
@@ -110,7 +110,7 @@ class JointControl:
         return lower, upper
 
     def get_targets(self, dofs_idx: Any = None, envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """Return what dofs are asked for, (n, k) each.
+        """Return the targets of dofs' controls, (n, k) each.
 
         `mode`: 0 nothing, 1 a force, 2 a velocity, 3 a position; `target`: that force, velocity or position (N, N m,
         m/s, rad/s, m or rad); `velocity`: with a position, the velocity there (m/s or rad/s).
@@ -143,7 +143,7 @@ class JointControl:
         return self._dofs(dofs_idx), index, count
 
     def _scalar_dofs(self, dofs_idx: Any) -> np.ndarray:
-        """Indices of dofs that have a coordinate of their own.
+        """Indices of dofs that have a scalar coordinate.
 
         Raises:
             ValueError: for a dof of a ball or free joint.
@@ -179,7 +179,7 @@ class JointControl:
         """Numbers that (n, k) can take: of that shape, (k,) or one.
 
         Raises:
-            ValueError: for another shape, naming what was expected.
+            ValueError: for another shape, naming the expected one.
         """
         numbers = self._envs.numbers.numbers(value, name)
         if tuple(numbers.shape) not in ((count, width), (width,), ()):

@@ -1,4 +1,4 @@
-"""Fields of memory by what a solver's calls do with them: one row each.
+"""Fields of memory, and how each call of a solver treats them: one row each.
 
 `state.reset`, `state.set`, `state.reset_to_keyframe`, `state.mj_state` and `state.set_mj_state` go over these rows. The
 memory of a part (`parts.part.Memory`) makes its own rows. `state_dict` and `save` have all fields of memory.
@@ -15,10 +15,10 @@ from ...model.state.memory import FORCES, INPUTS, MEMORIES, STATE
 
 
 class Reference(NamedTuple):
-    """The value after a reset of a field that follows from numbers which environments may have of their own.
+    """The value after a reset of a field that depends on per-environment parameters.
 
     Attributes:
-        parameters: names of those numbers.
+        parameters: names of these parameters.
         rows: (model, numbers (n, ...) of each) -> the field's numbers (n, k).
     """
 
@@ -31,11 +31,11 @@ class Kept:
     """A field of memory.
 
     Attributes:
-        name: the field's.
-        part: the part of MuJoCo's state vectors (mjtState) that it is; "" if it is none.
+        name: the field's name.
+        part: the part of MuJoCo's state vectors (mjtState) that it is; "" if it is no part of them.
         key: the field of mjModel with its values in keyframes; "" if keyframes have none.
         settable: True if `state.set` takes it.
-        coordinate: True for positions and velocities. What rounding takes off them is kept in a field of its own, which
+        coordinate: True for positions and velocities. Their rounding errors are kept in another field, which
             is zero after a write; a write ends their environment's fault.
         lasting: True if a reset leaves it as it is.
         reference: the value after a reset, if it depends on numbers of environments' own.
@@ -80,4 +80,4 @@ FIELDS = {field.name: field for field in (*STATE, *INPUTS, *FORCES)}
 """The fields by name."""
 
 HISTORIES = tuple(part.history for part in PARTS if part.history is not None)
-"""The samples of mechanisms: those of controls, and of readings."""
+"""The samples of mechanisms: of controls, and of readings."""

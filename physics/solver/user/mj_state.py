@@ -1,4 +1,4 @@
-"""MuJoCo's state vectors: those of mj_getState and mj_setState, for many environments."""
+"""MuJoCo's state vectors, as of mj_getState and mj_setState, for many environments."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -36,11 +36,11 @@ class StateVectors:
         self._histories = [(rings, history) for history in HISTORIES if (rings := history.rings(self._mj))]
 
     def has_past(self) -> bool:
-        """Return True if a step reads samples of the past; those of sensors are read where readings are made."""
+        """Return True if a step reads samples of the past; sensors' samples are read where readings are made."""
         return any(memory.aged and self._envs.model.sizes[memory.field.dims[0]] for memory in MEMORIES)
 
     def read(self, spec: int, envs_idx: Any) -> torch.Tensor:
-        """State vectors (n, size), float64; errors are those of `SolverState.mj_state`."""
+        """State vectors (n, size), float64; errors as in `SolverState.mj_state`."""
         index, count = self._envs.chosen(envs_idx)
         columns = [torch.zeros((count, 0), dtype=torch.float64)]
         for name, size in self._parts(spec):
@@ -55,7 +55,7 @@ class StateVectors:
         return torch.cat(columns, 1)
 
     def write(self, values: Any, spec: int, envs_idx: Any) -> None:
-        """Write state vectors (n, size) or (size,); errors are those of `SolverState.set_mj_state`."""
+        """Write state vectors (n, size) or (size,); errors as in `SolverState.set_mj_state`."""
         envs = self._envs
         index, count = envs.chosen(envs_idx)
         parts = self._parts(spec)
@@ -94,7 +94,7 @@ class StateVectors:
         """Return the number of whole steps that is nearest to each time in seconds.
 
         Raises:
-            ValueError: for a time that is not finite, or beyond what steps can be counted to.
+            ValueError: for a time that is not finite, or larger than steps can be counted to.
         """
         steps = np.rint(np.asarray(times) / float(self._mj.opt.timestep))
         wrong = ~(np.abs(steps) <= _MOST_STEPS)  # true for nan
@@ -123,7 +123,7 @@ class StateVectors:
         return buffers
 
     def _samples(self, history: History, index: Any) -> Samples:
-        """Return what environments remember."""
+        """Return the remembered samples of environments."""
         ages, values, ticks = (
             self._envs.driver.read(name, index).cpu().double().numpy() if name else np.zeros((1, 0))
             for name in (history.ages, history.values, history.ticks)
@@ -149,7 +149,7 @@ class StateVectors:
         return {name: self._envs.numbers.numbers(numbers) for name, numbers in past.items()}
 
     def _with_rounding(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers (n, k), each beside what the solver's precision takes off it, (n, 2 k)."""
+        """Numbers (n, k), each with its rounding error in the solver's precision, (n, 2 k)."""
         kept = numbers.astype(np.float32 if self._envs.dtype == torch.float32 else np.float64)
         return np.stack((kept, numbers - kept), 2).reshape(len(numbers), -1)
 

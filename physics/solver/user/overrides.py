@@ -46,7 +46,7 @@ class Overrides:
         return bool(self._values)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the numbers that environments have of their own."""
+        """Return the names of the per-environment parameters."""
         return tuple(self._values)
 
     def get(self, name: str, index: np.ndarray | None) -> np.ndarray:
@@ -86,7 +86,7 @@ class Overrides:
         return {n: checked(self._model.mj, n, v, chosen, self._single) for n, v in as_double(parameters).items()}
 
     def set(self, given: Mapping[str, np.ndarray], index: Any) -> None:
-        """Give environments the numbers that `checked` returned; errors are those of `update`."""
+        """Give environments the numbers that `checked` returned; errors as in `update`."""
         chosen = self._rows(index)
         given = dict(given)
         numbers = {name: values[chosen] for name, values in self._values.items()} | given
@@ -100,7 +100,7 @@ class Overrides:
         self._hand_over(self._values if new else given, None if new or index is None else chosen, index, new)
 
     def _hand_over(self, changed: Mapping[str, Any], rows: np.ndarray | None, index: Any, new: bool) -> None:
-        """Let launches read changed numbers.
+        """Write changed numbers to the driver.
 
         Args:
             changed: the numbers, by name.
@@ -128,7 +128,7 @@ class Overrides:
         return self.share or (everyone and not self._driver.prefers(self.features()))
 
     def _add(self, names: Iterable[str]) -> bool:
-        """Add numbers that no environment had of its own, with the model's values; return True if there are any."""
+        """Add numbers that were shared before, with the model's values; return True if there are any."""
         new = sorted(set(names) - self._values.keys())
         for name in new:
             own = self._of_the_model(name)
@@ -195,7 +195,7 @@ class Overrides:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
 
     def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
-        """Fields that follow from `changed` numbers, of the environments `index`; not those without any number."""
+        """Fields that follow from `changed` numbers, of the environments `index`; not fields without any number."""
         chosen = slice(None) if index is None else index
         fields = [field for field in fields_from(changed) if self._model.values[field].size]
         sources = dict.fromkeys(name for field in fields for name in RULES[field][0])

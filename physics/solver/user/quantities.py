@@ -34,7 +34,7 @@ _SHOWN = (
 class Quantities:
     """Quantities of all environments, which follow from their states.
 
-    After `step()` they are those of the last evaluation, before the final integration, as MuJoCo's mj_step leaves them
+    After `step()` they belong to the last evaluation, before the final integration, as MuJoCo's mj_step leaves them
     (with RK4: of its last stage). `forward()` brings them to the present state.
     """
 
@@ -62,7 +62,7 @@ class Quantities:
         return derive(envs.model, name, fields | envs.own(_SHOWN, index))
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
-        """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
+        """`get` for several quantities at once: quicker, and outputs are parts of one tensor."""
         driver = self._envs.driver
         index, _ = self._envs.chosen(envs_idx)
         sources = sources_of(names)
@@ -82,15 +82,15 @@ class Quantities:
         """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites.
 
         For a solver of one environment, or of lane width 1; writing to the place of "ctrl" sets
-        the controls. Outputs are those of the last step; after a change from outside `refresh` brings them up to date.
+        the controls. Outputs belong to the last step; after a change from outside `refresh` brings them up to date.
 
         Returns:
-            None where there is no such place: several environments in lanes, quantities made from several fields.
+            None if there is no such view: several environments in lanes, quantities made from several fields.
         """
         return None if name in DERIVED else self._envs.driver.view(name)
 
     def refresh(self) -> None:
-        """Bring the outputs to the last evaluation of every environment; `get` sees to that by itself."""
+        """Bring the outputs to the last evaluation of every environment; `get` does it, too."""
         self._envs.driver.refresh(None)
 
     @property
@@ -109,8 +109,8 @@ class Quantities:
     def touching(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Pairs of geoms in contact (num_envs, n, 2) int64, and which of the n are any (num_envs, n) bool.
 
-        These are the contacts of `contacts`, in its order, without those among what sleeps. No forces are computed for
-        them, so that this is much quicker if nothing else is asked for.
+        These are the contacts of `contacts`, in its order, without contacts among sleeping bodies. No forces are
+        computed for them, so that this is much quicker if nothing else is asked for.
         """
         fields, indices = self._envs.driver.evaluate_together(PLACES, None)
         return touching_geoms(self._envs.num_envs, fields, indices, self._envs.driver.sizes)

@@ -1,4 +1,4 @@
-"""Questions about geoms: what rays meet, how far apart they are, where they are."""
+"""Questions about geoms: what rays hit, how far apart they are, where they are."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from .quantities import Quantities
 
 _LEAST = 1e-300  # m: above the numbers that processors may take for zero
 _MOVE = ("body_pos", "body_quat", "geom_pos", "geom_quat")
-"""Numbers of the model that, where environments have their own, move what otherwise stands still."""
+"""Numbers of the model that, if set per environment, move geoms that otherwise stand still."""
 
 
 class Queries:
@@ -48,7 +48,7 @@ class Queries:
         """Find where rays first meet a geom, as MuJoCo's `mj_ray` does.
 
         Surfaces of solids, meshes and height fields are met from inside too; planes from above only, finite ones within
-        their rectangle. Geoms whose colour has alpha 0 are not there. A ray that is not finite, or whose vector is
+        their rectangle. Geoms whose colour has alpha 0 are ignored. A ray that is not finite, or whose vector is
         shorter than 1e-15, hits nothing. After `step()` geoms are where the last evaluation had them; `forward()`
         brings them to the state.
 
@@ -57,8 +57,8 @@ class Queries:
             vec: their directions, of any length, in the same shapes.
             geomgroup: six flags, which geom groups are there; None: all.
             flg_static: whether geoms of bodies that cannot move are there.
-            bodyexclude: id of a body whose geoms are not there; -1: none.
-            geoms: ids or names of the only geoms that are there, if none of these leaves them out; None: all.
+            bodyexclude: id of a body whose geoms are ignored; -1: no body.
+            geoms: ids or names of the only geoms that can be hit, unless another argument leaves them out; None: all.
             envs_idx: indices of environments, whose number replaces num_envs above; None for all.
             normals: whether to find the surfaces' normals too.
 
@@ -66,7 +66,7 @@ class Queries:
             `RayHits`: distances in units of `vec`, geom ids, and normals; -1 where nothing was hit.
 
         Raises:
-            ValueError: for a wrong shape, group, body or flag, and for what is not made of real numbers.
+            ValueError: for a wrong shape, group, body or flag, and for values that are not real numbers.
             IndexError: for an environment or a geom that does not exist.
             KeyError: for an unknown name of a geom, with the nearest ones.
             NotImplementedError: a signed distance function of a plugin is there.
@@ -97,7 +97,7 @@ class Queries:
         Args:
             geom1: a geom's name or number, or a sequence of them.
             geom2: the second geoms; as many as `geom1`, or one of them is one for all.
-            distmax: m; what is farther apart counts as this far, which costs less.
+            distmax: m; geoms farther apart count as this far, which costs less.
             envs_idx: indices of environments; None for all.
 
         Returns:
@@ -115,7 +115,7 @@ class Queries:
     def overlap(self, geom1: Any, geom2: Any, margin: float = 0.0, envs_idx: Any = None) -> torch.Tensor:
         """Return True for pairs of geoms no farther apart than `margin`, (n, npairs) bool: quicker than `distance`.
 
-        Arguments and errors are those of `distance`.
+        Arguments and errors as in `distance`.
         """
         margin = as_real("margin", margin)
         beyond = max(math.nextafter(margin, math.inf), margin + _LEAST)
@@ -145,13 +145,13 @@ class Queries:
     def geom_verts(self, geom: int | str, envs_idx: Any = None, visual: bool = False) -> torch.Tensor:
         """Vertices of a mesh or a box in the world (n, vertices, 3), m; see `get` for when.
 
-        Those of a mesh that touches are its hull's, in the order of `model.geometry`. A geom that stands still in all
-        environments has one copy: what is returned then are views of it, not to be written to.
+        Vertices of a mesh that collides are its hull's, in the order of `model.geometry`. A geom that stands still in
+        all environments has one copy: the result then is a view of it, not to be written to.
 
         Args:
             geom: id or name.
             envs_idx: indices of environments; None for all.
-            visual: of a mesh, what is drawn of it (`model.geometry.vgeoms`).
+            visual: for a mesh, its drawn vertices (`model.geometry.vgeoms`).
 
         Raises:
             KeyError: for an unknown name, with the nearest ones.
@@ -186,7 +186,7 @@ class Queries:
         return envs.distances.measure(pairs, fields, own, distmax, sign)
 
     def _moved(self) -> bool:
-        """Return True if what stands still in the model may stand elsewhere in some environments."""
+        """Return True if geoms that stand still in the model may stand elsewhere in some environments."""
         return any(name in self._envs.overrides for name in _MOVE)
 
     def _points(self, g: int, visual: bool) -> np.ndarray:
@@ -207,7 +207,7 @@ class Queries:
         return found["geom_xpos"], found["geom_xmat"].unflatten(-1, (3, 3))
 
     def _sizes(self, envs_idx: Any) -> torch.Tensor:
-        """geom_size (n, ngeom, 3) where environments have their own, else (1, ngeom, 3)."""
+        """geom_size (n, ngeom, 3) if it is set per environment, else (1, ngeom, 3)."""
         if "geom_size" in self._envs.overrides:
             return self._envs.own(("geom_size",), self._envs.chosen(envs_idx)[0])["geom_size"]
         return self._tensor(self._envs.model.mj.geom_size)[None]

@@ -1,4 +1,4 @@
-"""The timestep and the numbers of environments' own in a `state_dict`, beside what the driver keeps there."""
+"""The timestep and the per-environment parameters in a `state_dict`, next to the driver's state."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ TIMESTEP = "timestep"
 """The part of a `state_dict` with the seconds of a step, (n, 1): clocks count steps. Old states lack it."""
 _SAVED = "parameters."
 _OF_DRIVERS = ("memory", "counters")
-"""Parts of a `state_dict`: parameters, each under its name with this in front, and what drivers keep."""
+"""Parts of a `state_dict`: parameters, each under its name with this prefix, and the driver's parts."""
 
 
 def saved(envs: Environments, index: Any) -> dict[str, torch.Tensor]:
@@ -64,7 +64,7 @@ def checked(envs: Environments, state: Mapping[str, torch.Tensor], count: int) -
 
 
 def load(envs: Environments, numbers: dict[str, np.ndarray], index: Any) -> None:
-    """Give the environments `index` (None: all) what `checked` returned, and the model's own numbers for all others."""
+    """Give the environments `index` (None: all) the result of `checked`, and the model's numbers to all others."""
     if not numbers and not envs.overrides:
         return
     envs.overrides.load(numbers, index)

@@ -20,9 +20,9 @@ _OWN = (
     *("geom_size", "geom_rbound", "jnt_stiffness", "qpos_spring", "tendon_stiffness", "tendon_lengthspring"),
     *("actuator_gear", "cam_pos0", "cam_poscom0", "cam_mat0"),
 )
-"""Numbers of the model that readings are made of, where environments have some of their own."""
+"""Numbers of the model that readings depend on, which may be per-environment parameters."""
 _PAST = ("sensor_age", "sensor_history", "sensor_tick")
-"""Fields of what sensors remember; of each there is another, `eval_...`, with what they did at the last evaluation."""
+"""Fields of sensors' samples; each has a twin, `eval_...`, with the samples at the last evaluation."""
 
 
 class SensorReader:
@@ -49,12 +49,12 @@ class SensorReader:
         return SensorReadings(self._envs.model, [sensor.sensor for sensor in self._delays.sensors])
 
     def all(self, index: Any) -> torch.Tensor:
-        """Readings of all sensors of environments that exist, (n, nsensordata); 0 for those that are not computed."""
+        """Readings of all sensors of environments that exist, (n, nsensordata); 0 for sensors that are not computed."""
         present = self._read_present(self._readings, index)
         return self._delays.shown(present, self._past("eval_", index)) if self.remembers else present
 
     def one(self, sensor: int, envs_idx: Any) -> torch.Tensor:
-        """Readings of one sensor that exists, (n, dim); errors are those of `Sensors.read`."""
+        """Readings of one sensor that exists, (n, dim); errors as in `Sensors.read`."""
         refused, mj = self._readings.refused, self._envs.model.mj
         self._refuse({sensor: refused[sensor]} if sensor in refused else {})
         first = int(mj.sensor_adr[sensor])
@@ -97,7 +97,7 @@ class SensorReader:
         return readings.read(fields, own, self._scene, steps)
 
     def _remember(self) -> None:
-        """Let the readings of the step's evaluation be remembered, which itself knew what was remembered before."""
+        """Store the readings of the step's evaluation as samples; the evaluation itself saw the earlier samples."""
         past, driver, dtype = self._past("", None), self._envs.driver, self._envs.dtype
         moved = (driver.count(Count.FAULT) & NON_FINITE) == 0
         later = self._delays.after_step(self._read_present(self._recorded, None), past, moved)
@@ -107,7 +107,7 @@ class SensorReader:
             self._envs.write(name, numbers, None)
 
     def _past(self, prefix: str, index: Any) -> Past:
-        """Return what sensors remember at present (prefix ""), or did at the last evaluation ("eval_")."""
+        """Return the sensors' samples at present (prefix ""), or at the last evaluation ("eval_")."""
         ages, readings, ticks = (self._envs.driver.read(prefix + name, index) for name in _PAST)
         return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
 
@@ -119,20 +119,22 @@ class _Scene:
         self._envs = envs
 
     def cast_rays(
-        self, sight: SensorQuantities, body: int, pnt: torch.Tensor, vec: torch.Tensor
+        self, quantities: SensorQuantities, body: int, pnt: torch.Tensor, vec: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Distances (n, k), -1 for none, and normals (n, k, 3) of what rays (n, k, 3) meet, but geoms of `body`."""
+        """Distances (n, k), -1 for none, and normals (n, k, 3) where rays (n, k, 3) hit, ignoring geoms of `body`."""
         caster, sizes = self._envs.caster, None
-        if "geom_size" in sight.own:
-            sizes = caster.sized(sight.own["geom_size"].double().cpu().numpy())
-        poses = sight["geom_xpos"], sight["geom_xmat"]
+        if "geom_size" in quantities.own:
+            sizes = caster.sized(quantities.own["geom_size"].double().cpu().numpy())
+        poses = quantities["geom_xpos"], quantities["geom_xmat"]
         hits = caster.cast(caster.choose(None, True, body), poses, (pnt, vec), sizes, True)
         assert hits.normal is not None
         return hits.distance, hits.normal
 
-    def measure(self, sight: SensorQuantities, pairs: np.ndarray, distmax: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def measure(
+        self, quantities: SensorQuantities, pairs: np.ndarray, distmax: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Distances (n, npairs) of pairs of geoms, at most `distmax`, and their nearest points (n, npairs, 6)."""
-        own = {name: sight.own[name].double() for name in OWN if name in sight.own}
-        fields = {name: sight[name].flatten(1) for name in SOURCES}
+        own = {name: quantities.own[name].double() for name in OWN if name in quantities.own}
+        fields = {name: quantities[name].flatten(1) for name in SOURCES}
         found = self._envs.distances.measure(pairs, fields, own, distmax)
         return found.dist.to(self._envs.dtype), found.fromto.to(self._envs.dtype)

@@ -25,7 +25,7 @@ class Sensors:
     def data(self) -> torch.Tensor:
         """Readings of all sensors (num_envs, nsensordata), a copy, in MuJoCo's order.
 
-        A sensor with a `delay` shows what it read so long ago, one with an `interval` what it read last;
+        A sensor with a `delay` shows its reading of so long ago, one with an `interval` its last one;
         sensors that Tumble does not compute, which `Model.notes` lists, are 0.
         """
         return self._reader.all(None)

@@ -1,4 +1,4 @@
-"""Sleeping islands: which trees sleep, their contacts, and what wakes them."""
+"""Sleeping islands: which trees sleep, their contacts, and how they wake."""
 
 from typing import Any
 
@@ -14,7 +14,8 @@ class Sleep:
     """Sleep in a model with `<flag sleep="enable"/>`; in others all is awake.
 
     Islands sleep and wake as in MuJoCo (MuJoCo documentation, Simulation: Sleeping): by contacts and equalities with
-    what is awake, by new coordinates and by applied forces. Contacts among what sleeps are computed where they are read
+    bodies that are awake, by new coordinates and by applied forces. Contacts among sleeping bodies are computed when
+    they are read
     (`contacts.asleep`); a step that finds everything asleep does nothing.
     """
 
@@ -39,13 +40,13 @@ class Sleep:
         return self._envs.driver.read("qpos", index) if self._sleeps else None
 
     def reference_coordinates(self) -> torch.Tensor | None:
-        """Coordinates (nq,) in which trees may begin asleep; None if none may."""
+        """Coordinates (nq,) in which trees may begin asleep; None if no tree may."""
         if not self._sleeps:
             return None
         return torch.as_tensor(self._envs.model.mj.qpos0, dtype=self._envs.dtype, device=self._envs.device)
 
     def wake_moved(self, before: torch.Tensor | None, index: Any) -> None:
-        """Wake islands with a tree whose coordinates are no longer those of `before`, (n, nq) or (nq,)."""
+        """Wake islands with a tree whose coordinates differ from `before`, (n, nq) or (nq,)."""
         if before is None:
             return
         moved = self._envs.driver.read("qpos", index) != before
@@ -65,7 +66,7 @@ class Sleep:
         return np.repeat(mj.body_treeid[mj.jnt_bodyid], np.diff([*mj.jnt_qposadr, mj.nq]))
 
     def with_contacts_asleep(self, contacts: Contacts) -> Contacts:
-        """Return the contacts of the last evaluation with those among what sleeps."""
+        """Return the contacts of the last evaluation with the contacts among sleeping bodies."""
         envs = self._envs
         if not self._sleeps:
             return contacts

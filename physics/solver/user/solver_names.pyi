@@ -43,18 +43,18 @@ class SolverNames:
     @property
     def time(self) -> torch.Tensor: """Simulated seconds since each environment's reset (num_envs,), float64."""
     @property
-    def faults(self) -> torch.Tensor: """Bits of what went wrong (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by `reset` and `set`."""
+    def faults(self) -> torch.Tensor: """Bits of errors that occurred (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by `reset` and `set`."""
     @property
     def contacts_needed(self) -> torch.Tensor: """Most contacts that an environment with the fault `CONTACTS_FULL` had at once (num_envs,), int32; else 0."""
     @property
     def any_fault(self) -> bool: """True if any environment has a fault: quicker than all their faults."""
     @property
-    def edits(self) -> int: """Number of calls that changed coordinates: `step`, `rollout`, and those here that write."""
+    def edits(self) -> int: """Number of calls that changed coordinates: `step`, `rollout`, and the writing calls of this class."""
     @property
     def asleep(self) -> torch.Tensor: """True where a kinematic tree sleeps (num_envs, ntree), bool, trees in MuJoCo's order."""
     def wake(self, envs_idx: typing.Any = None) -> None: """Wake all trees of environments."""
     def coordinates(self) -> torch.Tensor: """`qpos` and `qvel` side by side (num_envs, nq + nv); the environments of a column lie together in memory."""
-    def reset(self, envs_idx: typing.Any = None, qpos: typing.Any = None, qvel: typing.Any = None, parameters: collections.abc.Mapping[str, typing.Any] | None = None, inputs: collections.abc.Mapping[str, typing.Any] | None = None) -> None: """Put environments into the model's reference state, or the given one: everything else begins anew."""
+    def reset(self, envs_idx: typing.Any = None, qpos: typing.Any = None, qvel: typing.Any = None, parameters: collections.abc.Mapping[str, typing.Any] | None = None, inputs: collections.abc.Mapping[str, typing.Any] | None = None) -> None: """Put environments into the model's reference state, or the given one; everything else is reset, too."""
     def reset_to_keyframe(self, key: int | str, envs_idx: typing.Any = None) -> None: """Reset environments, then put them into a keyframe of the model, as MuJoCo's `mj_resetDataKeyframe` does."""
     def mj_state(self, spec: int = ..., envs_idx: typing.Any = None) -> torch.Tensor: """States as MuJoCo's `mj_getState` gives them, (n, `mujoco.mj_stateSize(model.mj, spec)`), float64."""
     def set_mj_state(self, values: typing.Any, spec: int = ..., envs_idx: typing.Any = None) -> None: """Write states as MuJoCo's `mj_setState` does; `forward` then brings the derived quantities to them."""
@@ -87,24 +87,24 @@ class SolverNames:
     @xfrc_applied.setter
     def xfrc_applied(self, value: typing.Any) -> None: ...
     def set_inputs(self, envs_idx: typing.Any = None, **inputs: typing.Any) -> None: """Write inputs of some environments: `set([3, 5], xfrc_applied=pushes)`."""
-    def control_dofs_force(self, force: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Let dofs feel these forces (N or N m), within their force ranges."""
-    def control_dofs_velocity(self, velocity: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Let dofs come to velocities v* (m/s or rad/s): the force is kv (v* - v), within the force range."""
-    def control_dofs_position(self, position: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Let hinges and slides come to coordinates q* (rad or m): the force is kp (q* - q) - kv v, within the range."""
-    def control_dofs_position_velocity(self, position: typing.Any, velocity: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Let hinges and slides come to coordinates q* with velocities v*: the force is kp (q* - q) + kv (v* - v)."""
+    def control_dofs_force(self, force: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Apply forces (N or N m) to dofs, within their force ranges."""
+    def control_dofs_velocity(self, velocity: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Drive dofs to velocities v* (m/s or rad/s): the force is kv (v* - v), within the force range."""
+    def control_dofs_position(self, position: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Drive hinges and slides to coordinates q* (rad or m): the force is kp (q* - q) - kv v, within the range."""
+    def control_dofs_position_velocity(self, position: typing.Any, velocity: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Drive hinges and slides to coordinates q* with velocities v*: the force is kp (q* - q) + kv (v* - v)."""
     def release_dofs(self, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Leave dofs to themselves and to actuators."""
     def set_dofs_kp(self, kp: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Set gains of positions (N/m or N m/rad); 0 at first."""
-    def set_dofs_kv(self, kv: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Set gains of velocities (N s/m or N m s/rad); 0 at first. Errors are those of `set_kp`."""
-    def set_dofs_force_range(self, lower: typing.Any, upper: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Set the bounds of a control's force (N or N m), which may be infinite; there are none at first."""
+    def set_dofs_kv(self, kv: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Set gains of velocities (N s/m or N m s/rad); 0 at first. Errors as in `set_kp`."""
+    def set_dofs_force_range(self, lower: typing.Any, upper: typing.Any, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> None: """Set the bounds of a control's force (N or N m), which may be infinite; at first there are no bounds."""
     def get_dofs_kp(self, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> torch.Tensor: """Gains of positions (n, k), N/m or N m/rad. Raises IndexError as `set_kp` does."""
     def get_dofs_kv(self, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> torch.Tensor: """Gains of velocities (n, k), N s/m or N m s/rad. Raises IndexError as `set_kp` does."""
-    def get_dofs_force_range(self, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> tuple[torch.Tensor, torch.Tensor]: """Lower and upper bounds of forces (n, k) each, N or N m; +-1e30 where there is none."""
-    def set_parameters(self, name: str, values: typing.Any, envs_idx: typing.Any = None) -> None: """Give environments model numbers of their own, by MuJoCo's name, in its shape, units and frames."""
+    def get_dofs_force_range(self, dofs_idx: typing.Any = None, envs_idx: typing.Any = None) -> tuple[torch.Tensor, torch.Tensor]: """Lower and upper bounds of forces (n, k) each, N or N m; +-1e30 where there is no bound."""
+    def set_parameters(self, name: str, values: typing.Any, envs_idx: typing.Any = None) -> None: """Set per-environment parameters, by MuJoCo's name, in its shape, units and frames."""
     def update_parameters(self, parameters: collections.abc.Mapping[str, typing.Any], envs_idx: typing.Any = None) -> None: """`set` for several names at once: what follows from them is found once, and all are set or none."""
-    def get_parameters(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """Model numbers of environments by MuJoCo's name, (n, *shape) float64: their own, or else the model's."""
+    def get_parameters(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """Model numbers of environments by MuJoCo's name, (n, *shape) float64; shared ones where none are set."""
     def get(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """A quantity by MuJoCo's name: (n, items) or (n, items, components) of the environments `envs_idx`, a copy."""
-    def get_many(self, names: collections.abc.Sequence[str], envs_idx: typing.Any = None) -> dict[str, torch.Tensor]: """`get` for several quantities at once: quicker, and those that are outputs are parts of one tensor."""
+    def get_many(self, names: collections.abc.Sequence[str], envs_idx: typing.Any = None) -> dict[str, torch.Tensor]: """`get` for several quantities at once: quicker, and outputs are parts of one tensor."""
     def view(self, name: str) -> tumble.physics.run.interface.InPlaceColumns | None: """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites."""
-    def refresh(self) -> None: """Bring the outputs to the last evaluation of every environment; `get` sees to that by itself."""
+    def refresh(self) -> None: """Bring the outputs to the last evaluation of every environment; `get` does it, too."""
     @property
     def contacts(self) -> tumble.physics.solver.readout.contacts.Contacts: """Contacts of all environments; see `Contacts`."""
     @property

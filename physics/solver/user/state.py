@@ -24,8 +24,8 @@ from .sleep import Sleep
 class SolverState:
     """The state of all environments. Properties return copies; `set`, `reset` and `load` write.
 
-    In single precision a state is more than `qpos` and `qvel` show (`docs/reference/fields.md`, qpos_rest): what is
-    written here is taken as exact. `state_dict` and `load_state_dict` go on to the bit.
+    In single precision a state is more than `qpos` and `qvel` show (`docs/reference/fields.md`, qpos_rest): values
+    written here are taken as exact. `state_dict` and `load_state_dict` go on to the bit.
     """
 
     def __init__(self, envs: Environments, sleep: Sleep) -> None:
@@ -66,7 +66,7 @@ class SolverState:
 
     @property
     def faults(self) -> torch.Tensor:
-        """Bits of what went wrong (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by `reset` and `set`.
+        """Bits of errors that occurred (num_envs,), int32: `NON_FINITE`, `CONTACTS_FULL`; cleared by `reset` and `set`.
 
         With a full list of contacts (`Model.max_contacts`) an environment goes on with its deepest ones.
         """
@@ -84,7 +84,7 @@ class SolverState:
 
     @property
     def edits(self) -> int:
-        """Number of calls that changed coordinates: `step`, `rollout`, and those here that write."""
+        """Number of calls that changed coordinates: `step`, `rollout`, and the writing calls of this class."""
         return self._envs.edits
 
     @property
@@ -119,7 +119,8 @@ class SolverState:
                 rest positions of plastic springs, m or rad. Parts that are None or not named stay as they are.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, or what is no number; nothing is written then.
+            ValueError: for a wrong shape, naming the expected one, or values that are not numbers; nothing is written
+                then.
             IndexError: for an environment that does not exist.
             TypeError: for an unknown part.
         """
@@ -150,11 +151,12 @@ class SolverState:
 
         Args:
             envs_idx: indices of n environments; None for all.
-            parts: of each part that `set` takes the numbers of k columns, and what is written there: (n, k), (k,) or
+            parts: of each part that `set` takes the indices of k columns, and the values to write: (n, k), (k,) or
                 one number, finite.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, or what is not finite; nothing is written then.
+            ValueError: for a wrong shape, naming the expected one, or values that are not finite; nothing is written
+                then.
             IndexError: for an environment or a column that does not exist.
             TypeError: for an unknown part.
         """
@@ -177,7 +179,7 @@ class SolverState:
         envs.edits += 1
 
     def get_columns(self, name: str, columns: Any = None, envs_idx: Any = None) -> torch.Tensor:
-        """Single numbers of a part of the state (n, k), a copy; arguments and errors are those of `set_columns`."""
+        """Single numbers of a part of the state (n, k), a copy; arguments and errors as in `set_columns`."""
         if name not in FIELDS:
             raise TypeError(f"no part of the state is named {name!r}; there are {', '.join(FIELDS)}")
         chosen = as_columns(f"columns of {name}", columns, FIELDS[name].length(self._envs.model.sizes))
@@ -191,10 +193,10 @@ class SolverState:
         parameters: Mapping[str, Any] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Put environments into the model's reference state, or the given one: everything else begins anew.
+        """Put environments into the model's reference state, or the given one; everything else is reset, too.
 
-        Time, warm start and faults are cleared, inputs are those given or the model's own, and the derived quantities
-        belong to the new state. Model numbers of environments' own (`Parameters.set`) stay, but for those that the
+        Time, warm start and faults are cleared, inputs are the given ones or the model's, and the derived quantities
+        belong to the new state. Per-environment parameters (`Parameters.set`) stay, except those that the
         reset brings; so do gains of dofs.
 
         Args:
@@ -205,7 +207,7 @@ class SolverState:
             inputs: inputs by name, (n, ...) each, as `Inputs.set` takes them.
 
         Raises:
-            ValueError: for a wrong shape, naming what was expected, and for numbers that no environment can start from.
+            ValueError: for a wrong shape, naming the expected one, and for numbers that no environment can start from.
             IndexError: for an environment that does not exist.
             KeyError: for an unknown name of a parameter.
             TypeError: for an unknown name of an input.
@@ -241,7 +243,7 @@ class SolverState:
         return found
 
     def _start(self, count: int, qpos: Any, qvel: Any) -> Any:
-        """Coordinates (count, nq + nv) in which environments start; None: those of the reference state."""
+        """Coordinates (count, nq + nv) in which environments start; None: the reference state."""
         if qpos is None and qvel is None:
             return None
         numbers = self._envs.numbers
@@ -261,7 +263,7 @@ class SolverState:
             envs_idx: indices of environments; None for all.
 
         Raises:
-            KeyError: for an unknown name, with those there are.
+            KeyError: for an unknown name, with the names that exist.
             IndexError: for a keyframe or environment that does not exist.
             ValueError: `key` is neither a name nor a whole number, or no environment can start from the keyframe;
                 nothing is changed then.
@@ -309,7 +311,7 @@ class SolverState:
     def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Everything that the future depends on, to the last bit: (n, numbers) each, whatever the lane width.
 
-        The state lies on the solver's device. Numbers of the model that environments have of their own are there too,
+        The state lies on the solver's device. Per-environment parameters are there too,
         in the processor's memory.
 
         Args:
@@ -363,8 +365,8 @@ class SolverState:
         """Go on where `save` left off.
 
         Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: it is no such file, or of another model, precision or number of environments.
+            FileNotFoundError: the file does not exist.
+            ValueError: it is no saved state, or of another model, precision or number of environments.
         """
         state = state_file.load(path, self._envs.model)
         try:
@@ -374,7 +376,7 @@ class SolverState:
 
 
 def _keyframe(mj: mujoco.MjModel, key: int | str) -> int:
-    """Return the number of a keyframe; errors are those of `SolverState.reset_to_keyframe`."""
+    """Return the number of a keyframe; errors as in `SolverState.reset_to_keyframe`."""
     if isinstance(key, str):
         number = mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_KEY, key)
         if number < 0:

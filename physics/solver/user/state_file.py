@@ -55,8 +55,8 @@ def load(path: str | os.PathLike, model: Model) -> State:
     """Return the state that `save` wrote.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is no such file, or of another model.
+        FileNotFoundError: the file does not exist.
+        ValueError: it is no saved state, or of another model.
     """
     try:
         content = read_tensors(path)

@@ -1,4 +1,4 @@
-"""Members of the groups of state tensors: what changes from step to step, or by environment."""
+"""Members of the groups of state tensors that change from step to step, or by environment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Member:
     Attributes:
         shape: of its tensor, in words: items, environments, components.
         unit: of its numbers.
-        doc: what they are.
+        doc: the member's meaning.
         read: returns them with the environments first, or without environments if they are static.
         static: whether all environments share them, so that the tensor has no dimension for these.
     """
@@ -170,7 +170,7 @@ def _anchors(s: StateNumbers) -> Tensor:
 
 
 JOINTS = {
-    "xanchor": Member(of("joints", 3), "m", "anchor, where the joint's own motion begins", _anchors),
+    "xanchor": Member(of("joints", 3), "m", "anchor, where the joint's motion begins", _anchors),
     "xaxis": Member(of("joints", 3), "1", "axis", lambda s: s.get("xaxis")),
 }
 
@@ -203,7 +203,7 @@ DOFS = {
     "qf_passive": Member(of("dofs"), "N or N m", "springs, dampers", lambda s: s.get("qfrc_passive")),
     "qf_actuator": Member(of("dofs"), "N or N m", "controls and actuators", lambda s: s.get("qfrc_actuator")),
     "qf_applied": Member(
-        of("dofs"), "N or N m", "what users apply to dofs and links", lambda s: s.get("qfrc_external")
+        of("dofs"), "N or N m", "the user's forces on dofs and links", lambda s: s.get("qfrc_external")
     ),
     "qf_constraint": Member(of("dofs"), "N or N m", "contacts, limits, equalities", lambda s: s.get("qfrc_constraint")),
     "cdof_ang": Member(of("dofs", 3), "rad", "motion subspace: rotation", lambda s: s.get("cdof")[..., :3]),

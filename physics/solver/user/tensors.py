@@ -1,6 +1,6 @@
 """State by groups of items: links, joints, dofs, geoms, contacts; every member a tensor (items, environments, ...).
 
-Link l is MuJoCo's body l + 1: the world is no link. Joints, dofs and geoms have MuJoCo's numbers, vgeoms those of
+Link l is MuJoCo's body l + 1: the world is no link. Joints, dofs and geoms have MuJoCo's numbers, vgeoms have those of
 `model.geometry.vgeoms`. `state_members` and `info_members` declare the members.
 """
 
@@ -29,7 +29,7 @@ class StateTensor:
 
     Attributes:
         name: "group.member".
-        member: what it is.
+        member: the declaration of the member.
     """
 
     def __init__(self, name: str, member: Member, source: StateNumbers) -> None:
@@ -44,7 +44,7 @@ class StateTensor:
         return found if self.member.static else found.transpose(0, 1)
 
     def to_numpy(self) -> np.ndarray:
-        """Return what `to_torch` does as an array of numpy."""
+        """Return the result of `to_torch` as an array of numpy."""
         return self.to_torch().cpu().numpy()
 
     @property
@@ -67,7 +67,7 @@ class StateGroup:
         """Return a member.
 
         Raises:
-            AttributeError: for an unknown name, with those there are.
+            AttributeError: for an unknown name, with the names that exist.
         """
         if name.startswith("_") or name not in self._members:
             there = ", ".join(self.__dict__.get("_members", ()))

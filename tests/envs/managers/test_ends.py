@@ -227,7 +227,10 @@ def test_no_body_leans_by_more_than_half_a_turn():
         (lambda task: SensorAbove(task, "foot"), "SensorAbove: it needs 'sensordata' in the reads of Robot"),
         (lambda task: BodyContact(bound(NUMPY, Feeling), "head"), "BodyContact: bodies='head': the model has none"),
         (lambda task: JointLimits(task, share=-0.9), "JointLimits: share=-0.9: it must be above 0"),
-        (lambda task: JointLimits(task, "root"), "JointLimits: joints='root': none is a hinge or slide with a limit"),
+        (
+            lambda task: JointLimits(task, "root"),
+            "JointLimits: joints='root': no joint is a hinge or slide with a limit",
+        ),
     ],
 )
 def test_impossible_numbers_say_what_is_wrong(make, message):

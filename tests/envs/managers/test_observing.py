@@ -293,7 +293,7 @@ def test_a_bias_of_the_start_is_kept_until_a_seed():
         (lambda task: Delay(task, -1, 0), r"Delay: delay=\(-1, 0\)"),
         (lambda task: EncoderBias(task, 1, 0), "low=1 is above high=0"),
         (lambda task: DelayedAction(task, 0, 0.5), r"DelayedAction: delay=\(0, 0.5\): steps are whole"),
-        (lambda task: EncoderBias(task, 0, 1, "root"), "EncoderBias: joints='root': none is a hinge or slide"),
+        (lambda task: EncoderBias(task, 0, 1, "root"), "EncoderBias: joints='root': no joint is a hinge or slide"),
         (lambda task: EncoderBias(task, 0, np.inf), "EncoderBias: .* of finite numbers"),
         (lambda task: EncoderBias(task, 0, 1, "knee"), "EncoderBias: joints='knee': the model has none"),
         (lambda task: EncoderBias(task, 0, 1, when="step"), "EncoderBias: when='step'"),

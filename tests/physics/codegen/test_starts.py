@@ -115,7 +115,7 @@ def expect_mended(begin, right, folder, seed):
     chosen = rng.sample(files(folder), len(whole) // 3)
     for path in chosen:
         damage(path, rng.choice(WAYS), rng)
-    with warned("machine code is compiled anew, once"):
+    with warned("machine code is compiled again, once"):
         assert begin(folder) == right[0]
     assert {path.name: path.read_bytes() for path in files(folder)} == whole
     return len(chosen)
@@ -137,7 +137,7 @@ def test_three_hundred_damaged_files(begin, right, tmp_path):
 
 def test_a_folder_that_cannot_be_used(begin, right, tmp_path):
     (tmp_path / "file").write_bytes(b"mine")
-    with warned("so every start compiles anew; let TUMBLE_CACHE name a folder"):
+    with warned("so every start compiles again; let TUMBLE_CACHE name a folder"):
         assert begin(tmp_path / "file" / "below") == right[0]
 
 

@@ -144,7 +144,7 @@ def test_three_hundred_damaged_files(folder):
         store.save(key_of(number), contents_of(number))
     for number in range(count):
         damage(folder, number, rng)
-    with warned("machine code is compiled anew, once"):
+    with warned("machine code is compiled again, once"):
         assert [store.load(key_of(number)) for number in range(count)] == [None] * count
     assert not names(folder)  # they are ours, so they go
     with warned():

@@ -31,7 +31,7 @@ def expect_unwritable(folder, reason):
 @pytest.mark.parametrize("below", ["", "below", "below/it"])
 def test_no_such_place(tmp_path, below):
     (tmp_path / "file").write_bytes(b"mine")
-    expect_unwritable(tmp_path / "file" / below, "so every start compiles anew; let TUMBLE_CACHE name a folder")
+    expect_unwritable(tmp_path / "file" / below, "so every start compiles again; let TUMBLE_CACHE name a folder")
     assert (tmp_path / "file").read_bytes() == b"mine"
 
 
@@ -105,7 +105,7 @@ def test_a_disk_of_its_own_full_and_then_read_only(tmp_path):
         [*command, sys.executable, "-c", IN_A_CHILD + ON_A_SMALL_DISK, str(tmp_path)], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
-    not_kept = "Tumble: machine code is not kept ({}), so every start compiles anew; let TUMBLE_CACHE name a folder"
+    not_kept = "Tumble: machine code is not kept ({}), so every start compiles again; let TUMBLE_CACHE name a folder"
     first, second, third, fourth, files, reading = run.stdout.splitlines()
     assert (first, second, fourth, files) == ("True", "True", "False", "['0.code', '1.code']")
     assert third.startswith("False " + not_kept.format(f"{tmp_path}: No space left on device"))

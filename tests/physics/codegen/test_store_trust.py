@@ -129,7 +129,7 @@ def expect_unused(folder, reason):
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
 def test_a_folder_that_others_can_write_to(filled, mode):
     filled.chmod(mode)
-    expect_unused(filled, f"users other than you can write to {filled}), so every start compiles anew; chmod go-w")
+    expect_unused(filled, f"users other than you can write to {filled}), so every start compiles again; chmod go-w")
 
 
 def test_a_folder_of_another_user(monkeypatch, filled):

@@ -152,7 +152,7 @@ def test_pictures_depend_on_their_environment_alone(poses):
 def test_contacts_need_a_solver(poses):
     source = poses(mujoco.MjModel.from_xml_string(MARKS))
     renderer = BatchRenderer(source.model, 16, 16, show=Show(contacts=True))
-    with pytest.raises(TypeError, match="contacts are those of a RigidSolver, not of a MujocoPoses"):
+    with pytest.raises(TypeError, match="contacts need a RigidSolver, not a MujocoPoses"):
         renderer.render(source)
 
 

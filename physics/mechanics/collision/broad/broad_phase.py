@@ -54,7 +54,7 @@ def split(mjm: mujoco.MjModel, pairs: np.ndarray, chosen: str) -> Split:
 def choose_broad_phase(mjm: mujoco.MjModel, pairs: np.ndarray, asked: str | None) -> str:
     """Return LIST, SWEEP or GRID, for the pairs (n, 2) of geoms that can touch.
 
-    With noslip a grid has to be asked for: MuJoCo's order of the contacts decides what a few iterations find.
+    With noslip the user must ask for a grid: MuJoCo's order of the contacts decides the result of a few iterations.
 
     Raises:
         ValueError: the user asked for a list that is too long.

@@ -1,4 +1,4 @@
-"""The view of a model in which every lane has a static geom of its own in the place of one geom.
+"""View of a model in which geom g is a different static geom in each lane.
 
 Collision routines read numbers of geoms from the model. With a grid, lanes of one pair have different static geoms
 (`static_contacts`); the numbers of these were copied into the workspace, side by side.
@@ -51,7 +51,7 @@ class LaneGeomView:
 
 
 class _Own:
-    """A field of geoms that has other numbers in the place of one of them."""
+    """A field of geoms in which the numbers of geom g are replaced, per lane."""
 
     _data_oriented = True
     _is_wrapped_kernel = True

@@ -1,9 +1,9 @@
 """The contacts of moving geoms with the static geoms that a grid found near them (`static_grid`).
 
 A contact slot belongs to a pair of a moving geom and a class of static ones, and every lane has its own static geom in
-it (`con_own1`, `con_own2`). In each pass every lane takes its next hit of the pair; a routine has all lanes' static
-geoms at once in the place of the first of the class (`lane_geom_view`). The contacts of a lane are in the order of
-pair, static geom and point, whatever its neighbours have.
+it (`con_own1`, `con_own2`). In each pass every lane takes its next hit of the pair; a routine gets all lanes' static
+geoms at once, as if they were the first geom of the class (`lane_geom_view`). The contacts of a lane are in the order
+of pair, static geom and point, whatever its neighbours have.
 """
 
 import taichi as ti
@@ -21,7 +21,7 @@ from .static_grid_model import POINT, WARM
 HITS = "static_hit static_pair static_start class_hit"
 STAGED = "static_next tile_more static_pos static_quat static_size static_half static_rbound static_detect"
 STAGED += " static_found geom_xpos geom_offset"
-"""The fields that stages with pairs of a grid load, and those that they also store, for their declarations."""
+"""The fields that stages with pairs of a grid load, and the fields that they also store, for their declarations."""
 
 
 @func
@@ -39,7 +39,7 @@ def take_static(model, work, rows, served):
             g1, g2 = model.class_geom1[p], model.class_geom2[p]
             awake = looked_at(model, work, g1, g2)
             for_each_lane(work.lanes, _first_hit, (model, work, p))
-            # where the axes that separated convex pairs are kept: after those of listed pairs
+            # the axes that separated convex pairs of a grid are stored after those of listed pairs
             axis = model.pair_start[rows[-1] + 1] - model.pair_start[rows[0]]
             axis += WARM * (p - model.class_start[rows[0]])
             last = axis + (WARM - 1)
@@ -103,7 +103,7 @@ def _stage(model, one, s: ti.i32):
 
 @func
 def _stage_own(mine, one, g: ti.i32):
-    """Put the numbers of static geom g into static_*, from those of one lane: its own, or with more digits."""
+    """Copy the numbers of static geom g, as one lane has them, to static_*: per-environment or with more digits."""
     one.static_pos.put(0, mine.geom_pos[g])
     one.static_quat.put(0, mine.geom_quat[g])
     one.static_size.put(0, one.lanes.cast(mine.geom_size[g]))

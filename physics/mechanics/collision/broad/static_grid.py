@@ -1,7 +1,7 @@
 """The static geoms near moving ones, from a grid of columns (`model.static_grid`).
 
-Every lane looks up the cells under a moving geom by itself, as robots stand in different places, and compares boxes
-along the world's axes. What it finds are *hits*: lists of static geoms, one for each moving geom and lane.
+Every lane looks up the cells under a moving geom separately, as robots stand in different places, and compares boxes
+along the world's axes. The results are *hits*: lists of static geoms, one for each moving geom and lane.
 """
 
 import taichi as ti
@@ -15,14 +15,14 @@ from .static_grid_model import BLOCK, FAR, POINT, SEGMENT, SOLID
 
 @func
 def forget(work):
-    """Let contacts that are appended have the geoms of their slots."""
+    """Reset the record of hits, so that contacts that are appended have the geoms of their slots."""
     for side in ti.static(range(2)):
         work.static_found.at(0, side)._assign(work.real(-1.0))
 
 
 @func
 def find_static(model, work):
-    """List the static geoms near each moving geom, in every lane by itself."""
+    """List the static geoms near each moving geom, in each lane separately."""
     forget(work)
     work.tile_nstatic[0] = 0
     for p in range(model.nclasspair):
@@ -44,13 +44,13 @@ def find_static(model, work):
 
 @func
 def _begin_list(lane: ti.i32, model, work, i: ti.i32):
-    """Let the list of moving geom i in a lane begin at the next entry."""
+    """Start the list of moving geom i in a lane at the next entry."""
     work.static_start[i * ti.static(work.lanes.width) + lane] = ti.min(work.tile_nstatic[0], model.nstatichit)
 
 
 @func
 def _end_lists(model, work):
-    """End the last list. If there was no room for all, record the need, and list none: the tile is computed again."""
+    """End the last list. On overflow request capacity and list no hit: the tile is computed again."""
     last = work.tile_nstatic[0]
     if last > model.nstatichit:
         work.need_nlisted[0] = ti.max(work.need_nlisted[0], last)

@@ -1,11 +1,11 @@
-"""Static geoms in a grid, so that a moving geom meets its neighbours alone, however many there are.
+"""Static geoms in a grid, so that a moving geom meets only its neighbours, however many static geoms there are.
 
 Terrains of boxes have thousands of static geoms, and a list of their pairs with the geoms of a robot grows with them.
 Here the world is divided into columns of square cells; each cell knows the static geoms in it, and kernels look up the
 cells under a moving geom (`collision.static_grid`).
 
-Static geoms are sorted into *classes*: those of a class have the same type or mesh, body and contact numbers, and meet
-the same moving geoms. What kernels take for a pair is a moving geom and a class. So a contact slot belongs to such a
+Static geoms are sorted into *classes*: geoms of a class have the same type or mesh, body and contact numbers, and meet
+the same moving geoms. Kernels treat a moving geom and a class as a pair. So a contact slot belongs to such a
 pair, and environments whose robots stand on different boxes share it.
 """
 
@@ -32,7 +32,7 @@ SPARE = 4096
 BLOCK = 2
 """The side of a block of cells, in cells: kernels look first at the blocks under a whole robot."""
 FAR = 1e15
-"""Metres: the z of what is not there."""
+"""Metres: the z of an absent geom."""
 CAREFUL = 1e-5
 """The growth of a static geom's box: this share of its size, and a tenth of it of its distance from the origin. Single
 precision rounds less."""
@@ -77,7 +77,7 @@ class Gridded(NamedTuple):
 def static_pairs(mjm: mujoco.MjModel, pairs: np.ndarray) -> np.ndarray:
     """Return a mask of the pairs (n, 2) that a grid can find: of a moving geom and one that never moves.
 
-    Left out are explicit pairs, and static geoms with properties that kernels read of each geom by itself.
+    Left out are explicit pairs, and static geoms with properties that kernels read for each geom.
     """
     body = mjm.geom_bodyid[pairs]
     fixed = never_moves(mjm)[body]
@@ -135,7 +135,7 @@ def grid_tables(mjm: mujoco.MjModel, of: Gridded, half: np.ndarray) -> dict[str,
 
 
 def _numbers(mjm: mujoco.MjModel, statics: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Return what collision routines read of static geoms, (n, 16); a last column makes rows as long as cache lines."""
+    """Return the numbers of static geoms for collision routines, (n, 16); a last column fills up cache lines."""
     columns = (mjm.geom_pos, mjm.geom_quat, mjm.geom_size, half, mjm.geom_rbound, mjm.geom_margin + mjm.geom_gap)
     return np.column_stack([values[statics] for values in columns] + [np.zeros(len(statics))])
 

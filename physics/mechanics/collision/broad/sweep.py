@@ -1,9 +1,9 @@
 """Sweep and prune (Baraff 1992; Cohen et al., I-COLLIDE, 1995): pairs of near geoms, without a list of all pairs.
 
 Every environment sorts its geoms by their lower ends along an axis. They have hardly moved since the last step, so an
-insertion sort from that step's order needs few moves. A geom is compared with those whose lower end is below its upper
-end. The numbers of one environment are stored side by side in lanes, so a geom is compared with as many others at once
-as there are lanes; the test is that of the spheres around both.
+insertion sort from that step's order needs few moves. A geom is compared with the geoms whose lower end is below its
+upper end. The numbers of one environment are stored side by side in lanes, so a geom is compared with as many others at
+once as there are lanes; the test is that of the spheres around both.
 
 A pair that is near in any environment of the tile sets a bit in a table of all pairs. The table, read row by row, gives
 the pairs in the order of the list of models with fewer geoms (`model.pairs`): contacts have the same order and the same
@@ -134,7 +134,7 @@ def _lay_out(model, one, work):
 
 @func
 def _meet(model, work, i: ti.i32):
-    """Set the bits of the i-th geom along the axis with those after it whose lower end is below its upper end."""
+    """Set the bits of the i-th geom along the axis with later geoms whose lower end is below its upper end."""
     lanes = work.lanes
     x, y, z = _number(work, work.sweep_x, i), _number(work, work.sweep_y, i), _number(work, work.sweep_z, i)
     radius = _number(work, work.sweep_reach, i)
@@ -200,7 +200,7 @@ def _row_of(model, first: ti.i32, second: ti.i32):
 
 @func
 def _list(model, work):
-    """Make lists from the bits: count the pairs of each table row, dropping those without contacts, then store them."""
+    """Convert the bits to lists: count the pairs of each table row, drop those without contacts, then store them."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows + 1):
         work.listed_start[row] = 0
@@ -230,7 +230,7 @@ def _list(model, work):
 
 @func
 def _make_room(model, work):
-    """Turn the counts of rows into starts. If there is no room for all pairs, record the need, and list none."""
+    """Compute prefix sums of the counts of rows; on overflow request capacity and list no pair."""
     rows = ti.static(len(PAIR_TABLE))
     for row in range(rows):
         work.listed_start[row + 1] = work.listed_start[row + 1] + work.listed_start[row]

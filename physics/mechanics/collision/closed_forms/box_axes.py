@@ -3,7 +3,7 @@
 Candidates are the face normals of both boxes and the cross products of their edges. If none of them separates the
 boxes, the axis of least overlap determines the kind of contact, by its `code`: 0-2, a face of box 1; 3-5, a face of
 box 2; 6 + 3 i + j, edge i of box 1 with edge j of box 2. A face is preferred if an edge is hardly better, since a face
-gives several contacts, on which a box rests stably. The rules are those of MuJoCo 4.
+gives several contacts, on which a box rests stably. The rules are MuJoCo 4's.
 """
 
 from typing import Any
@@ -102,7 +102,7 @@ def _faces(lanes, boxes, best):
 
 @func
 def _reach(direction, size):
-    """Return the extent (m) of a box from its centre along a direction in its own frame."""
+    """Return the extent (m) of a box from its centre along a direction in the box's frame."""
     return ti.abs(direction.x) * size.x + ti.abs(direction.y) * size.y + ti.abs(direction.z) * size.z
 
 

@@ -112,9 +112,9 @@ def _farthest(lanes, axes, size, direction, edge: ti.i32, other: ti.i32):
 
 @func
 def _face_contacts(one, boxes, face: ti.i32, reach, origin, sense):
-    """Put the contacts of a face of box 1 with the face of box 2 whose normal is most opposed to its own.
+    """Store the contacts of a face of box 1 with the face of box 2 whose normal is most opposed.
 
-    Coordinates in `polygon` are those along the face's edges, from its middle, and the height above it. `sense` is 1.0
+    Coordinates in `polygon` run along the face's edges, from its middle; then the height above it. `sense` is 1.0
     if box 1 here is the pair's geom 1, else -1.0.
     """
     lanes = one.precise_lanes

@@ -15,7 +15,7 @@ from .primitives import MINIMUM
 from .sphere_hulls import box_distance, put_sphere_point
 
 NONE, FACE, EDGE, CORNER = -1, 0, 1, 2
-"""The feature of the box that has the nearest point; NONE: there is none yet."""
+"""The feature of the box that has the nearest point; NONE: not determined yet."""
 NO_SECOND = -4.0
 """The parameter of a missing second contact; others lie within two half axes of the first."""
 SAME = 1e-9
@@ -38,7 +38,7 @@ def _capsule_box(model, one, g1: ti.i32, g2: ti.i32):
     center, box = one.geom_offset[g1], seen_from_root(model, one, g1, g2)
     pos, direction = axes.transpose_times(center - box), axes.transpose_times(one.geom_axis[g1])
     half = direction * model.geom_size.at(g1, 1)
-    # one contact or two, and without the second if rounding alone decides about it
+    # one contact or two, and without the second if only rounding decides about it
     first, second = _places(one.precise_lanes, pos, half, size)
     least = ti.min(ti.abs(direction.x), ti.abs(direction.y), ti.abs(direction.z))
     if ti.abs(second) * model.geom_size.at(g1, 1) < SAME and least < ACROSS:
@@ -97,7 +97,7 @@ def _nearest_face(lanes, pos, half, size):
     for k in range(2):
         end = 2.0 * k - 1.0
         point = pos + half * end
-        # along how many axes the end is outside of the box, the last of them, and the squared distance
+        # the number of axes along which the end is outside of the box, the last of them, and the squared distance
         beyond, last = 0, -1
         square = lanes.real(0.0)
         for axis in ti.static(range(3)):

@@ -16,7 +16,7 @@ MOST = 4  # contacts of a plane with a hull
 
 @func
 def list_near_planes(model, work, first: ti.i32, end: ti.i32):
-    """List those of the pairs `first` to `end` whose geom 2 is near the plane with its bounding sphere (mid phase)."""
+    """List the pairs of `first` to `end` whose geom 2 is near the plane with its bounding sphere (mid phase)."""
     for p in range(first, end):
         g1, g2 = model.pair_geom1[p], model.pair_geom2[p]  # planes are never swept over
         height = (work.geom_xpos[g2] - work.geom_xpos[g1]).dot(work.geom_axis[g1])

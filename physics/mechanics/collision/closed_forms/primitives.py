@@ -51,7 +51,7 @@ def clip(x: object, low: float, high: float) -> object:
 def closest_on_segments(lanes, center1, half1, center2, half2):
     """Return parameters in [-1, 1] of the closest points of two segments `center +- half`, and a mask: parallel.
 
-    The second point is the projection of the first onto its segment. Computed on their own, both would have an error of
+    The second point is the projection of the first onto its segment. Computed separately, both would have an error of
     the rounding divided by the squared sine of the angle, and points that coincide would be that far apart.
     """
     # the lines' closest points solve a 2x2 system with this determinant
@@ -83,7 +83,7 @@ def segment_parameter(point, center, half):
 
 @traced
 def nearly_parallel(lanes: Lanes, half1: Vec3, half2: Vec3) -> object:
-    """Return the mask of lanes in which single precision cannot tell where two capsules are closest."""
+    """Return the mask of lanes in which single precision cannot decide where two capsules are closest."""
     along = let(half1.dot(half2))
     square = let(half1.dot(half1) * half2.dot(half2))
     return lanes.mask(square - along * along < square * NEARLY)

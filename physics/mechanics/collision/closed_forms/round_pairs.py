@@ -54,7 +54,7 @@ def _append_spheres(model, work, g1: ti.i32, g2: ti.i32, center1, center2, wante
 
     If the centres are closer than `concentric` (m), their difference gives no direction. Capsules that share an end,
     such as limbs at a joint, have centres there that differ by rounding, and along most directions one would be pushed
-    along its own axis.
+    along its axis.
     """
     lanes = work.precise_lanes
     apart = center2 - center1

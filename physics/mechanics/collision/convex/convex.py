@@ -165,7 +165,7 @@ def _by_portal(model, one, g1: ti.i32, g2: ti.i32, limits):
 def _seek_warm(model, one, g1: ti.i32, g2: ti.i32, limits):
     """Search as `seek` does, but first along the axis that last separated the shapes.
 
-    That axis proves that they are separate, or it has no effect: contacts are those of a search from the start.
+    That axis proves that they are separate, or it has no effect: contacts come from a search from the start.
     """
     search = start_search(one.ccd_lanes, one.ccd_frame[0] - one.ccd_frame[4])
     axis, toward = last_axis(one), search.near.copy()
@@ -185,7 +185,7 @@ def seek(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32):
 
 @func
 def _go_on(model, one, g1: ti.i32, g2: ti.i32, limits, last: ti.i32, search, toward):
-    """Continue a search up to the phase `last`; `toward` is the first direction if the search starts anew."""
+    """Continue a search up to the phase `last`; `toward` is the first direction if the search starts again."""
     while search.phase < last:
         # The direction of the next support point, by the phase.
         direction = search.near * (-1.0 / search.near.norm())
@@ -328,7 +328,7 @@ def _middle(model, one, g1: ti.i32, g2: ti.i32, on1, between, normal, grown):
 
 @func
 def _put_first(model, one, g1: ti.i32, g2: ti.i32, search, face: ti.i32, middle, grown):
-    """Store the contact at `middle`, or those of flat sides there; return 1 if it is a single one.
+    """Store the contact at `middle`, or the contacts of flat sides there; return 1 if it is a single one.
 
     `grown` is the sum of the enlargements of both geoms beyond their cores.
     """
@@ -396,7 +396,7 @@ LARGEST, MIDDLE, BYTE = 127.0, 128.0, 256.0
 
 @func
 def last_axis(one):
-    """Return the stored axis of the current pair; zero if there is none."""
+    """Return the stored axis of the current pair; zero if no axis is stored."""
     lanes, code = one.ccd_lanes, one.ccd_lanes.real(0.0) + one.pair_axis[one.tile_pair[0]]
     axis = Vec3(lanes.real(0.0), lanes.real(0.0), lanes.real(0.0))
     if code > 0.0:

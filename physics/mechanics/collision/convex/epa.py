@@ -2,7 +2,7 @@
 
 van den Bergen: Proximity queries and penetration depth computation on 3D game objects (2001). A polytope inside the
 difference is expanded at its face nearest to the origin. Its faces are in the first rows of `ccd_normal`, `ccd_height`
-and `ccd_corners`, in any order. The horizon, which encloses the faces visible from a new corner, has those of their
+and `ccd_corners`, in any order. The horizon, which encloses the faces visible from a new corner, consists of their
 directed edges whose reverse is not among them.
 
 Distances of faces are signed, so an origin that is slightly outside does no harm.
@@ -140,7 +140,7 @@ def _take_seen(one, search, w, seen):
         if height == FAR or one.ccd_normal[f].dot(w) - height > seen:
             one.ccd_seen[count] = f
             count += 1
-    # Remove the chosen face, then candidates next to removed ones until there are none.
+    # Remove the chosen face, then candidates next to removed ones until no candidate is left.
     edges = _take_face(one, search.chosen, 0)
     more = 1
     while more == 1:

@@ -46,7 +46,7 @@ def _mark(one, side: ti.i32, corner: ti.i32):
 
 @func
 def feature(one, side: ti.i32, corners: ti.i32):
-    """Return what a geom has at a face of the polytope (1: a corner, 2: an edge, 3: a face), and two corners of it."""
+    """Return the feature of a geom at a face of the polytope (1: corner, 2: edge, 3: face), and two corners of it."""
     i, j, k = corner_of(corners, 0), corner_of(corners, 1), corner_of(corners, 2)
     a, b, c = _mark(one, side, i), _mark(one, side, j), _mark(one, side, k)
     size = 3

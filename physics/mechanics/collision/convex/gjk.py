@@ -87,7 +87,7 @@ def _normal(lanes: Any, a: Vec3, b: Vec3, c: Vec3) -> tuple:
 
 @func
 def triangle_normal(lanes, a, b, c):
-    """Return what `_normal` does, for kernels."""
+    """Return the normal of `_normal`, for kernels."""
     return _normal(lanes, a, b, c)
 
 
@@ -167,7 +167,7 @@ def is_corner(one, kept: ti.i32, point, same):
 
 @func
 def refine(one, search):
-    """Reduce the simplex of corners 0 to kept - 1 and the new corner 3 to those that support its nearest point.
+    """Reduce the simplex of corners 0 to kept - 1 and the new corner 3 to the corners that support its nearest point.
 
     Sets `search.near`, `search.square` and `search.kept`. Returns 1 if the origin is inside, and all four stay; else 0.
     """

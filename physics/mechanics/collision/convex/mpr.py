@@ -2,7 +2,7 @@
 
 Snethen: XenoCollide, in Game Programming Gems 7 (2008). A ray starts at a point inside the Minkowski difference of the
 shapes. A portal, a triangle of three surface points that the ray passes through, moves outward until it lies in the
-surface. The first ray goes from the difference of the geoms' centres through the origin, and tells if the origin is
+surface. The first ray goes from the difference of the geoms' centres through the origin, and shows if the origin is
 inside. The portal's normal then separates the shapes, but their depth along it need not be the least. So the next ray
 starts at the origin along that normal: its portal is nearer, or the same. If the foot of the perpendicular from the
 origin is in the portal, the depth is a local minimum over directions.

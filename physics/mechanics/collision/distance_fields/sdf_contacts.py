@@ -1,7 +1,7 @@
 """Contacts by distance fields: of a mesh that is not convex with any solid, another such mesh, or a plane.
 
 Each geom of a pair is sampled in the field of the other (`sdf_samples`): many points of meshes, corners and edges of
-other solids. Their distances and directions are those of the field; the field of a solid that is no mesh is exact. If
+other solids. Their distances and directions come from the field; the field of a solid that is no mesh is exact. If
 no point touches, or there are few of them, sharp edges of meshes are looked at as well. Of all that touches the deepest
 and the widest spread are kept (`candidates`).
 

@@ -23,7 +23,7 @@ point beside the grid is in it: the fused sums of a GPU leave as much of 0."""
 def distance_from(model, one, g: ti.i32, p):
     """Return the distance of a point, in the frame of geom g, from its surface (m), the direction away, and a bound.
 
-    The bound is at most the distance; what is farther than that from everything need not be looked at.
+    The bound is at most the distance; a point farther than that from everything need not be looked at.
     """
     lanes = one.ccd_lanes
     value, outward, bound = lanes.real(0.0), zero_vector(lanes), lanes.real(0.0)

@@ -77,7 +77,7 @@ def ground_under(model, lanes, g: ti.i32, low, high):
 def _cells(count: ti.i32, low, high):
     """Return the first and the last cell between two coordinates (cells) in a row of `count` vertices.
 
-    The first is after the last if there are none, as for coordinates that are not numbers.
+    The first is after the last if no cell is in range, as for coordinates that are not numbers.
     """
     first, last = 1, 0
     if low <= count - 1.0 and high >= 0.0:
@@ -111,7 +111,7 @@ def highest_below(model, lanes, g: ti.i32, low, high):
 
 @func
 def reaches(model, lanes, g: ti.i32, ground, r: ti.i32, c: ti.i32, low):
-    """Return True if the ground of a cell reaches a height, or if there is no such cell beside the last vertices."""
+    """Return True if the ground of a cell reaches a height, or if r, c lies beyond the last cell."""
     high = True
     if r <= ground.nrow - 2 and c <= ground.ncol - 2:
         first = model.level_peakadr[model.hfield_leveladr[model.geom_hfieldid[g]]]
@@ -165,7 +165,7 @@ def is_over(ground, r: ti.i32, c: ti.i32, side: ti.i32, point, slack):
 
 @func
 def column_at(ground, point):
-    """Return row, column and number of the triangle under a point, or -1 three times if there is none."""
+    """Return row, column and number of the triangle under a point, or -1 three times if no triangle is there."""
     u, v = (point.x - ground.x) * ground.per_x, (point.y - ground.y) * ground.per_y
     r, c, side = -1, -1, -1
     if u >= 0.0 and v >= 0.0 and u <= ground.ncol - 1.0 and v <= ground.nrow - 1.0:

@@ -1,7 +1,8 @@
 """Convex edges of a height field, and the directions in which they push.
 
-An edge pushes only along directions between the normals of its triangles, and a vertex along those at which all edges
-there end below it. A flat or concave edge pushes along none: triangles beside it are nearer. So what slides over flat
+An edge pushes only along directions between the normals of its triangles, and a vertex only along directions at which
+all edges
+there end below it. A flat or concave edge pushes along none: its triangles are nearer. So a solid that slides over flat
 ground feels no edges of the grid.
 """
 

@@ -22,7 +22,7 @@ def put_on_ground(model, one, close, at, normal, dist):
 
 @func
 def ball(model, one, g1: ti.i32, center, radius, reach, close):
-    """Find the candidates of a sphere, those of a distance up to `reach` (m)."""
+    """Find the candidates of a sphere at a distance up to `reach` (m)."""
     lanes, far = one.ccd_lanes, ti.max(radius + reach, 0.0)
     around = Vec3(far, far, far)
     ground = ground_under(model, lanes, g1, center - around, center + around)

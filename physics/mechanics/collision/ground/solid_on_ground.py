@@ -1,8 +1,9 @@
 """Ellipsoids, cylinders, boxes and convex meshes on a height field, in one lane, in the field's frame.
 
 Corners of a box or mesh touch the triangle under them. A curved solid touches a triangle with its point that is lowest
-against it, if that is over the triangle; a cylinder with such points of its rims. Convex edges of the ground are pieces
-of their own: GJK and EPA find where a solid touches them.
+against it, if that is over the triangle; a cylinder with such points of its rims. Convex edges of the ground are
+separate
+pieces: GJK and EPA find where a solid touches them.
 """
 
 import taichi as ti
@@ -83,7 +84,7 @@ def _curve_on_triangle(model, one, g2: ti.i32, ground, r: ti.i32, c: ti.i32, sid
 
 @func
 def _lowest(model, one, g2: ti.i32, down, k: ti.i32):
-    """Return point k of those of a solid that can be lowest in a direction (`shapes`), in the frame of the field."""
+    """Return point k of the points of a solid that can be lowest in a direction (`shapes`), in the field's frame."""
     lanes = one.ccd_lanes
     x, y, z = one.ccd_frame[5], one.ccd_frame[6], one.ccd_frame[7]
     local = Vec3(down.dot(x), down.dot(y), down.dot(z))
@@ -129,7 +130,7 @@ def _put_ridge(model, one, g2: ti.i32, begin, end, on1, normal, dist, close):
         first, last = _span(model, one, g2, begin, end - begin)
         first, last = ti.max(first, 0.0), ti.min(last, 1.0)
         for k in range(2):
-            # A little inside, where the way out along the normal is not that through a side.
+            # A little inside, where the shortest exit is along the normal, not through a side.
             share = ti.select(k == 0, first, last) * (1.0 - INSIDE) + 0.5 * (first + last) * INSIDE
             at = begin + (end - begin) * share
             _enters, leaves = _span(model, one, g2, at, -normal)
@@ -142,7 +143,7 @@ def _put_ridge(model, one, g2: ti.i32, begin, end, on1, normal, dist, close):
 
 @func
 def _span(model, one, g2: ti.i32, start, way):
-    """Return the multiples of a vector between which `start` plus it is in a solid; (1, 0) if there are none."""
+    """Return the interval of t in which start + t way is inside a solid; (1, 0) if it is empty."""
     lanes, size = one.ccd_lanes, model.geom_size[g2]
     x, y, z = one.ccd_frame[5], one.ccd_frame[6], one.ccd_frame[7]
     from_center, length = start - one.ccd_frame[4], way.norm()

@@ -37,7 +37,7 @@ from .solid_on_ground import corners_on_ground, curve_on_ground, piece_limits, s
 
 @func
 def list_near_ground(model, work, first: ti.i32, end: ti.i32):
-    """List those of the pairs `first` to `end` whose geom 2 is not wholly above the ground under it (mid phase)."""
+    """List the pairs of `first` to `end` whose geom 2 is not wholly above the ground under it (mid phase)."""
     lanes = work.precise_lanes
     for p in range(first, end):
         g1, g2 = geoms_of(model, work, p)

@@ -9,8 +9,8 @@ from ...physics.solver.readout.contacts import Contacts
 from ..world import World
 
 
-class Look:
-    """A look at environments at their last evaluation: that of the last step before it moved, or of a reset.
+class EvaluatedEnvs:
+    """Environments at their last evaluation: of the last step before it moved, or of a reset.
 
     Args:
         world: the scene.
@@ -29,7 +29,7 @@ class Look:
 
     @property
     def index(self) -> slice | torch.Tensor:
-        """The environments as an index into what all of them have."""
+        """The environments as an index into arrays of all environments."""
         return slice(None) if self.rows is None else self.rows
 
     @cached_property
