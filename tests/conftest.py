@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from tumble.physics.machine import libraries, runtime
+from tumble.physics.machine.machine import default_threads
 
 from .widths import WIDTH
 
@@ -58,11 +59,11 @@ def lanes_of_tests(num_envs: int, runtime: runtime.Runtime, model: Any) -> int:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def single_precision_again() -> Iterator[None]:
-    """Give the process back to single precision after a module that took double: the next one may rely on it."""
+def usual_settings_again() -> Iterator[None]:
+    """Give the process its usual settings back after a module that took others: the next one may rely on them."""
     yield
-    current = runtime._state.current
-    if current is not None and current.precision != "32" and not current.columns:
+    current, usual = runtime._state.current, ("32", WIDTH, default_threads(), False)
+    if current is not None and (current.precision, current.lanes, current.threads, current.columns) != usual:
         runtime.init(precision="32")
 
 

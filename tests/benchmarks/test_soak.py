@@ -1,9 +1,7 @@
 """The soak: what it counts, and that it sees what it is there for."""
 
-import pytest
 import torch
 
-import tumble
 from tumble.benchmarks import soak
 from tumble.benchmarks.main import BENCHMARKS
 from tumble.benchmarks.scenes import SCENES
@@ -11,11 +9,6 @@ from tumble.physics import Model, RigidSolver
 
 XML = """<mujoco><worldbody><body><joint/><geom size=".1"/></body></worldbody>
 <actuator><motor joint="0"/></actuator></mujoco>""".replace("<joint/>", '<joint name="0"/>')
-
-
-@pytest.fixture(autouse=True)
-def single_precision():
-    tumble.init(precision="32")
 
 
 def made(num_envs, also=lambda number, solver: None):

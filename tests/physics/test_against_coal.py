@@ -173,8 +173,7 @@ def ask_all(count: int) -> Asked:
 def asked(request):
     """Some poses, or all that the proof asks for."""
     tumble.init(precision="64")
-    yield ask_all(request.param)
-    tumble.init(precision="32")
+    return ask_all(request.param)
 
 
 def widest_gap(k: int, asked: Asked) -> np.ndarray:

@@ -56,8 +56,7 @@ def solver(request):
     )
     solver.set_dofs_kp(2.0)
     solver.control_dofs_position(0.3, [mj.nv - 1])
-    yield solver
-    tumble.init(precision="32")
+    return solver
 
 
 def rows(width, *, wrong=None):

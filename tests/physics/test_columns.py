@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.benchmarks.scenes import SCENES, SPHERE, pile, shake
 from tumble.physics import Model, RigidSolver
 from tumble.physics.model.features import Features
@@ -16,13 +15,6 @@ from ..widths import WIDTH
 from .parity.catalogue import everything, load
 from .starts import run_in_columns, run_with
 from .test_driver_host import NUM_ENVS, XML
-
-
-@pytest.fixture(autouse=True)
-def lanes_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    tumble.init(precision="32")
 
 
 def start_with(columns, precision, lanes=WIDTH):

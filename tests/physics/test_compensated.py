@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 
 STEPS = 4000
@@ -17,11 +16,6 @@ SPHERE = f"""<mujoco><option gravity="0 0 0" timestep="{DT}"/><worldbody>
 SLIDER = f"""<mujoco><option gravity="0 0 0" timestep="{DT}"/><worldbody>
 <body><joint name="slide" type="slide"/><geom size="0.1" contype="0" conaffinity="0"/></body></worldbody>
 <actuator><motor joint="slide"/></actuator></mujoco>"""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_precision():
-    tumble.init(precision="32")
 
 
 @pytest.mark.parametrize("num_envs", [1, 20])

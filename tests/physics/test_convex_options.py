@@ -35,13 +35,6 @@ BOTH = {"convex": "mpr", "manifold": "tilts"}
 """One kernel for both: a pair's first contact is the portal's, those after it are the tilts'."""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def settings_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    run_with("32")
-
-
 @pytest.fixture(scope="module")
 def double() -> None:
     """Double precision."""

@@ -28,12 +28,6 @@ SLIDES = """<mujoco><option timestep="{}"/>
 STEP = 1 / 512
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_precision_afterwards():
-    yield
-    run_with("32")
-
-
 @pytest.fixture(autouse=True)
 def double():
     run_with("64")

@@ -36,8 +36,7 @@ SOME, OTHERS = [4, 0, 3], [1, 2, 5]
 def driver(request):
     """Solvers have one driver or the other; later tests in this process those that they expect."""
     tumble.init(precision="32", lanes=4, threads=1) if request.param == "cpu" else run_in_columns()
-    yield request.param
-    tumble.init(precision="32")
+    return request.param
 
 
 @pytest.fixture(scope="module")

@@ -31,13 +31,6 @@ TOLERANCE = {"64": 1e-10, "32": 2e-3}
 INPUTS = ("mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied")
 
 
-@pytest.fixture(autouse=True)
-def single_precision_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    tumble.init(precision="32")
-
-
 def start(columns: bool, precision: str) -> None:
     if columns:
         run_in_columns(precision=precision)

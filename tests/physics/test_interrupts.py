@@ -27,13 +27,6 @@ from .test_driver_host import NUM_ENVS, XML, states
 apart = pytest.mark.skipif(not programs.can_compile_apart(), reason="units cannot be compiled here")
 
 
-@pytest.fixture(autouse=True)
-def lanes_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    tumble.init(precision="32")
-
-
 def begin(driver, monkeypatch, anew=False):
     """Start with a driver: programs of units, Taichi's kernel in this process, or the GPU driver on a processor.
 

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 import pytest
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.base.hooks import Hook
 
@@ -27,12 +26,6 @@ XML = """<mujoco><option timestep="0.005" wind="3 1 0" integrator="implicitfast"
   <joint name="mast" axis="0 1 0"/>
   <geom name="sail" type="box" size=".01 .3 .4" pos="0 0 -.5" density="50" contype="0" conaffinity="0"/>
 </body></worldbody></mujoco>"""
-
-
-@pytest.fixture(autouse=True)
-def lanes_afterwards():
-    yield
-    tumble.init(precision="32")
 
 
 def state_after_steps():

@@ -64,12 +64,6 @@ def qpos(mjm) -> np.ndarray:
     return q
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_precision_afterwards():
-    yield
-    run_with("32")
-
-
 @pytest.fixture
 def precise():
     """Double precision; the tests that ask for it stand together, so that kernels are loaded once."""

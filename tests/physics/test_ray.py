@@ -113,8 +113,7 @@ def scene(request):
         run_in_columns()
     else:
         tumble.init(precision=request.param)
-    yield Scene("64" if request.param == "64" else "32")
-    tumble.init(precision="32")
+    return Scene("64" if request.param == "64" else "32")
 
 
 @pytest.mark.parametrize("options", OPTIONS)

@@ -144,8 +144,7 @@ def scene(request):
         run_in_columns()
     else:
         tumble.init(precision=request.param)
-    yield Scene("64" if request.param == "64" else "32")
-    tumble.init(precision="32")
+    return Scene("64" if request.param == "64" else "32")
 
 
 def test_rays_meet_what_mujocos_do(scene):

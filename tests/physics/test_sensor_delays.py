@@ -67,12 +67,6 @@ XML = f"""<mujoco><option timestep="{STEP!r}"/><compiler angle="radian"/>
 <keyframe><key name="later" time="0.25" qpos="0.1 0.3 1 0 0 0" ctrl="0.7"/></keyframe></mujoco>"""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_precision_afterwards():
-    yield
-    run_with("32")
-
-
 @pytest.fixture(autouse=True)
 def double():
     run_with("64")

@@ -19,12 +19,6 @@ XML = """<mujoco><option timestep="0.004" integrator="implicitfast"/><worldbody>
 COUNT = 7
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_again():
-    yield
-    tumble.init(precision="32")
-
-
 def drawn(rng, count):
     """Some of so many numbers, in a random order; at least one."""
     return rng.permutation(count)[: rng.integers(1, count + 1)]

@@ -22,13 +22,6 @@ KEYS = """<keyframe>
 SPECS = [mujoco.mjtState.mjSTATE_INTEGRATION, mujoco.mjtState.mjSTATE_FULLPHYSICS, mujoco.mjtState.mjSTATE_USER]
 
 
-@pytest.fixture(autouse=True)
-def single_precision_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    tumble.init(precision="32")
-
-
 @pytest.fixture
 def model():
     return Model.from_mjcf(XML.replace("</mujoco>", KEYS))

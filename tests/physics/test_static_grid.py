@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import torch
 
-import tumble
 from tumble.physics import Model, RigidSolver
 from tumble.physics.mechanics.collision.broad import broad_phase
 from tumble.physics.model.state.capacity import Capacity
@@ -19,12 +18,6 @@ NUM_ENVS, STEPS, ROUNDS = 18, 12, 3
 SEARCHED = 1e-6  # m: MuJoCo's `ccd_tolerance`, to which it seeks distances of curved shapes
 KINDS = {name: getattr(mujoco.mjtGeom, f"mjGEOM_{name}") for name in ("BOX", "SPHERE", "CAPSULE", "CYLINDER")}
 KINDS |= {"ELLIPSOID": mujoco.mjtGeom.mjGEOM_ELLIPSOID, "MESH": mujoco.mjtGeom.mjGEOM_MESH}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def single_precision_afterwards():
-    yield
-    tumble.init(precision="32")
 
 
 def turned(rng: np.random.Generator) -> np.ndarray:

@@ -18,12 +18,6 @@ from .test_clutter import CONVERGED, ROUNDING, SOLUTION, mujoco_at, relative, so
 NUM_ENVS = 10
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_precision_afterwards():
-    yield
-    tumble.init(precision="32")
-
-
 ROUND, CORNERS = ("SPHERE", "CAPSULE"), ("SPHERE", "CAPSULE", "CYLINDER", "BOX")
 
 

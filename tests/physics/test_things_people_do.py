@@ -280,13 +280,6 @@ RATIOS = np.linspace(0.05, 1.5, 30)
 """Speed times timestep over thickness."""
 
 
-@pytest.fixture(autouse=True)
-def single_precision_afterwards():
-    """Later tests in this process make their solvers of the runtime that they find."""
-    yield
-    tumble.init(precision="32")
-
-
 @pytest.mark.parametrize(("radius", "least", "most"), [(0.005, 0.2, 0.35), (0.02, 0.4, 0.65)])
 def test_what_goes_through_a_wall(radius, least, most):
     tumble.init(precision="64")

@@ -24,12 +24,6 @@ CASES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def narrow_afterwards():
-    yield
-    tumble.init(precision="32")
-
-
 @pytest.mark.slow  # longer than `test_who_starts_again_...` (plain) and `test_neighbours_...` (hulls), which are fast
 @pytest.mark.parametrize(("precision", "wide"), [("32", 16), ("64", 8)])
 @pytest.mark.parametrize("feature", CASES)

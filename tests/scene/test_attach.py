@@ -23,8 +23,6 @@ CLAW = """<mujoco><worldbody><body name="palm" pos="0 0 .1"><freejoint/><geom si
 @pytest.fixture(autouse=True)
 def double():
     init(precision="64")
-    yield
-    init(precision="32")
 
 
 @pytest.fixture

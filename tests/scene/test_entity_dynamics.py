@@ -28,12 +28,6 @@ def scene(tmp_path_factory):
     return arm_scene(tmp_path_factory.mktemp("arm"), 7)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_again():
-    yield
-    init(precision="32")
-
-
 @pytest.fixture(autouse=True)
 def again(scene):
     yield

@@ -16,12 +16,6 @@ def scene(tmp_path_factory):
     return arm_scene(tmp_path_factory.mktemp("arm"), 7)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_again():
-    yield
-    init(precision="32")
-
-
 def reached(scene, entity, qpos, link, env, whole):
     """Position and quaternion of a link by MuJoCo, with the entity's coordinates (n_qs,) in a state (nq,)."""
     data = mujoco.MjData(scene.rigid_solver.model.mj)

@@ -20,12 +20,6 @@ def scene(request, tmp_path_factory):
     return arm_scene(tmp_path_factory.mktemp("arm"), request.param, spacing=(3.0, 2.0))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_again():
-    yield
-    init(precision="32")
-
-
 def forms(rng, chosen, count):
     """Numbers in all forms that users write."""
     mask = np.zeros(count, bool)

@@ -32,12 +32,6 @@ def scene(tmp_path_factory):
     return scene
 
 
-@pytest.fixture(autouse=True, scope="module")
-def single_again():
-    yield
-    init(precision="32")
-
-
 def test_every_member_has_the_shape_that_it_declares(scene):
     solver, mj = scene.rigid_solver, scene.rigid_solver.model.mj
     sizes = {

@@ -12,9 +12,7 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-import tumble
 from tumble.physics.machine import waiting
-from tumble.physics.machine.runtime import ensure_runtime
 from tumble.training import task_source
 from tumble.training.cli import main
 from tumble.training.config import (
@@ -28,13 +26,6 @@ from tumble.training.config import (
 )
 
 MAX_STEPS, MAX_SPEED = 40, 7.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def single_precision() -> None:
-    """What people train with, whatever tests ran before in the process: a run of a module is shared by its tests."""
-    if ensure_runtime().precision != "32":
-        tumble.init(precision="32")
 
 
 @pytest.fixture(autouse=True)
