@@ -113,7 +113,9 @@ class BoundTiles(BoundKernel):
 
     def attempt(self) -> bool:
         """Launch once. Return True if all tiles fitted into the scratch; otherwise enlarge it for the next launch."""
-        super().attempt()
+        if (launch := self._launch) is None or self._grown != self._room.grown:  # as above, without further calls
+            launch = self.prepare()
+        launch()
         settings = self._settings
         if settings[_LEFT] <= 0:
             return True
