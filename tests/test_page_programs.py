@@ -130,8 +130,12 @@ def test_the_managed_robot_is_an_environment_and_trains(tmp_path):
 
 def test_the_tables_of_managers_name_what_there_is():
     """Every function of terms is in the table, and every option that terms have."""
-    functions = {name for name in vars(randomize) if name.islower() and not name.startswith("_")}
-    own = {name for name in functions if getattr(vars(randomize)[name], "__module__", "") == randomize.__name__}
+    own = {
+        name
+        for name, function in vars(randomize).items()
+        if not name.startswith("_") and getattr(function, "__annotations__", {}).get("return") is randomize.Randomize
+    }
+    assert len(own) > 10
     table = page("your_own_task").partition("| `dr.` |")[2].partition("\n\n")[0]
     assert own <= set(re.findall(r"\w+", table))
     options = page("your_own_task").partition("| option | values |")[2].partition("\n\n")[0]

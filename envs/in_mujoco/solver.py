@@ -282,7 +282,7 @@ def require_mujocos(model: Model) -> None:
     if len(model.ignored_pairs):
         lacking.append("pairs of geoms without contacts because they overlap at qpos0 (ignore_reference_overlaps)")
     if lacking:
-        raise NotImplementedError(f"MuJoCo does not have what this model has: {'; '.join(lacking)}")
+        raise NotImplementedError(f"MuJoCo lacks features of this model: {'; '.join(lacking)}")
 
 
 def for_rays(mj: mujoco.MjModel) -> mujoco.MjModel:

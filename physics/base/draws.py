@@ -4,9 +4,7 @@ The hash is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom num
 multiplications of 64-bit integers, with the same bits in every library and on every device.
 """
 
-import torch
-
-from .array_api import Array, namespace
+from .array_api import Array, is_tensor, namespace
 
 GOLDEN = 0x9E3779B97F4A7C15 - 2**64
 """2^64 divided by the golden ratio, made odd; as a signed number."""
@@ -28,8 +26,8 @@ def hashed_key(bases: Array, counts: Array) -> Array:
 def fractions(keys: Array, counts: Array) -> Array:
     """Return float64 multiples of 2^-53 in [0, 1), of keys and of the counts of their numbers, from 1 on."""
     bits = _shift(hashed_key(keys, counts), 11)
-    if isinstance(bits, torch.Tensor):
-        return bits.to(torch.float64) * 2.0**-53
+    if is_tensor(bits):
+        return bits.double() * 2.0**-53
     xp = namespace(bits)
     return xp.astype(bits, xp.float64) * 2.0**-53
 

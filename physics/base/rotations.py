@@ -4,14 +4,15 @@ Axes in front broadcast. All but `rotate` consists of + - * / and roots in a fix
 every batch and library.
 """
 
+import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+from .array_api import Array, is_tensor, namespace, sqrt
 
-from ..machine.normal_mode import normal_mode
-from .array_api import Array, namespace, sqrt
+if TYPE_CHECKING:
+    import torch
 
 _FACTORS = (0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0)
 _SIGNS = (1, 1, 1, 1), (-1, 1, -1, 1), (-1, 1, 1, -1), (-1, -1, 1, 1)
@@ -20,7 +21,7 @@ _SIGNS = (1, 1, 1, 1), (-1, 1, -1, 1), (-1, 1, 1, -1), (-1, -1, 1, 1)
 
 def quat_mul(a: Array, b: Array) -> Array:
     """Return the rotation by b and then by a, (..., 4)."""
-    if isinstance(b, torch.Tensor):  # the same by few calls of torch
+    if is_tensor(b):  # the same by few calls of torch
         places, signs = _factors(b.dtype, b.device)
         w, x, y, z = (a[..., None] * (b[..., places] * signs)).unbind(-2)
         return w + x + y + z
@@ -35,10 +36,12 @@ def quat_mul(a: Array, b: Array) -> Array:
 
 
 @cache
-@normal_mode
-def _factors(dtype: torch.dtype, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return `_FACTORS` and `_SIGNS` as tensors."""
-    return torch.tensor(_FACTORS, device=device), torch.tensor(_SIGNS, dtype=dtype, device=device)
+def _factors(dtype: "torch.dtype", device: "torch.device") -> tuple["torch.Tensor", "torch.Tensor"]:
+    """Return `_FACTORS` and `_SIGNS` as tensors, which may be used outside of inference mode, too."""
+    import torch
+
+    with torch.inference_mode(False):
+        return torch.tensor(_FACTORS, device=device), torch.tensor(_SIGNS, dtype=dtype, device=device)
 
 
 def quat_conj(quat: Array) -> Array:
@@ -64,8 +67,10 @@ def quat_rotate_inverse(quat: Array, vector: Array) -> Array:
     return vector - quat[..., :1] * twice + cross(quat[..., 1:], twice)
 
 
-def rotate(quat: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
+def rotate(quat: "torch.Tensor", vector: "torch.Tensor") -> "torch.Tensor":
     """Return what `quat_rotate` does by few calls of torch, whose own cross product may round otherwise."""
+    import torch
+
     u = quat[..., 1:]
     t = 2.0 * torch.linalg.cross(u.expand_as(vector) if u.shape != vector.shape else u, vector)
     return vector + quat[..., :1] * t + torch.linalg.cross(u.expand_as(t), t)
@@ -129,9 +134,9 @@ def quat_from_half_angles(cosines: Sequence[Array], sines: Sequence[Array]) -> A
 
 def parts(x: Array) -> Sequence[Array]:
     """Return the numbers of vectors (..., n) as n arrays (...)."""
-    return x.unbind(-1) if isinstance(x, torch.Tensor) else [x[..., k] for k in range(x.shape[-1])]
+    return x.unbind(-1) if is_tensor(x) else [x[..., k] for k in range(x.shape[-1])]
 
 
 def _library(x: Array) -> Any:
     """Return the namespace of an array; of a tensor torch itself, which is loaded already."""
-    return torch if isinstance(x, torch.Tensor) else namespace(x)
+    return sys.modules["torch"] if is_tensor(x) else namespace(x)

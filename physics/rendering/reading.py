@@ -77,7 +77,7 @@ def read(
     fields: dict[str, Any] = dict(solver.get_many(wanted, envs)) if wanted else {}
     if CONTACTS in names:
         if not hasattr(solver, CONTACTS):
-            raise TypeError(f"solver: contacts are those of a RigidSolver, not of a {type(solver).__name__}")
+            raise TypeError(f"solver: contacts need a RigidSolver, not a {type(solver).__name__}")
         contacts = solver.contacts
         if envs is not None:
             contacts = SimpleNamespace(**{name: getattr(contacts, name)[envs.index] for name in _CONTACT_FIELDS})

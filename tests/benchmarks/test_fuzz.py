@@ -13,7 +13,7 @@ SEED = 52
 FAULTS = """
 import os, time
 
-from tumble.benchmarks.fuzz import Reader
+from tumble.benchmarks.fuzz import FuzzedReader
 
 def read(number):
     if number == 1:
@@ -27,11 +27,11 @@ def read(number):
 
 count = iter(range(int(os.sys.argv[4]), 100))
 print("what a library prints")
-READERS = {"run": lambda: Reader([0], lambda item, chance: next(count), read)}
+READERS = {"run": lambda: FuzzedReader([0], lambda item, chance: next(count), read)}
 """
 REFUSING = """
-from tumble.benchmarks.fuzz import Reader
-READERS = {"run": lambda: Reader([""], lambda item, chance: item, int)}
+from tumble.benchmarks.fuzz import FuzzedReader
+READERS = {"run": lambda: FuzzedReader([""], lambda item, chance: item, int)}
 """
 
 

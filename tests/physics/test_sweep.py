@@ -56,7 +56,7 @@ def both(request):
     """The same crowd by the list and by the sweep, which begins with room for few pairs."""
     tumble.init(precision="64")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growing, "first_room", lambda model: Capacity(1, int(model.values["dof_depth"].sum()), 1))
+        patch.setattr(growing, "first_capacity", lambda model: Capacity(1, int(model.values["dof_depth"].sum()), 1))
         solvers = []
         for which in ("pairs", "sweep"):
             model = Model.from_mjspec(crowd(request.param), solver="cg", broad_phase=which, **CONVERGED)

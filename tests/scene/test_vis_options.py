@@ -87,7 +87,7 @@ def test_a_page_has_them_too(scene):
     viewer = scene.view(block=False, play=False)
     try:
         stage, drawn = viewer._stage, viewer._drawings._shown
-        assert stage._air.sky == "rgb(255, 128, 0)" and not stage.shadows
+        assert stage._backdrop.sky == "rgb(255, 128, 0)" and not stage.shadows
         np.testing.assert_allclose(stage._light.ambient, 0.5)
         eyes = [handle.batched_positions[0] for _, handles in drawn.values() for handle in handles[:1]]
         np.testing.assert_allclose(sorted(map(tuple, eyes)), [(0, 0, 0), (0.1, 0, 6), (10, -2, -1.7)], rtol=1e-6)

@@ -59,8 +59,8 @@ def test_all_is_well(ask, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("fails", "says"),
     [
-        ("dies", "ended with code -9 .*What was compiled before is kept"),
-        ("dies while it writes", "ended with code -9 .*What was compiled before is kept"),
+        ("dies", "ended with code -9 .*Units that were compiled before are kept"),
+        ("dies while it writes", "ended with code -9 .*Units that were compiled before are kept"),
         ("leaves", "(?s)ended with code 1 .*It wrote:\nthese are my last words"),
         ("says so", "no such thing"),
         ("rubbish", "wrote b'rubbish.n', which is no answer"),

@@ -99,7 +99,7 @@ def test_steps_keep_their_edges(poses):
     source = poses(world(((stairs, (1.0, 1.0, 0.6, 0.1), 'material="dull"'),)))
     look = Look(plain_floor=(0.8, 0.8), sun=(0.1, 0.2, 1.0), occlusion=0.0)
     drawn = BatchRenderer(source.model, 160, 64, camera=ABOVE, samples=1, look=look)
-    drawn._drawn.appearance.openness[:] = 1.0  # sunlight alone
+    drawn._scene.drawn.appearance.openness[:] = 1.0  # sunlight alone
     shown = drawn.render(source)[0, 32, 58:102, 0].int()
     treads = (shown - shown.median()).abs() <= 1
     assert treads.float().mean() > 0.8 and (shown < shown.median() - 10).any()
@@ -112,7 +112,7 @@ def test_hollows_are_darker(poses):
     found = []
     for heights in (1 - bump, bump):
         source = poses(world(((heights, (1.0, 1.0, 0.5, 0.1), 'material="dull"'),)))
-        found.append(openness(BatchRenderer(source.model, 8, 8)._drawn.appearance.fields).reshape(41, 41))
+        found.append(openness(BatchRenderer(source.model, 8, 8)._scene.drawn.appearance.fields).reshape(41, 41))
     pit, hill = found
     assert pit[20, 20] < 0.85 and hill[20, 20] == 1.0 and abs(pit[2, 2] - 1) < 1e-3
     assert ((pit > 0) & (pit <= 1)).all()

@@ -48,10 +48,10 @@ def test_rays_meet_what_those_of_the_ray_caster_meet():
     """Every kind of geom, from points outside of all of them: distances, geoms, and light past clear ones."""
     source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 2).scatter(seed=3, amount=0.4)
     renderer = tracer(source, camera=None)
-    poses, more = renderer._poses(source, None)
-    tables = renderer._tables_on(torch.device("cpu")) | more
+    _, poses, _, more = renderer._place(source, None)
+    tables = renderer._scene.tables_on(torch.device("cpu")) | renderer._tables_for_paths(torch.device("cpu")) | more
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float().contiguous()
-    arranged = packets_of_eight(renderer._drawn)
+    arranged = packets_of_eight(renderer._scene.drawn)
     rng = np.random.default_rng(1)
     # from a sphere around all of it, inwards
     away = rng.normal(size=(2, RAYS, 3))
@@ -71,16 +71,16 @@ def test_rays_meet_what_those_of_the_ray_caster_meet():
     hit = same & (row >= 0)
     assert ((t - expected).abs() / (1 + expected))[hit].max() < DEPTH
     assert (light != expected_light).double().mean() < 2 * UNLIKE
-    assert len(row.unique()) == len(renderer._drawn.kind) + 1 and ((light > 0) & (light < 1)).any()
+    assert len(row.unique()) == len(renderer._scene.drawn.kind) + 1 and ((light > 0) & (light < 1)).any()
 
 
 def test_all_geoms_are_in_the_boxes_of_their_eights():
     """Every row once; where there is none, nothing can be met; boxes hold MuJoCo's."""
     source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 1)
     renderer = tracer(source, camera=None)
-    drawn, arranged = renderer._drawn, packets_of_eight(renderer._drawn)
+    drawn, arranged = renderer._scene.drawn, packets_of_eight(renderer._scene.drawn)
     assert sorted(arranged.rows[arranged.rows >= 0]) == list(range(len(drawn.kind)))
-    poses, _ = renderer._poses(source, None)
+    _, poses, _, _ = renderer._place(source, None)
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float()
     shape = torch.as_tensor(drawn.shape)[None]
     table = arranged.table(pose, shape).reshape(-1, COLUMNS, WIDE).transpose(1, 2).reshape(-1, COLUMNS)
