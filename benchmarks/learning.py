@@ -37,6 +37,7 @@ class Side(NamedTuple):
 
 
 SIDES = (
+    Side("Tumble", "tumble", "compiled", 64),
     Side("Tumble", "tumble", "lean", 64),
     Side("Tumble", "tumble", "sb3", 64),
     Side("Gymnasium in DummyVecEnv", "dummy", "sb3", 64),
@@ -69,7 +70,7 @@ def run(models: Sequence[str], rounds: int, threads: int) -> BenchmarkResult:
 
 def _row(task: str, side: Side, rates: dict[Side, list[float]]) -> dict[str, Any]:
     """One side's figures; `ratio` says how many times as fast the first side is, turn by turn."""
-    learner = "Tumble" if side.learner == "lean" else "Stable-Baselines3"
+    learner = "Stable-Baselines3" if side.learner == "sb3" else f"Tumble, {side.learner}"
     head = {"task": task, "environments": side.environments, "learner": learner, "num_envs": side.num_envs}
     ours, own = rates[SIDES[0]], rates[side]
     ratio = median(first / other for first, other in zip(ours, own, strict=True))

@@ -104,6 +104,9 @@ BENCHMARKS = {
         "learning",
         {"models": ("Ant", "HalfCheetah", "Hopper"), "rounds": 3, "threads": usable_cores()},
     ),
+    "update": Benchmark(
+        "minibatches of PPO in compiled code, beside LeanPPO and a core's peak", "update", {"rounds": 5}
+    ),
     "pictures": Benchmark(
         "frames a second beside mujoco.Renderer and mj_multiRay",
         "pictures",

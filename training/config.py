@@ -16,7 +16,7 @@ from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 CONFIG_FOLDER = Path(__file__).parent / "configs"
 ALGORITHMS = ("ppo", "sac", "td3", "recurrent_ppo")
 OFF_POLICY = ("sac", "td3")
-LEARNERS = ("sb3", "lean")
+LEARNERS = ("sb3", "lean", "compiled")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
 MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
 """The most neurons of a layer and weights of a network: so many weights take 1 GiB, and Adam's moments twice that."""
@@ -90,6 +90,8 @@ class _PPOValues:
     vf_coef: float = 0.5
     max_grad_norm: float = 0.5
     target_kl: float | None = None
+    clip_range_vf: float | None = None
+    normalize_advantage: bool = True
 
     def __post_init__(self) -> None:
         table, sizes = self.table, (self.n_steps, self.batch_size, self.n_epochs)
@@ -105,14 +107,23 @@ class PPOConfig(_PPOValues):
 
     An iteration collects `n_steps` from each environment and passes over them `n_epochs` times in minibatches. The
     learner "sb3" is Stable-Baselines3's own class; "lean" makes the same update with a gradient written out by hand
-    (`lean_ppo.py`), which trains HalfCheetah 1.9 times as fast and differs by rounding.
+    (`lean_ppo.py`), and differs by rounding. "compiled" does this, and collects, in machine code (`compiled_ppo.py`),
+    with other random numbers for its actions. What it cannot do, such as pictures, goes on as with "lean".
+
+    `desired_kl` steers the learning rate instead of a schedule: after a minibatch whose policies differ by more than
+    twice this KL divergence the rate is divided by 1.5, below half of it multiplied, between 1e-5 and 1e-2 (rsl_rl's
+    rule, with the estimate that the log shows as `approx_kl`).
     """
 
     learner: str = "sb3"
+    desired_kl: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.learner in LEARNERS, f"ppo.learner must be one of {', '.join(LEARNERS)}, not {self.learner!r}")
+        require(self.desired_kl >= 0, "ppo.desired_kl must not be negative; 0: the learning rate follows its schedule")
+        steered = self.desired_kl == 0 or self.learner == "compiled"
+        require(steered, 'ppo.desired_kl needs ppo.learner = "compiled"')
 
 
 @dataclass(frozen=True)

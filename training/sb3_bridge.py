@@ -36,6 +36,12 @@ class TumbleVecEnv(VecEnv):
     that ended it. Otherwise `infos[i]` is a new empty dictionary: SB3 writes into infos in places.
     A first episode that the reset option `elapsed_steps` shortens has no `episode`: its return is not one of the task.
 
+    Attributes:
+        envs: The vector environment.
+        returns: Sums of rewards of the running episodes, float64 (num_envs,), on the environment's device.
+        lengths: Steps of the running episodes, float64 (num_envs,).
+        info: Of the last step, as the vector environment returned it.
+
     Args:
         envs: The vector environment; its observations (one tensor, or a dictionary of them), rewards and flags are
             torch tensors, or all of them numpy arrays.
@@ -67,8 +73,8 @@ class TumbleVecEnv(VecEnv):
         self._whole_actions = not isinstance(action_space, gym.spaces.Box)
         self._in_numpy = envs.metadata.get("torch") is False  # then wrappers want numpy actions, too
         self._actions: torch.Tensor | None = None
-        self._returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
-        self._lengths = torch.zeros(0)
+        self.returns = torch.zeros(0)  # (num_envs,) float64, of the running episodes, on the environment's device
+        self.lengths = torch.zeros(0)
         self._shortened = np.zeros(envs.num_envs, dtype=bool)  # running episodes that `elapsed_steps` shortens
         self._ended = np.zeros(envs.num_envs, dtype=bool)  # environments that have ended a whole episode
         self.info: dict[str, Any] = {}  # of the last step, as the vector environment returned it
@@ -91,8 +97,8 @@ class TumbleVecEnv(VecEnv):
         self.reset_infos = [{} for _ in range(self.num_envs)]
         observations = each(torch.as_tensor, observations)
         device = next(iter(parts_of(observations).values())).device
-        self._returns = torch.zeros(self.num_envs, dtype=torch.float64, device=device)
-        self._lengths = torch.zeros_like(self._returns)
+        self.returns = torch.zeros(self.num_envs, dtype=torch.float64, device=device)
+        self.lengths = torch.zeros_like(self.returns)
         return each(lambda part: part.cpu().numpy().copy(), observations)
 
     def step_async(self, actions: np.ndarray) -> None:
@@ -104,32 +110,70 @@ class TumbleVecEnv(VecEnv):
     def step_wait(self) -> tuple[Observations, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Take the step: observations (num_envs, ...), rewards (num_envs,), dones (num_envs,), infos."""
         actions: Any = self._actions
-        *arrays, info = self.envs.step(actions.numpy() if self._in_numpy else actions)
-        self.info = info
-        observations, rewards, terminated, truncated = (each(torch.as_tensor, array) for array in arrays)
-        self._returns += rewards
-        self._lengths += 1
-        flags, observation, final = self._copy(observations, rewards, terminated, truncated, info)
+        observations, rewards, terminated, truncated = self.step_tensors(actions)
+        self.returns += rewards
+        self.lengths += 1
+        flags, observation, final = self._copy(observations, rewards, terminated, truncated, self.info)
         reward, ended, timed_out, returns, lengths, faults = flags
         done = (ended != 0) | (timed_out != 0)
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        infos = self.infos_of(done, timed_out.astype(bool) & (ended == 0), returns, lengths, faults, final)
         if done.any():
-            now = round(time.perf_counter() - self._started, 6)
-            for i in np.flatnonzero(done):
-                infos[i] = {
-                    "terminal_observation": each(lambda part, i=i: part[i].copy(), final),
-                    "TimeLimit.truncated": bool(timed_out[i] and not ended[i]),
-                }
-                if not self._shortened[i]:
-                    infos[i]["episode"] = {"r": float(returns[i]), "l": int(lengths[i]), "t": now}
-                if faults[i]:
-                    infos[i]["fault"] = int(faults[i])
-            self._ended |= done & ~self._shortened
-            self._shortened &= ~done
             running = torch.logical_not(terminated | truncated)
-            self._returns *= running
-            self._lengths *= running
+            self.returns *= running
+            self.lengths *= running
         return observation, reward.astype(np.float32, copy=False), done, infos
+
+    def step_tensors(self, actions: Any) -> tuple[Any, ...]:
+        """Take a step: observations, rewards, terminated, truncated as tensors; `info` is kept, nothing else."""
+        *arrays, self.info = self.envs.step(actions.numpy() if self._in_numpy else actions)
+        return tuple(each(torch.as_tensor, array) for array in arrays)
+
+    def infos_of(
+        self,
+        done: np.ndarray,
+        cut: np.ndarray,
+        returns: np.ndarray,
+        lengths: np.ndarray,
+        faults: np.ndarray,
+        final: Observations,
+    ) -> list[dict[str, Any]]:
+        """Return the infos of a step, with contents where an episode ended.
+
+        Args:
+            done: where one ended (num_envs,).
+            cut: where only a time limit ended it.
+            returns: the sums of rewards of the episodes.
+            lengths: their steps.
+            faults: the bit masks of faults that ended them.
+            final: their last observations (num_envs, ...).
+        """
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if not done.any():
+            return infos
+        now = round(time.perf_counter() - self._started, 6)
+        for i in np.flatnonzero(done):
+            infos[i] = {
+                "terminal_observation": each(lambda part, i=i: part[i].copy(), final),
+                "TimeLimit.truncated": bool(cut[i]),
+            }
+            if not self._shortened[i]:
+                infos[i]["episode"] = {"r": float(returns[i]), "l": int(lengths[i]), "t": now}
+            if faults[i]:
+                infos[i]["fault"] = int(faults[i])
+        self._ended |= done & ~self._shortened
+        self._shortened &= ~done
+        return infos
+
+    def episodes_of(self, ends: np.ndarray) -> list[dict[str, Any]]:
+        """Return infos of the episodes that ended in several steps.
+
+        Args:
+            ends: (steps, 4, num_envs): whether an episode ended, whether only a time limit ended it, its return, and
+                its length.
+        """
+        nothing = np.zeros(self.num_envs)
+        steps = [self.infos_of(end[0] > 0, end[1] > 0, end[2], end[3], nothing, {}) for end in ends if end[0].any()]
+        return [info for infos in steps for info in infos if info]
 
     def _copy(
         self, observations: Any, rewards: torch.Tensor, terminated: torch.Tensor, truncated: torch.Tensor, info: Any
@@ -142,7 +186,7 @@ class TumbleVecEnv(VecEnv):
             integers: exact in float32.
         """
         fault = info.get("final_info", {}).get("fault")  # of ended episodes; the others have begun a new one
-        columns = [rewards, terminated, truncated, self._returns, self._lengths]
+        columns = [rewards, terminated, truncated, self.returns, self.lengths]
         columns.append(torch.zeros_like(rewards) if fault is None else torch.as_tensor(fault))
         tensors = {("flags", ""): torch.stack([column.to(rewards.dtype) for column in columns])}
         tensors |= {("now", name): part for name, part in parts_of(observations).items()}
@@ -227,7 +271,7 @@ class TumbleVecEnv(VecEnv):
         """Return all that a bit-exact continuation needs: the simulation and the running episodes' statistics."""
         simulation: Any = self.envs.unwrapped
         flags = {"shortened": torch.from_numpy(self._shortened.copy()), "ended": torch.from_numpy(self._ended.copy())}
-        episodes = {"returns": self._returns.clone(), "lengths": self._lengths.clone()}
+        episodes = {"returns": self.returns.clone(), "lengths": self.lengths.clone()}
         return episodes | flags | {"envs": simulation.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -235,7 +279,7 @@ class TumbleVecEnv(VecEnv):
         simulation: Any = self.envs.unwrapped
         simulation.load_state_dict(state["envs"])
         where = getattr(simulation, "device", "cpu")  # of rewards
-        self._returns, self._lengths = (state[name].to(where, copy=True) for name in ("returns", "lengths"))
+        self.returns, self.lengths = (state[name].to(where, copy=True) for name in ("returns", "lengths"))
         if "ended" in state:  # checkpoints of earlier versions lack them
             self._shortened, self._ended = (state[name].cpu().numpy().copy() for name in ("shortened", "ended"))
 

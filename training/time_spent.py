@@ -50,7 +50,7 @@ class TimeSpent(BaseCallback):
     |---|---|
     | `time/physics` | steps of the solver |
     | `time/task` | the rest of a step of the environments: observations, rewards, resets |
-    | `time/copies` | tensors to arrays and back, normalisation, lists of infos |
+    | `time/copies` | tensors to arrays and back, normalisation, lists of infos; 0 if rollouts are compiled |
     | `time/acting` | the rest of a rollout: the policy, the buffer |
     | `time/updating` | gradients and optimizer |
     | `time/evaluating` | evaluations, if there are any |
@@ -80,7 +80,8 @@ class TimeSpent(BaseCallback):
 
     def shares(self) -> dict[str, float]:
         """Return the share of each part."""
-        physics, envs, vec_env = (self._seconds(name) for name in ("physics", "envs", "vec_env"))
+        physics, envs = self._seconds("physics"), self._seconds("envs")
+        vec_env = max(self._seconds("vec_env"), envs)  # compiled rollouts step the environments themselves
         parts = {"physics": physics, "task": envs - physics, "copies": vec_env - envs}
         evaluating = self._seconds("evaluating")
         parts |= {"acting": self._rolling - vec_env, "updating": self._updating - evaluating}

@@ -49,8 +49,7 @@ class Randomize:
             of each episode; (min, max): at the start of each episode and again every so many seconds, each environment
             at its times.
         bodies: names, or regular expressions that match whole names, of bodies to draw for, or of bodies whose geoms
-        are meant;
-            None: all but the world.
+            are meant; None: all but the world.
         geoms: names of geoms; None: all.
         joints: names of joints; None: all but free ones.
         actuators: names of actuators; None: all, for a gain all that have it.

@@ -126,7 +126,7 @@ def test_any_value_can_be_set(tmp_path, command):
         ("lr=1", "did you mean 'ppo.learning_rate'?"),
         ("ppo.lam=1", "did you mean 'ppo.gae_lambda'?"),
         ("policy.learning_rate=1", "did you mean 'ppo.learning_rate'?"),
-        ("ppo.clip=1", "did you mean 'ppo.clip_range' or 'ppo.clip_range_end'?"),
+        ("ppo.epochs=1", "did you mean 'ppo.n_epochs'?"),
         ("qqq=1", "known keys: task, algo, total_steps"),
         ("ppo.gamma=high", "'ppo.gamma' must be a number, not 'high'"),
         ("num_envs=1.5", "'num_envs' must be a whole number, not 1.5"),

@@ -127,22 +127,26 @@ class LeanPPO(PPO):
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         update = Update(self, self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
-        buffer = self.rollout_buffer
-        seen = self._observations()
-        columns = [*seen, *(torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))) for name in COLUMNS)]
-        columns = [column.float() for column in columns]
-        rollout, widths = torch.cat(columns, dim=1).to(self.device), [column.shape[1] for column in columns]
+        columns = self._columns()
+        seen = len(columns) - len(COLUMNS)
+        rollout, widths = torch.cat(columns, dim=1), [column.shape[1] for column in columns]
         sums, count = torch.zeros(4, device=self.device), 0
         with torch.no_grad():
             for _ in range(self.n_epochs):
                 shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout))).to(self.device)]
                 for batch in shuffled.split(self.batch_size):
                     parts = batch.split(widths, dim=1)
-                    sums += update.differentiate(parts[0], *parts[len(seen) - 1 :])
+                    sums += update.differentiate(parts[0], *parts[seen - 1 :])
                     update.step()
                     count += 1
         self._n_updates += self.n_epochs
         self._record(sums / count, update.clip)
+
+    def _columns(self) -> list[Tensor]:
+        """Return the rollout on the learner's device: what actor and critic see (see `_observations`), and COLUMNS."""
+        buffer = self.rollout_buffer
+        others = [torch.as_tensor(buffer.swap_and_flatten(getattr(buffer, name))) for name in COLUMNS]
+        return [column.float().to(self.device) for column in (*self._observations(), *others)]
 
     def _is_plain(self) -> bool:
         """Say whether `Update` computes the gradient of this policy under these settings."""
@@ -181,11 +185,13 @@ class LeanPPO(PPO):
         names = dict.fromkeys(tuple(one.extractors) for one in self._extractors())
         return [torch.cat([parts[name].flatten(1) for name in some], dim=1) for some in names]
 
-    def _record(self, means: Tensor, clip: float) -> None:
-        """Log PPO's figures."""
+    def _record(self, means: Tensor, clip: float, entropy: float | None = None) -> None:
+        """Log PPO's figures; the entropy is that of Gaussians if it is None."""
         policy_loss, value_loss, divergence, clipped = means.tolist()
-        log_std = self.policy.log_std.detach()
-        entropy = float(log_std.sum()) + len(log_std) * (0.5 + HALF_LOG_2PI)
+        log_std = getattr(self.policy, "log_std", None)
+        if log_std is not None:
+            entropy = float(log_std.detach().sum()) + len(log_std) * (0.5 + HALF_LOG_2PI)
+        assert entropy is not None
         buffer = self.rollout_buffer
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
         figures = {
@@ -196,9 +202,10 @@ class LeanPPO(PPO):
             "clip_fraction": clipped,
             "loss": policy_loss + self.vf_coef * value_loss - self.ent_coef * entropy,
             "explained_variance": explained,
-            "std": float(log_std.exp().mean()),
             "clip_range": clip,
         }
+        if log_std is not None:
+            figures["std"] = float(log_std.detach().exp().mean())
         for name, value in figures.items():
             self.logger.record(f"train/{name}", value)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")

@@ -34,6 +34,7 @@ from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
 from ..tasks import make_vec
 from .asymmetric import seen_parts
+from .compiled_ppo import CompiledPPO
 from .lean_ppo import LeanPPO
 from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_library
 
@@ -236,9 +237,12 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
         for name in LSTM_OPTIONS:
             options.pop(name, None)
         kind: Any = algorithm_class(config.algo)
-        if options.pop("learner", "sb3") == "lean":
-            kind = LeanPPO
-        return kind(policy, venv, **options, **common)
+        kind = {"lean": LeanPPO, "compiled": CompiledPPO}.get(options.pop("learner", "sb3"), kind)
+        desired_kl = options.pop("desired_kl", 0.0)
+        model = kind(policy, venv, **options, **common)
+        if isinstance(model, CompiledPPO):
+            model.desired_kl = desired_kl
+        return model
     if config.algo == "sac":
         return SAC(policy, venv, **options, **common)
     size: Any = venv.action_space.shape

@@ -65,6 +65,20 @@ def machine_code(text: str) -> bytes:
         return _object_of(text)
 
 
+def optimized_machine_code(text: str) -> bytes:
+    """Compile a module's text after LLVM's optimisations; loops keep their vectors and are not unrolled."""
+    with _lock():
+        binding = llvm()
+        module = binding.parse_assembly(text)
+        module.verify()
+        options = binding.create_pipeline_tuning_options(2)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        builder = binding.create_pass_builder(target_machine(), options)
+        builder.getModulePassManager().run(module, builder)
+        code: Any = target_machine().emit_object(module)
+        return bytes(code)
+
+
 def _object_of(text: str) -> bytes:
     module = llvm().parse_assembly(text)
     module.verify()

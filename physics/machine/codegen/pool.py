@@ -74,6 +74,14 @@ class _Launch(ctypes.Structure):
     )
 
 
+class PreparedLaunch(NamedTuple):
+    """A launch for compiled code: the pool's function, its argument, and what lies there, which must be kept."""
+
+    function: int
+    address: int
+    kept: Any
+
+
 class Pool:
     """The threads of a launch: the calling thread and the helpers. A pool lives as long as the process.
 
@@ -120,9 +128,17 @@ class Pool:
             return partial(_FUNCTION(function), ctypes.c_void_p(contexts[0]))
         if not contexts:
             raise ValueError("a launch without contexts: there is nothing to call the function with")
-        addresses = (ctypes.c_void_p * len(contexts))(*contexts)
-        launch = _Launch(self._at, function, addresses, len(contexts))  # holds a reference to the addresses
+        launch = self._launch(function, contexts)
         return partial(_code().launch, ctypes.byref(launch))  # holds a reference to the launch
+
+    def launch(self, function: int, contexts: Sequence[int]) -> "PreparedLaunch":
+        """Prepare a launch, as `bind` does, that compiled code makes: it calls `function` with `address`."""
+        launch = self._launch(function, contexts)
+        return PreparedLaunch(_code().address, ctypes.addressof(launch), launch)
+
+    def _launch(self, function: int, contexts: Sequence[int]) -> _Launch:
+        addresses = (ctypes.c_void_p * len(contexts))(*contexts)
+        return _Launch(self._at, function, addresses, len(contexts))  # holds a reference to the addresses
 
     def stop(self) -> None:
         """End the helpers; later launches run only on the caller."""
@@ -173,11 +189,12 @@ def shared_pool(threads: int) -> Pool:
 
 
 class _Code(NamedTuple):
-    """The compiled functions of pool_ir.py: `launch` and `stop` to be called, and the address of `helper`."""
+    """The compiled functions of pool_ir.py: `launch` and `stop`, and the addresses of `helper` and of `launch`."""
 
     launch: Callable[[Any], None]
     stop: Callable[[Any], None]
     helper: int
+    address: int
 
 
 @cache
@@ -188,7 +205,7 @@ def _code() -> _Code:
     if code is None:
         store.save(key, code := machine_code(source()))
     launch, stop, helper = load(code, "launch", "stop", "helper")
-    return _Code(_FUNCTION(launch), _FUNCTION(stop), helper)
+    return _Code(_FUNCTION(launch), _FUNCTION(stop), helper, launch)
 
 
 def _held_lock() -> int:

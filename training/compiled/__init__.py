@@ -1,0 +1,1 @@
+"""Learning as machine code: networks, losses, optimiser and rollouts, written in LLVM's IR by `codegen.words`."""

@@ -1,0 +1,187 @@
+"""Updates of actor and critic by compiled code: `Minibatches.run` takes all minibatches of an iteration."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ...physics.machine.codegen.pool import Pool
+from .code import code
+from .distributions import DISTRIBUTION
+from .networks import BETA_1, BETA_2
+from .perceptron import Perceptron
+from .ppo_loss import FIGURES, UPDATE
+from .ppo_update import LAUNCHES, TASK
+
+GROUP, MOST_GROUPS = 512, 8
+"""Rows of a minibatch for each group of rows, and the most groups: what more threads than two can share."""
+
+
+@dataclass(frozen=True)
+class PPOSettings:
+    """The numbers of PPO's loss and of its optimiser, as in `ppo_loss.UPDATE`."""
+
+    clip_range: float
+    rate: float
+    clip_range_vf: float | None = None
+    normalize: bool = True
+    vf_coef: float = 0.5
+    ent_coef: float = 0.0
+    max_grad_norm: float = 0.5
+    epsilon: float = 1e-5
+    target_kl: float | None = None
+    desired_kl: float = 0.0
+
+
+@dataclass(frozen=True)
+class RowColumns:
+    """The columns of a rollout at which begin the observations of the actor, those of the critic, and actions."""
+
+    actor: int
+    critic: int
+    actions: int
+
+
+@dataclass(frozen=True)
+class UpdateReport:
+    """The outcome: means of FIGURES over minibatches, those after which parameters changed, and the rate at the end."""
+
+    figures: dict[str, float]
+    done: int
+    stopped: bool
+    rate: float
+
+
+class Minibatches:
+    """Actor and critic in panels, and the launches of an update.
+
+    Attributes:
+        actor, critic: the networks.
+        distribution: the record DISTRIBUTION of actions.
+        numbers: of an action.
+        steps: Adam's steps so far.
+    """
+
+    def __init__(
+        self,
+        actor: Sequence[nn.Module],
+        critic: Sequence[nn.Module],
+        log_std: Tensor | None,
+        options: Sequence[int],
+        batch_size: int,
+        pool: Pool,
+    ) -> None:
+        """Prepare networks for minibatches of at most `batch_size` rows.
+
+        Args:
+            actor: its layers, in order, the last without an activation.
+            critic: its layers.
+            log_std: logarithms of standard deviations (numbers of an action,), of Gaussians.
+            options: the numbers of options, of choices.
+            batch_size: rows.
+            pool: the threads.
+        """
+        groups = min(max(batch_size // GROUP, 1), MOST_GROUPS)
+        self.actor = Perceptron(actor, groups, () if log_std is None else (log_std,))
+        self.critic = Perceptron(critic, groups)
+        self.steps = 0
+        numbers = len(options) if log_std is None else len(log_std)
+        self._options, self._deviations = np.array([*options, 0], np.int64), np.zeros((2, numbers), np.float32)
+        self.numbers = numbers
+        self.distribution = DISTRIBUTION.pack(
+            numbers=numbers,
+            choices=len(options),
+            options=self._options,
+            log_std=self.actor.vectors[0].data_ptr() + 4 * self.actor.others,
+            std=self._deviations[0],
+            inverse_std=self._deviations[1],
+            log_normalizer=0.0,
+        )
+        self._groups, self._figures, self._totals = groups, np.zeros((groups, len(FIGURES))), np.zeros(len(FIGURES))
+        self._update = np.zeros(len(UPDATE.fields), np.int64)
+        compiled = code()
+        both = [TASK.pack(update=self._update, critic=k, group=0) for k in (0, 1)]
+        parts = [TASK.pack(update=self._update, critic=k, group=g) for g in range(groups) for k in (0, 1)]
+        self._tasks = [both, parts]
+        launches = [
+            pool.launch(function, [task.ctypes.data for task in tasks])
+            for function, tasks in ((compiled.gradients, parts), (compiled.sums, both), (compiled.steps, both))
+        ]
+        self._kept = launches
+        gradients, sums, steps = (launch.address for launch in launches)
+        self._launches = LAUNCHES.pack(
+            update=self._update, launch=launches[0].function, gradients=gradients, sums=sums, steps=steps
+        )
+
+    def read(self, optimizer: torch.optim.Optimizer) -> None:
+        """Copy parameters, moments and the number of steps from torch."""
+        for network in (self.actor, self.critic):
+            network.read(optimizer)
+            code().transpose(network.networks.ctypes.data)
+        code().prepare(self.distribution.ctypes.data)
+        state = optimizer.state.get(self.actor.tensors[0], {})
+        self.steps = int(state["step"]) if state else 0
+
+    def write(self, optimizer: torch.optim.Optimizer) -> None:
+        """Copy parameters, moments and the number of steps to torch."""
+        for network in (self.actor, self.critic):
+            network.write(optimizer, self.steps)
+
+    def run(
+        self, rollout: Tensor, columns: RowColumns, batches: Sequence[Tensor], settings: PPOSettings
+    ) -> UpdateReport:
+        """Take the minibatches.
+
+        Args:
+            rollout: float32 (rows, width): observations, actions, and then log p, advantage, return and value.
+            columns: where they are.
+            batches: the rows of each minibatch, int64.
+            settings: numbers of the loss.
+        """
+        index = torch.cat(list(batches))
+        starts = np.cumsum([0, *(len(batch) for batch in batches)])
+        steps = self.steps + 1 + np.arange(len(batches), dtype=np.float64)
+        corrections = np.stack([1 / (1 - BETA_1**steps), 1 / np.sqrt(1 - BETA_2**steps)], 1)
+        self._totals[:] = 0.0
+        limit = math.inf
+        self._update[:] = UPDATE.pack(
+            rollout=rollout.data_ptr(),
+            width=rollout.stride(0),
+            actions=columns.actions,
+            index=index.data_ptr(),
+            starts=starts,
+            minibatches=len(batches),
+            minibatch=0,
+            groups=self._groups,
+            distribution=self.distribution,
+            clip_range=settings.clip_range,
+            clip_range_vf=limit if settings.clip_range_vf is None else settings.clip_range_vf,
+            normalize=int(settings.normalize),
+            vf_coef=settings.vf_coef,
+            ent_coef=settings.ent_coef,
+            max_grad_norm=settings.max_grad_norm,
+            rate=settings.rate,
+            epsilon=settings.epsilon,
+            corrections=corrections,
+            desired_kl=settings.desired_kl,
+            target_kl=limit if settings.target_kl is None else settings.target_kl,
+            done=0,
+            stopped=0,
+            totals=self._totals,
+            actor=self.actor.networks,
+            critic=self.critic.networks,
+            actor_column=columns.actor,
+            critic_column=columns.critic,
+            figures=self._figures,
+            log_std_gradient=self.actor.others,
+        )
+        code().update(self._launches.ctypes.data)
+        done = int(self._update[UPDATE.column("done")])
+        stopped = bool(self._update[UPDATE.column("stopped")])
+        self.steps += done
+        rate = float(self._update[UPDATE.column("rate") :][:1].view(np.float64)[0])
+        means = self._totals / (done + stopped)
+        return UpdateReport(dict(zip(FIGURES, means.tolist(), strict=True)), done, stopped, rate)

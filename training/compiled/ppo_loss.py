@@ -1,0 +1,220 @@
+"""The loss of proximal policy optimisation and its slopes, in compiled functions, for a part of a minibatch.
+
+With the ratio r = exp(log p - log p_old), the advantage A, the value V, the return R and the entropy H, of n rows:
+
+    L = -mean(min(A r, A clip(r, 1 - c, 1 + c))) + vf_coef mean((V - R)^2) - ent_coef mean(H)
+
+`clip_range_vf` replaces V by V_old + clip(V - V_old, +-c_V). Source: Schulman et al., "Proximal policy optimization
+algorithms", 2017; details as Stable-Baselines3's `PPO.train` has them.
+"""
+
+from typing import Any
+
+from ...physics.machine.codegen.words import (
+    DOUBLE,
+    DOUBLES,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    Function,
+    Module,
+    Record,
+    array_of,
+)
+from .distributions import DISTRIBUTION, Distributions
+from .functions import clip, exp
+from .networks import NETWORK, Networks
+from .products import CHUNK, PANEL
+
+UPDATE = Record(
+    "Update",
+    rollout=FLOATS,  # (rows, width): observations, actions, log p, advantage, return, value
+    width=INT,
+    actions=INT,  # the column of the first number of an action
+    index=INTS,  # the rollout's row of each row of all minibatches
+    starts=INTS,  # of each minibatch in the index, and the end of the last
+    minibatches=INT,
+    minibatch=INT,  # the present one
+    groups=INT,  # of a minibatch's rows
+    distribution=array_of(DISTRIBUTION),
+    clip_range=DOUBLE,
+    clip_range_vf=DOUBLE,  # infinite: none
+    normalize=INT,  # 1: advantages get mean 0 and standard deviation 1 in each minibatch
+    vf_coef=DOUBLE,
+    ent_coef=DOUBLE,
+    max_grad_norm=DOUBLE,
+    rate=DOUBLE,  # Adam's
+    epsilon=DOUBLE,
+    corrections=DOUBLES,  # (minibatches, 2): 1 / (1 - beta1^k), 1 / sqrt(1 - beta2^k)
+    desired_kl=DOUBLE,  # steers the rate; 0: the rate stays
+    target_kl=DOUBLE,  # ends the update; infinite: never
+    done=INT,  # minibatches after which parameters were changed
+    stopped=INT,
+    totals=DOUBLES,  # of FIGURES, over all minibatches
+    actor=array_of(NETWORK),  # one for each group, with common parameters
+    critic=array_of(NETWORK),
+    actor_column=INT,  # the first of the observations that the actor sees
+    critic_column=INT,
+    figures=DOUBLES,  # (groups, FIGURES), of the present minibatch
+    log_std_gradient=INT,  # its first number in the actor's gradient
+)
+FIGURES = ("policy_loss", "kl", "clipped", "entropy", "value_loss")
+LOG_PROB, ADVANTAGE, RETURN, VALUE = range(4)
+"""Columns of a rollout after its actions."""
+
+
+class Losses:
+    """The compiled functions: gradients of actor and critic for one group of a minibatch's rows."""
+
+    def __init__(self, module: Module, networks: Networks, distributions: Distributions) -> None:
+        self.gather = gather = _gather(module)
+        scale = _advantages(module)
+        self.actor = _actor(module, networks, distributions, gather, scale)
+        self.critic = _critic(module, networks, gather)
+
+
+def _gather(module: Module) -> Function:
+    """Write rows of observations into a network's input; rows from `count` to n repeat the first, and do not count."""
+    arguments: dict[str, Any] = {
+        "network": NETWORK,
+        "rollout": FLOATS,
+        "width": INT,
+        "index": INTS,
+        "count": INT,
+        "n": INT,
+    }
+    with module.function("gather", **arguments) as (f, network, rollout, width, index, count, n):
+        layer = network.layer[0]
+        x, inputs, stride = layer.x, layer.inputs, network.capacity * PANEL
+        whole = inputs // PANEL * PANEL
+        with f.loop(0, n) as r:
+            source, row = rollout + index[f.select(r < count, r, 0)] * width, x + r * PANEL
+            with f.loop(0, whole, PANEL) as k:
+                f.store(row + k // PANEL * stride, source.vector(k, PANEL))
+            rest = row + whole // PANEL * stride
+            with f.loop(0, inputs - whole) as k:
+                rest[k] = source[whole + k]
+    return f
+
+
+def _advantages(module: Module) -> Function:
+    """Write the mean of a minibatch's advantages, and 1 / (deviation + 1e-8); without normalisation 0 and 1."""
+    write = module.function("advantages", update=UPDATE, index=INTS, n=INT, out=FLOATS)
+    with write as (f, update, index, n, out):
+        column, width = update.rollout + (update.actions + update.distribution[0].numbers + ADVANTAGE), update.width
+        total, squares, count = f.variable(DOUBLE, 0.0), f.variable(DOUBLE, 0.0), f.convert(n, DOUBLE)
+        out[0], out[1] = 0.0, 1.0
+        with f.when(update.normalize * n > 1):
+            with f.loop(0, n) as r:
+                total.add(f.convert(column[index[r] * width], DOUBLE))
+            mean = total.value / count
+            with f.loop(0, n) as r:
+                deviation = f.convert(column[index[r] * width], DOUBLE) - mean
+                squares.set(f.fma(deviation, deviation, squares.value))
+            out[0] = f.convert(mean, FLOAT)
+            out[1] = f.convert(1.0 / (f.sqrt(squares.value / (count - 1.0)) + 1e-8), FLOAT)
+    return f
+
+
+def group_of(f: Function, update: Any, group: Any) -> tuple[Any, Any, Any, Any]:
+    """Return a minibatch's index and number of rows, and the first row of a group and the row after its last."""
+    start, stop = update.starts[update.minibatch], update.starts[update.minibatch + 1]
+    n = stop - start
+    size = (n + (update.groups * 8 - 1)) // (update.groups * 8) * 8
+    return update.index + start, n, f.minimum(group * size, n), f.minimum((group + 1) * size, n)
+
+
+def _actor(
+    module: Module, networks: Networks, distributions: Distributions, gather: Function, advantages: Function
+) -> Function:
+    with module.function("actor_gradient", update=UPDATE, group=INT) as (f, update, group):
+        network, distribution = update.actor[group], update.distribution[0]
+        index, n, first, last = group_of(f, update, group)
+        rollout, width, actions, numbers = update.rollout, update.width, update.actions, distribution.numbers
+        count, bottom = network.layers, network.layer
+        top = bottom[count - 1]
+        out, slopes, stride, log_std_gradient = top.y, top.z, network.capacity * PANEL, network.gradient
+        log_std_gradient = log_std_gradient + update.log_std_gradient
+        limits = f.array(FLOAT, 2)
+        f.call(advantages, update, index, n, limits)
+        mean, scale, clip_range = limits[0], limits[1], f.convert(update.clip_range, FLOAT)
+        share = 1.0 / f.convert(n, FLOAT)
+        entropy_slope = share * f.convert(update.ent_coef, FLOAT)
+        figures = [f.variable(DOUBLE, 0.0) for _ in FIGURES[:4]]
+        log_probs = f.array(FLOAT, CHUNK)
+        f.call(networks.clear, network.gradient, network.count)
+        with f.loop(first, last, CHUNK) as r0:
+            many = f.minimum(last - r0, CHUNK)
+            rows = (many + 7) // 8 * 8  # tiles have no other number of rows
+            here = index + r0
+            f.call(gather, network, rollout + update.actor_column, width, here, many, rows)
+            f.call(networks.forward, network, rows)
+            with f.loop(0, many) as r:
+                row = rollout + (here[r] * width + actions)
+                at = r * PANEL
+                log_probs[r] = f.call(distributions.log_prob, distribution, out + at, stride, row, slopes + at)
+            with f.loop(0, many) as r:
+                row = rollout + (here[r] * width + actions)
+                rest = row + numbers
+                log_ratio = log_probs[r] - rest[LOG_PROB]
+                ratio, advantage = exp(f, log_ratio), (rest[ADVANTAGE] - mean) * scale
+                free = advantage * ratio
+                held = advantage * clip(f, ratio, 1.0 - clip_range, clip_range + 1.0)
+                # zero where the clipped term, which is constant, is the smaller one
+                slope = f.select(free <= held, free * -share, 0.0)
+                at = slopes + r * PANEL
+                entropy = f.call(
+                    distributions.slopes, distribution, slope, entropy_slope, stride, row, at, log_std_gradient
+                )
+                far = f.select(f.abs(ratio - 1.0) > clip_range, f.constant(1.0, FLOAT), 0.0)
+                for figure, value in zip(
+                    figures, (-f.minimum(free, held), ratio - 1.0 - log_ratio, far, entropy), strict=True
+                ):
+                    figure.add(f.convert(value, DOUBLE))
+            _clear_rows(f, top, stride, many, rows)
+            f.call(networks.backward, network, rows)
+        for k, figure in enumerate(figures):
+            update.figures[group * len(FIGURES) + k] = figure.value
+    return f
+
+
+def _clear_rows(f: Function, layer: Any, stride: Any, first: Any, last: Any) -> None:
+    """Set the slopes of rows that do not count to 0."""
+    outputs, z = layer.outputs, layer.z
+    zero = f.constant(0.0, FLOAT.vector(PANEL))
+    with f.loop(0, outputs, PANEL) as k, f.loop(first, last) as r:
+        f.store(z + (k // PANEL * stride + r * PANEL), zero)
+
+
+def _critic(module: Module, networks: Networks, gather: Function) -> Function:
+    with module.function("critic_gradient", update=UPDATE, group=INT) as (f, update, group):
+        network = update.critic[group]
+        index, n, first, last = group_of(f, update, group)
+        rollout, width = update.rollout, update.width
+        targets = rollout + (update.actions + update.distribution[0].numbers)
+        top = network.layer[network.layers - 1]
+        out, slopes, stride = top.y, top.z, network.capacity * PANEL
+        limit = f.convert(update.clip_range_vf, FLOAT)
+        factor = f.convert(update.vf_coef * 2.0, FLOAT) / f.convert(n, FLOAT)
+        loss = f.variable(DOUBLE, 0.0)
+        f.call(networks.clear, network.gradient, network.count)
+        with f.loop(first, last, CHUNK) as r0:
+            many = f.minimum(last - r0, CHUNK)
+            rows = (many + 7) // 8 * 8
+            here = index + r0
+            f.call(gather, network, rollout + update.critic_column, width, here, many, rows)
+            f.call(networks.forward, network, rows)
+            with f.loop(0, many) as r:
+                target, value = targets + here[r] * width, out[r * PANEL]
+                change = value - target[VALUE]
+                inside = f.abs(change) <= limit
+                kept = f.select(inside, value, target[VALUE] + clip(f, change, -limit, limit))
+                error = kept - target[RETURN]
+                slopes[r * PANEL] = f.select(inside, error * factor, 0.0)
+                squared = f.convert(error, DOUBLE)
+                loss.set(f.fma(squared, squared, loss.value))
+            _clear_rows(f, top, stride, many, rows)
+            f.call(networks.backward, network, rows)
+        update.figures[group * len(FIGURES) + 4] = loss.value
+    return f
