@@ -8,7 +8,7 @@ from .array_api import Array, is_tensor, namespace
 
 GOLDEN = 0x9E3779B97F4A7C15 - 2**64
 """2^64 divided by the golden ratio, made odd; as a signed number."""
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # SplitMix64's multipliers, likewise
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64  # multipliers of SplitMix64, as signed numbers
 
 
 def mix(x: Array) -> Array:

@@ -31,7 +31,7 @@ _FIXED, _TRACK, _TRACKCOM, _TARGETBODY = (
     int(getattr(mujoco.mjtCamLight, f"mjCAMLIGHT_{name}")) for name in ("FIXED", "TRACK", "TRACKCOM", "TARGETBODY")
 )
 OFFSETS = ("light_pos0", "light_poscom0", "light_dir0")
-"""Fields of the model that place lights which follow a body; environments with bodies of their own have their own."""
+"""Fields of the model that place lights which follow a body; they may be per-environment parameters."""
 
 
 class DrawnModel:

@@ -75,7 +75,7 @@ def ignore(owner: str, given: dict[str, Any], stacklevel: int = 3) -> None:
 
 
 def without_ignored(kind: type, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a class without those that change nothing, which warn."""
+    """Return the arguments of a class that have an effect; warn of each other argument."""
     owners = [each.__name__ for each in kind.__mro__]
     kept = dict(given)
     for name in given:

@@ -1,4 +1,4 @@
-"""Debug objects in pictures: their capsules and boxes are overlays of rendering, beside those that options ask for."""
+"""The debug objects of a scene as capsules and boxes, which rendering draws as overlays beside those of options."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

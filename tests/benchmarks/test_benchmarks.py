@@ -82,7 +82,7 @@ def test_every_side_trains():
 
 @pytest.mark.slow
 def test_processes_train():
-    """The side of `SubprocVecEnv` trains in a process of its own, with its environments in further ones."""
+    """The side of `SubprocVecEnv` trains in one process, and each of its environments is in another."""
     assert learning._train("Hopper", learning.SIDES[-1], 1) > 0
 
 
@@ -224,7 +224,7 @@ def test_all_stages_together_are_a_step(runtime):
 
 
 def test_every_task_is_measured():
-    """But Gymnasium's, which have a benchmark of their own, pictures, and variants of goals."""
+    """All tasks but Gymnasium's, which another benchmark has, tasks with pictures, and variants of goals."""
     own = [name for name in TASKS if name not in V5 and not name.endswith(("Goal", "Pixels"))]
     assert sorted(own) == sorted(BENCHMARKS["tasks"].defaults["models"])
 

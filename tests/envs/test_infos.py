@@ -77,7 +77,7 @@ def test_faults(kind):
     assert plain(infos) == {"fault": [1, 0, 2], "_fault": [True, False, True]}
 
 
-# -- Results that are copied to another device at once: the same numbers, types and structure, in memory of their own
+# -- Results copied to another device at once: the same numbers, types and structure, in new memory
 
 
 MASK = torch.tensor([True, False, True])

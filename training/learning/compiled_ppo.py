@@ -28,13 +28,12 @@ from ...physics.machine.machine import default_threads
 from ..compiled.minibatches import Minibatches, PPOSettings, RowColumns
 from ..compiled.perceptron import CLASSES
 from ..compiled.rollout_memory import ObservationPart, RolloutMemory, Statistics
+from ..compiled.rollouts import EPSILON
 from ..sb3_bridge import TumbleVecEnv
 from .lean_ppo import COLUMNS, LeanPPO
 from .tensor_rollouts import TensorRollouts
 
 logger = logging.getLogger("tumble")
-EPSILON = 1e-8
-"""The default of `VecNormalize`."""
 
 
 DISTRIBUTIONS = (DiagGaussianDistribution, CategoricalDistribution, MultiCategoricalDistribution)
@@ -148,19 +147,19 @@ class CompiledPPO(LeanPPO):
             taken = memory.act(step, self._key())
             actions = taken.reshape(-1).long() if discrete and taken.shape[1] == 1 else taken
             observations, rewards, terminated, truncated = bridge.step_tensors(actions.long() if discrete else actions)
-            rewards = rewards.float()
-            parts = _rows(observations)
+            rewards, parts = rewards.float().contiguous(), _rows(observations)
+            terminated, truncated = terminated.contiguous(), truncated.contiguous()
             infos: list[dict[str, Any]] = []
             if memory.record(step, parts, rewards, terminated, truncated) or "final_obs" in bridge.info:
                 infos = self._end_episodes(memory, bridge, step, terminated, truncated, parts)
             self.num_timesteps += self.n_envs
             callback.update_locals({"infos": infos, "self": self, "env": env})
             if not callback.on_step():
+                _give_back(counts)
                 return False
             self._update_info_buffer(infos)
         memory.finish()
-        for statistics, source in counts:
-            source.count = float(statistics.count[0])
+        _give_back(counts)
         if isinstance(memory, TensorRollouts):
             self._update_info_buffer(bridge.episodes_of(memory.ends.cpu().numpy()))
         self._last_obs = self._as_observation(memory, n_rollout_steps)
@@ -190,7 +189,7 @@ class CompiledPPO(LeanPPO):
 
     def _begin_rollout(self, env: Any, bridge: TumbleVecEnv, steps: int) -> tuple[Memory, list[Any]]:
         """Return the memory, ready for the first step, and the statistics beside SB3's objects that keep them."""
-        if self._memory is None or self._memory.steps != steps:
+        if self._memory is None or (self._memory.envs, self._memory.steps) != (self.n_envs, steps):
             parts, columns = self._layout()
             space: Any = self.action_space
             low, high = (space.low, space.high) if isinstance(space, gym.spaces.Box) else (0, 0)
@@ -349,6 +348,12 @@ def _statistics_source(env: Any, name: str) -> Any:
     if not env.norm_obs:
         return None
     return env.obs_rms.get(name) if isinstance(env.obs_rms, dict) else env.obs_rms
+
+
+def _give_back(counts: list[tuple[Statistics, Any]]) -> None:
+    """Copy the numbers of rows to SB3's statistics, which share the other arrays."""
+    for statistics, source in counts:
+        source.count = float(statistics.count[0])
 
 
 def _statistics(source: Any, width: int, learns: bool, limit: float, normalizes: bool = True) -> Statistics:

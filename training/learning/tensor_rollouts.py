@@ -17,9 +17,8 @@ from ...physics.base.draws import hashed_key
 from ..compiled.minibatches import RowColumns
 from ..compiled.ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from ..compiled.rollout_memory import ObservationPart, Statistics
+from ..compiled.rollouts import EPSILON
 
-EPSILON = 1e-8
-"""Added to variances, as in `VecNormalize`."""
 _MASK, _SCALE = 2**24 - 1, 2.0**-24
 
 

@@ -137,7 +137,7 @@ def control_names(mjm: mujoco.MjModel) -> list[str]:
 
 
 def output_activations(mjm: mujoco.MjModel) -> np.ndarray:
-    """Activation of every output, (nout,): its actuator's last, or the one of the same axis; -1 if there is none."""
+    """The activation of each output, (nout,): the last of its actuator, or that of the same axis; -1 without any."""
     found = np.full(len(owners(mjm)), -1)
     found[activation_outputs(mjm)] = np.arange(mjm.na)
     return found

@@ -25,7 +25,7 @@ _COPIED_IN_A_GRID = "geom_", "body_pos", "body_quat"
 
 
 class Overrides:
-    """Numbers by MuJoCo's names, (num_envs, *shape) in double precision: those that were set, and what follows.
+    """The per-environment parameters by MuJoCo's names, float64 (num_envs, *shape): set and derived ones.
 
     Attributes:
         share: True once numbers that all environments share are where the model's were.

@@ -295,7 +295,7 @@ def give_one_seed(self, right, seed):
 
 
 def repeat_seeds(self, right, seed):
-    """Give the seeds before, if there are none."""
+    """Reset with the seeds of the reset before, if no seeds are given."""
     self.last = seed if seed is not None else self.last
     return right(self.last)
 

@@ -160,6 +160,8 @@ def test_a_callback_ends_training(pendulums):
     model = model_of(pendulums)
     model.learn(10_000, callback=Stop())
     assert model.num_timesteps == 64
+    for statistics in (model.env.obs_rms, model.env.ret_rms):  # 8 at the reset, and 8 a step
+        assert statistics.count == pytest.approx(64 + (8 if statistics is model.env.obs_rms else 0), abs=1e-3)
 
 
 def test_the_saved_model_is_a_ppo(pendulums, tmp_path):
