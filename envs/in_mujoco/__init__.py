@@ -4,6 +4,7 @@
 |---|---|
 | `solver` | `MujocoSolver`: a batch of environments, with the names that tasks, views, rays and pictures ask for |
 | `world` | one environment: `MjModel`, `MjData`, a step, a reset, per-environment parameters, faults |
+| `stepping` | steps of all environments, in several threads |
 | `warned` | MuJoCo's warnings, passed on once |
 | `readout` | quantities by MuJoCo's names in the shapes of `RigidSolver.get` |
 | `rays` | rays at chosen geoms |

@@ -22,6 +22,7 @@ from ...physics.rendering.rays.query import RayHits, as_rays
 from ...physics.run.interface import CLOSED, ClosedSolverError
 from .readout import prepare, read
 from .saved import States
+from .stepping import step
 from .warned import heard
 from .world import LARGEST, MujocoWorld
 
@@ -29,7 +30,7 @@ _SETTABLE = ("qpos", "qvel", "act")
 
 
 class MujocoSolver:
-    """Steps environments of one model by MuJoCo, one after the other, in double precision on the processor.
+    """Steps environments of one model by MuJoCo, each in one thread, in double precision on the processor.
 
     A name that a `RigidSolver` has too means the same. The model is the compiled one with its settings: integrator,
     cone, solver, iterations, tolerance. Tumble's own options (`max_contacts`, `broad_phase`, ...) mean nothing here,
@@ -44,6 +45,7 @@ class MujocoSolver:
         model (Model): the model that is simulated.
         num_envs (int): number of environments.
         runtime (Runtime): Tumble's settings when it was made; pictures are drawn with them.
+        threads (int): threads that step environments, the runtime's; they change no bit.
         device (torch.device): the processor.
         dtype (torch.dtype): double precision.
         worlds (list[MujocoWorld]): the environments: `solver.worlds[3].data` is an `MjData`.
@@ -59,6 +61,7 @@ class MujocoSolver:
         require_mujocos(model)
         self.model, self.num_envs = model, as_count("num_envs", num_envs)
         self.runtime: Runtime = ensure_runtime()
+        self.threads = self.runtime.threads
         self.device, self.dtype, self.edits = torch.device("cpu"), torch.float64, 1
         self._numbers = HostNumbers(torch.float64)
         shared = for_rays(copy.copy(model.mj))
@@ -85,8 +88,7 @@ class MujocoSolver:
             self.ctrl = ctrl
         self.edits += 1
         with heard():
-            for world in self.worlds:
-                world.step(count)
+            step(self.worlds, count, self.threads)
 
     def forward(self, envs_idx: Any = None) -> None:
         """Bring the derived quantities of environments to their present state; nothing moves."""

@@ -31,13 +31,15 @@ class MujocoWorld:
         data: its `MjData`.
         names: of its per-environment parameters; then only this environment has the model.
         faults: bits of the errors since the reset, as in `RigidSolver.faults`.
+        warned: how often MuJoCo gave each warning; a view of its numbers.
+        watches: True if steps note where each evaluation was; MuJoCo's callback for it is of the whole process.
         evaluated: MuJoCo's state vector at the last evaluation, or where the step began that made it, (size,).
         moved: True if the derived quantities are those of a step from `evaluated`; False: of that state itself.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Put it into the reference state."""
-        self.faults, self.moved, self._watches = 0, False, False
+        self.faults, self.moved, self.watches = 0, False, False
         self._shared = model
         self.share()
         self.forward()
@@ -50,7 +52,7 @@ class MujocoWorld:
     def _use(self, model: mujoco.MjModel) -> None:
         """Take a model, with data for it."""
         self.model, self.data = model, mujoco.MjData(model)
-        self._warned = self.data.warning.number  # a view: MuJoCo counts there
+        self.warned = self.data.warning.number
         self._start, self.evaluated = (np.zeros(mujoco.mj_stateSize(model, PARTS)) for _ in range(2))
         self._last_qpos, self._last_qvel = self.data.qpos.copy(), self.data.qvel.copy()
 
@@ -76,33 +78,38 @@ class MujocoWorld:
         self.moved = False
         self._see_full()
 
-    def step(self, n: int) -> None:
-        """Take n physics steps; an environment whose state did not stay finite stands still."""
-        if self.faults & NON_FINITE:
-            return
+    def begin(self) -> None:
+        """Note the state that steps begin in."""
         self._note(self._start)
-        if n > 1:
-            mujoco.mj_step(self.model, self.data, n - 1)
-        self._note(self.evaluated)
-        self._last_step()
-        if not self._sound():
-            self._hold(n)
-        self._see_full()
 
-    def _last_step(self) -> None:
+    def advance(self, n: int) -> None:
+        """Take n physics steps; `stepping.step` takes the last one."""
+        mujoco.mj_step(self.model, self.data, n)
+
+    def begin_last(self) -> None:
+        """Note the state that the last step begins in."""
+        self._note(self.evaluated)
+
+    def take_last(self) -> None:
         """Take the physics step whose evaluation the derived quantities show."""
-        if self._watches:
+        if self.watches:
             with _each_evaluation(self._remember):
                 mujoco.mj_step(self.model, self.data)
         else:
             mujoco.mj_step(self.model, self.data)
         self.moved = True
 
+    def check(self, n: int) -> None:
+        """Look for faults of the n steps since `begin`; stand still if state or inputs are not finite."""
+        if not self._sound():
+            self._hold(n)
+        self._see_full()
+
     def _hold(self, n: int) -> None:
         """Take the steps again one by one, and stand still before the first that fails."""
         self._return(self._start)
         for _ in range(n):
-            self._warned[_BAD] = 0
+            self.warned[_BAD] = 0
             self._note(self.evaluated)
             mujoco.mj_step(self.model, self.data)
             if not self._sound():
@@ -110,18 +117,18 @@ class MujocoWorld:
         self.faults |= NON_FINITE
         self._return(self.evaluated)
         self.forward()
-        self._warned[_BAD] = 0
+        self.warned[_BAD] = 0
 
     def _sound(self) -> bool:
         """Return True if state and inputs are finite, and MuJoCo has warned of no number that was not."""
-        if np.count_nonzero(self._warned) and self._warned[_BAD].any():
+        if np.count_nonzero(self.warned) and self.warned[_BAD].any():
             return False
         moved = np.concatenate((self.data.qpos, self.data.qvel))
         return bool(np.isfinite(self.evaluated).all() and (np.abs(moved) <= LARGEST).all())
 
     def _see_full(self) -> None:
         """Note that contacts found no room in MuJoCo's memory."""
-        if np.count_nonzero(self._warned) and self._warned[_FULL].any():
+        if np.count_nonzero(self.warned) and self.warned[_FULL].any():
             self.faults |= CONTACTS_FULL
 
     # -- its present state --------------------------------------------------------------------------------------------
@@ -151,21 +158,21 @@ class MujocoWorld:
         self.evaluated[:], self.moved = evaluated, moved
         self._return(evaluated)
         if moved:
-            self._last_step()
+            self.take_last()
         else:
             mujoco.mj_forward(self.model, self.data)
         self._return(state)
 
     def watch(self) -> None:
         """Know from now on at which coordinates each step was evaluated last; see `evaluated_at`."""
-        if not self._watches:
-            self._watches = self.model.opt.integrator == _RK4
-            if self._watches and self.moved:
+        if not self.watches:
+            self.watches = self.model.opt.integrator == _RK4
+            if self.watches and self.moved:
                 self.go_on(self.state(), self.evaluated.copy(), True)
 
     def evaluated_at(self) -> tuple[np.ndarray, np.ndarray]:
         """Return qpos and qvel at the last evaluation: with RK4 those of its last stage."""
-        if self._watches and self.moved:
+        if self.watches and self.moved:
             return self._last_qpos, self._last_qvel
         nq, nv = self.model.nq, self.model.nv  # the state vector begins with the time, qpos and qvel
         return self.evaluated[1 : 1 + nq], self.evaluated[1 + nq : 1 + nq + nv]

@@ -168,6 +168,24 @@ def test_numbers_of_environments_own(double_precision):
     assert error(theirs.coordinates(), ours.coordinates()) < 1e-7
 
 
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_threads_change_no_bit(integrator):
+    """With RK4, steps note where each evaluation was, by a callback of the whole process."""
+    model = Model.from_mjcf(XML.format(integrator=integrator))
+    controls = np.random.default_rng(3).uniform(-1, 1, (20, 9, model.mj.nu))
+    ends = []
+    for threads in (1, 2, 9):
+        solver = MujocoSolver(model, 9, outputs=("cfrc_ext",))
+        solver.threads = threads
+        solver.update_parameters({"body_mass": model.mj.body_mass * 1.5}, [4])
+        for control in controls:
+            solver.step(3, control)
+        ends.append({**solver.state_dict(), **solver.get_many(("xpos", "sensordata", "cfrc_ext"))})
+    for name, end in ends[0].items():
+        assert all(torch.equal(end, other[name]) for other in ends[1:]), name
+    assert len(torch.unique(ends[0]["states"], dim=0)) == 9
+
+
 def test_numbers_that_cannot_be_are_refused():
     solver = pair("implicitfast")[1]
     with pytest.raises(ValueError, match=r"body_mass\[1\] of environment 1 is -4"):
