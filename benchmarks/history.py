@@ -22,7 +22,7 @@ RESULTS = Path(__file__).with_name("results")
 COLUMNS = ("date", "commit", "machine", "busy", "benchmark", "options", "case", "quantity", "value", "unit")
 KINDS = (
     ("time over that on a plane", "x", -1),
-    ("MiB more|^profile, .*share", "", 0),
+    ("MiB more|^profile, .*share|^duels, .*: return", "", 0),
     (": times |over |ratio", "x", 1),
     (": steps/s|a CPU second", "1/s", 1),
     (": (low|high)$", "1/s", 0),

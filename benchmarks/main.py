@@ -104,6 +104,11 @@ BENCHMARKS = {
         "learning",
         {"models": ("Ant", "HalfCheetah", "Hopper"), "rounds": 3, "threads": usable_cores()},
     ),
+    "duels": Benchmark(
+        "seconds of training to a score, beside Stable-Baselines3 and a single file of torch",
+        "duels",
+        {"models": ("HalfCheetah", "Ant"), "limit": 300.0, "threads": 1, "seed": 0},
+    ),
     "update": Benchmark(
         "minibatches of PPO in compiled code, beside LeanPPO and a core's peak", "update", {"rounds": 5}
     ),
@@ -203,7 +208,7 @@ BENCHMARKS = {
         },
     ),
 }
-EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "fuzz", "gpu")]
+EVERYWHERE = [name for name in BENCHMARKS if name not in ("soak", "fuzz", "gpu", "duels")]
 """The benchmarks of `all`: speed, on any machine."""
 OPTIONS: dict[str, dict[str, Any]] = {
     "models": {"nargs": "+", "help": "models or tasks"},
@@ -213,7 +218,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},
-    "seed": {"type": int, "help": "of all damage"},
+    "seed": {"type": int, "help": "of all damage; of learners"},
     "geoms": {"type": int, "nargs": "+", "help": "numbers of geoms"},
     "targets": {"type": int, "help": "poses to be reached"},
     "peer_targets": {"type": int, "help": "poses to be reached by peers, which take one after the other"},
@@ -227,7 +232,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "parts": {"nargs": "+", "choices": GPU_PARTS, "help": "the parts to measure"},
     "mitsuba": {"help": "a Python that has mitsuba, if this one has not"},
     "before": {"help": "folder of a checkout of another version of Tumble, to take turns with"},
-    "limit": {"type": float, "help": "seconds after which nothing more begins"},
+    "limit": {"type": float, "help": "seconds after which nothing more begins; of duels: CPU seconds of a side"},
 }
 
 
@@ -286,7 +291,7 @@ def make_parser() -> argparse.ArgumentParser:
         for option, default in row.defaults.items():
             command.add_argument(f"--{option.replace('_', '-')}", default=default, **OPTIONS[option])
         _add_json(command)
-    every = commands.add_parser("all", help="all of these but soak, fuzz and gpu, each in a separate process")
+    every = commands.add_parser("all", help="all of these but duels, soak, fuzz and gpu, each in a separate process")
     every.add_argument("--only", nargs="+", choices=list(BENCHMARKS), default=EVERYWHERE, help="some of them")
     every.add_argument("--rounds", type=int, help="timed rounds of each")
     _add_json(every)

@@ -12,7 +12,7 @@ from ..physics.machine.cores import usable_cores
 from ..physics.machine.disk import replacing
 from ..physics.machine.machine import commit, installed_versions, processor_name
 
-_PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "envpool")
+_PACKAGES = ("tumble", "taichi", "torch", "numpy", "mujoco-core", "gymnasium", "stable-baselines3", "envpool")
 
 
 class Unavailable(RuntimeError):
