@@ -16,7 +16,7 @@ from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 CONFIG_FOLDER = Path(__file__).parent / "configs"
 ALGORITHMS = ("ppo", "sac", "td3", "recurrent_ppo")
 OFF_POLICY = ("sac", "td3")
-LEARNERS = ("sb3", "lean", "compiled")
+LEARNERS, OFF_POLICY_LEARNERS = ("sb3", "lean", "compiled"), ("sb3", "compiled")
 ACTIVATIONS = ("tanh", "relu", "elu", "silu")
 MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
 """The most neurons of a layer and weights of a network: so many weights take 1 GiB, and Adam's moments twice that."""
@@ -150,7 +150,10 @@ class RecurrentPPOConfig(_PPOValues):
 class _OffPolicyConfig:
     """The options of algorithms that learn from a buffer of steps.
 
-    After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken).
+    After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken). The
+    learner "sb3" is Stable-Baselines3's own class; "compiled" makes the updates in machine code
+    (`compiled_off_policy.py`), with other random numbers for their noise. What it cannot do, such as pictures, goes on
+    as with "sb3".
     """
 
     name: ClassVar[str]
@@ -163,8 +166,12 @@ class _OffPolicyConfig:
     tau: float = 0.005
     train_freq: int = 1
     gradient_steps: int = 1
+    learner: str = "sb3"
 
     def __post_init__(self) -> None:
+        known = ", ".join(OFF_POLICY_LEARNERS)
+        good = self.learner in OFF_POLICY_LEARNERS
+        require(good, f"{self.name}.learner must be one of {known}, not {self.learner!r}")
         require(min(self.buffer_size, self.batch_size, self.train_freq) > 0, f"{self.name}: sizes must be positive")
         _require_room(f"{self.name}.buffer_size", self.buffer_size)
         require(self.learning_rate > 0, f"{self.name}.learning_rate must be positive")

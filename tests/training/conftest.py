@@ -144,6 +144,15 @@ def seen_pendulums() -> type[SeenPendulumVectorEnv]:
     return SeenPendulumVectorEnv
 
 
+@pytest.fixture
+def one_torch_thread() -> Iterator[None]:
+    """Torch's threads wait for each other on a machine that does other things, and may add in another order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="session")
 def pendulums() -> type[PendulumVectorEnv]:
     """The vector environment's class."""
@@ -187,14 +196,17 @@ def small_td3(small_sac: RunConfig) -> RunConfig:
 
 @pytest.fixture
 def configs(small_ppo: RunConfig, small_sac: RunConfig, small_td3: RunConfig) -> dict[str, RunConfig]:
-    """A short configuration of every algorithm, PPO with both learners."""
+    """A short configuration of every algorithm, and of other learners."""
+    compiled = {
+        f"compiled {one.algo}": one.change({f"{one.algo}.learner": "compiled"}) for one in (small_sac, small_td3)
+    }
     lean = small_ppo.change({"ppo.learner": "lean"})
     recurrent = replace(
         small_ppo,
         algo="recurrent_ppo",
         recurrent_ppo=RecurrentPPOConfig(n_steps=16, batch_size=64, n_epochs=2, lstm_hidden_size=8),
     )
-    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3, "recurrent_ppo": recurrent}
+    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3, "recurrent_ppo": recurrent} | compiled
 
 
 LEVER_XML = """

@@ -97,7 +97,10 @@ def stop_at(monkeypatch, step: int) -> None:
     monkeypatch.setattr(CheckpointCallback, "_on_rollout_start", patched)
 
 
-RESUMED = [("ppo", "box"), ("ppo", "dict"), ("ppo", "told apart"), ("sac", "told apart"), ("td3", "box")]
+RESUMED = [
+    *(("ppo", "box"), ("ppo", "dict"), ("ppo", "told apart"), ("sac", "told apart"), ("td3", "box")),
+    *(("compiled sac", "told apart"), ("compiled td3", "box")),
+]
 ALSO_RESUMED = [("sac", "box"), ("sac", "dict"), ("td3", "dict"), ("td3", "told apart")]
 """Algorithms and observations; those of the second list are put together from what the first one proves."""
 
@@ -129,7 +132,7 @@ def test_stopped_and_resumed_equals_uninterrupted(
     rest = resume(part.run.folder, progress=False, envs=pendulums(config.num_envs))
     assert rest.finished
     assert_equal_runs(whole.run, rest.run)
-    if algo in OFF_POLICY:
+    if config.algo in OFF_POLICY:
         assert_equal_buffers(whole.run, rest.run)
 
 

@@ -14,6 +14,7 @@ from .distributions import Distributions
 from .networks import Networks
 from .ppo_update import UpdateFunctions
 from .products import Products
+from .q_update import QUpdateFunctions
 from .rollouts import Rollouts
 
 _TASKS = ("gradients_task", "sums_task", "steps_task")
@@ -23,6 +24,8 @@ _CALLED = (
 )
 NAMES = (*_TASKS, *_CALLED)
 """The names of the functions of `Code`, in its order."""
+Q_NAMES = ("critics_task", "steps_task", "actor_task", "rest_task", "q_update", "transpose_network")
+"""The names of the functions of `QCode`, in its order."""
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)  # calls release the GIL
 
 
@@ -42,12 +45,31 @@ class Code(NamedTuple):
     advantages: Callable[[int], None]
 
 
+class QCode(NamedTuple):
+    """Functions of SAC and TD3 by address, and those that Python calls."""
+
+    critics: int
+    steps: int
+    actor: int
+    rest: int
+    update: Callable[[int], None]
+    transpose: Callable[[int], None]
+
+
 def source(tile_rows: int) -> str:
     """Return the module as LLVM IR, with tiles of so many rows."""
     module = Module()
     networks, distributions = Networks(module, Products(module, tile_rows)), Distributions(module)
     update = UpdateFunctions(module, networks, distributions)
     Rollouts(module, networks, distributions, update.gather)
+    return module.text()
+
+
+def q_source(tile_rows: int) -> str:
+    """Return the module of SAC and TD3 as LLVM IR."""
+    module = Module()
+    products = Products(module, tile_rows)
+    QUpdateFunctions(module, products, Networks(module, products))
     return module.text()
 
 
@@ -59,18 +81,35 @@ def tile_rows() -> int:
 @cache
 def code() -> Code:
     """Return the functions, compiled if the store does not have them."""
+    return code_at(load(_compiled(source), *NAMES))
+
+
+@cache
+def q_code() -> QCode:
+    """Return the functions of SAC and TD3, compiled if the store does not have them."""
+    return q_code_at(load(_compiled(q_source), *Q_NAMES))
+
+
+def _compiled(write: Callable[[int], str]) -> bytes:
+    """Return a module as an object file, from the store if it has it."""
     rows = tile_rows()
-    store, key = shared_store(), key_of("learning", rows, _sources())
+    store, key = shared_store(), key_of("learning", write.__name__, rows, _sources())
     binary = store.load(key)
     if binary is None:
-        store.save(key, binary := optimized_machine_code(source(rows)))
-    return code_at(load(binary, *NAMES))
+        store.save(key, binary := optimized_machine_code(write(rows)))
+    return binary
 
 
 def code_at(addresses: list[int]) -> Code:
     """Return the functions at the addresses of NAMES."""
     gradients, sums, steps, *called = addresses
     return Code(gradients, sums, steps, *map(_FUNCTION, called))
+
+
+def q_code_at(addresses: list[int]) -> QCode:
+    """Return the functions at the addresses of Q_NAMES."""
+    critics, steps, actor, rest, *called = addresses
+    return QCode(critics, steps, actor, rest, *map(_FUNCTION, called))
 
 
 def _sources() -> list[str]:

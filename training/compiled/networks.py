@@ -123,11 +123,7 @@ def _norm(module: Module) -> Function:
         with f.loop(0, network.count, LANES) as i:
             g = f.convert(gradient.vector(i, LANES), DOUBLE)
             sums.set(f.fma(g, g, sums.value))
-        whole = sums.value
-        total = whole.lane(0)
-        for k in range(1, LANES):
-            total = total + whole.lane(k)
-        network.squared_norm = total
+        network.squared_norm = f.sum(sums.value)
     return f
 
 

@@ -3,10 +3,9 @@
 A rollout's rows lie in blocks of one row for each environment: block t has what the networks see at step t, and what
 follows from it. Observations and rewards are normalised as Stable-Baselines3's `VecNormalize` does, by means and
 variances of all that came before (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing
-sample variances", 1979). Draws are hashes of a key and a number, as those of tasks are (`envs.task.noise`).
+sample variances", 1979).
 """
 
-import math
 from typing import Any
 
 from ...physics.machine.codegen.words import (
@@ -23,7 +22,8 @@ from ...physics.machine.codegen.words import (
     array_of,
 )
 from .distributions import DISTRIBUTION, LEAST, Distributions, panel_index
-from .functions import clip, exp, horner, log
+from .draws import fraction, normal, random_bits
+from .functions import clip, exp
 from .networks import NETWORK, Networks
 from .ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from .products import CHUNK, PANEL
@@ -78,7 +78,6 @@ ROLLOUT = Record(
 )
 EPSILON = 1e-8
 """Added to variances, as in `VecNormalize`."""
-_GOLDEN, _FIRST, _SECOND = (x - 2**64 for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class Rollouts:
@@ -196,19 +195,8 @@ def _act(
     return f
 
 
-def _random_bits(module: Module) -> Function:
-    """Write SplitMix64's number j of a key (Steele, Lea and Flood, OOPSLA 2014)."""
-    with module.function("random_bits", returns=INT, key=INT, j=INT) as (f, key, j):
-        x = key + j * _GOLDEN
-        x = (x ^ (x >> 30)) * _FIRST
-        x = (x ^ (x >> 27)) * _SECOND
-        f.give(x ^ (x >> 31))
-    return f
-
-
 def _draw(module: Module) -> Function:
     """Write an environment's action, and what of it the environment takes."""
-    bits = _random_bits(module)
     arguments: dict[str, Any] = {"rollout": ROLLOUT, "env": INT, "out": FLOATS, "stride": INT, "action": FLOATS}
     with module.function("draw", **arguments) as (f, rollout, env, out, stride, action):
         distribution = rollout.distribution
@@ -216,32 +204,17 @@ def _draw(module: Module) -> Function:
         taken = rollout.taken + env * numbers
         low, high = rollout.low, rollout.high
         with f.when(choices.equals(0)), f.loop(0, numbers) as k:
-            z = _normal(f, f.call(bits, rollout.key, env * numbers + k + 1))
+            z = normal(f, random_bits(rollout.key, env * numbers + k + 1))
             action[k] = f.fma(z, std[k], out[panel_index(stride, k)])
             taken[k] = clip(f, action[k], low[k], high[k])
         first, options = f.variable(INT, 0), distribution.options
         with f.loop(0, choices) as c:
-            chance = _fraction(f, f.call(bits, rollout.key, env * numbers + c + 1) >> 40)
+            chance = fraction(f, random_bits(rollout.key, env * numbers + c + 1) >> 40)
             chosen = _choose(f, out, stride, first.value, options[c], chance)
             action[c] = f.convert(chosen, FLOAT)
             taken[c] = action[c]
             first.add(options[c])
     return f
-
-
-def _fraction(f: Function, bits: Any) -> Any:
-    """Return 24 bits as a multiple of 2^-24 below 1."""
-    return f.convert(bits, FLOAT) * 2.0**-24
-
-
-def _normal(f: Function, bits: Any) -> Any:
-    """Return a number of the normal distribution by Box and Muller, from 64 random bits."""
-    radius = f.sqrt(log(f, _fraction(f, (bits >> 40) + 1)) * -2.0)
-    turn = _fraction(f, bits & (2**24 - 1))
-    v = 0.25 - f.abs(turn - 0.5)  # cos(2 pi turn) = -sin(2 pi v), |v| <= 1/4
-    angle = v * (2 * math.pi)
-    sine = angle * horner(f, angle * angle, [(-1) ** k / math.factorial(2 * k + 1) for k in range(6)])
-    return -(radius * sine)
 
 
 def _choose(f: Function, out: Any, stride: Any, first: Any, options: Any, chance: Any) -> Any:

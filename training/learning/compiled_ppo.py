@@ -6,7 +6,7 @@ statistics. A rollout calls the environments with tensors; the rest of it and th
 hashes of the seed and the step.
 """
 
-import logging
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -19,28 +19,24 @@ from stable_baselines3.common.distributions import (
     MultiCategoricalDistribution,
 )
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
-from torch import nn
 
 from ...envs.task.observations import parts_of
-from ...physics.machine.codegen.llvm import llvm
 from ...physics.machine.codegen.pool import shared_pool
 from ...physics.machine.machine import default_threads
+from ..compiled.draws import draw_key
 from ..compiled.minibatches import Minibatches, PPOSettings, RowColumns
-from ..compiled.perceptron import CLASSES
 from ..compiled.rollout_memory import ObservationPart, RolloutMemory, Statistics
 from ..compiled.rollouts import EPSILON
 from ..sb3_bridge import TumbleVecEnv
 from .lean_ppo import COLUMNS, LeanPPO
+from .obstacles import WithReason
 from .tensor_rollouts import TensorRollouts
-
-logger = logging.getLogger("tumble")
-
 
 DISTRIBUTIONS = (DiagGaussianDistribution, CategoricalDistribution, MultiCategoricalDistribution)
 Memory = RolloutMemory | TensorRollouts
 
 
-class CompiledPPO(LeanPPO):
+class CompiledPPO(WithReason, LeanPPO):
     """PPO for observations that are rows of numbers; what compiled code cannot do goes on as in `LeanPPO`.
 
     Attributes:
@@ -52,32 +48,18 @@ class CompiledPPO(LeanPPO):
     _networks: Minibatches | None = None
     _memory: Memory | None = None
     _collected = False
-    _reason: str | None = None
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_networks", "_memory", "_reason"]
+        return [*super()._excluded_save_params(), "_networks", "_memory"]
 
     # -- what is compiled --------------------------------------------------------------------------------------------
 
-    def reason(self) -> str:
-        """Return why the update is not compiled; "" if it is. The logger says it once."""
-        if self._reason is None:
-            self._reason = next((text for text, applies in self._obstacles() if applies), "")
-            if self._reason:
-                logger.info("the update is not compiled: %s", self._reason)
-        return self._reason
-
-    def _obstacles(self) -> list[tuple[str, bool]]:
+    def _obstacles(self) -> Iterable[tuple[str, bool]]:
         """Return reasons, and whether each applies."""
-        extractor, optimizer = self.policy.mlp_extractor, self.policy.optimizer
+        yield from self._obstacles_to_rows()
+        extractor = self.policy.mlp_extractor
         hidden = [*getattr(extractor, "policy_net", []), *getattr(extractor, "value_net", [])]
-        return [
-            *self._obstacles_to_rows(),
-            ("it runs on a GPU", self.device.type != "cpu"),
-            ("the networks have layers of other kinds", not all(type(m) in (nn.Linear, *CLASSES) for m in hidden)),
-            ("the optimizer is not plain Adam", _is_special(optimizer, optimizer.param_groups[0])),
-            ("this processor has no fused multiply-add", not _has_fma()),
-        ]
+        yield from self._obstacles_to_networks(hidden, [self.policy.optimizer])
 
     def _obstacles_to_rows(self) -> list[tuple[str, bool]]:
         """Return reasons why rollouts are not rows of tensors, and whether each applies."""
@@ -172,9 +154,7 @@ class CompiledPPO(LeanPPO):
 
     def _key(self) -> int:
         """Return the key of this step's draws: a hash of the seed and of the steps taken."""
-        seed = 0 if self.seed is None else self.seed
-        bits = (seed * 0x9E3779B97F4A7C15 + self.num_timesteps * 0xD1B54A32D192ED03 + 0x2545F4914F6CDD1D) % 2**64
-        return bits - 2**64 if bits >= 2**63 else bits
+        return draw_key(self.seed, self.num_timesteps)
 
     def _collects(self, env: Any) -> bool:
         """Return whether rollouts are rows of tensors: `VecNormalize` around the bridge, on the learner's device."""
@@ -319,23 +299,6 @@ class CompiledPPO(LeanPPO):
         """Log what PPO logs."""
         means = torch.tensor([figures[name] for name in ("policy_loss", "value_loss", "kl", "clipped")])
         self._record(means, settings.clip_range, figures["entropy"])
-
-
-def _is_special(optimizer: Any, group: dict[str, Any]) -> bool:
-    """Return whether an optimizer does something else than Adam as it was published."""
-    return (
-        type(optimizer) is not torch.optim.Adam
-        or len(optimizer.param_groups) > 1
-        or group["amsgrad"]
-        or bool(group["weight_decay"])
-        or group["maximize"]
-        or tuple(group["betas"]) != (0.9, 0.999)
-    )
-
-
-def _has_fma() -> bool:
-    binding = llvm()
-    return bool(binding.get_host_cpu_features().get("fma")) or "aarch64" in binding.get_process_triple()
 
 
 def _rows(observations: Any) -> dict[str, torch.Tensor]:

@@ -21,9 +21,10 @@ import gymnasium as gym
 import numpy as np
 import torch
 from stable_baselines3 import PPO
-from stable_baselines3.common.torch_layers import CombinedExtractor, FlattenExtractor
 from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
+
+from .obstacles import are_rows
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 COLUMNS = ("actions", "log_probs", "advantages", "returns")
@@ -164,13 +165,7 @@ class LeanPPO(PPO):
 
     def _is_rows(self) -> bool:
         """Say whether both networks see rows of numbers, laid side by side if there are several."""
-        extractor, space = self.policy.features_extractor, self.observation_space
-        if isinstance(extractor, FlattenExtractor):
-            return len(space.shape or ()) == 1
-        return isinstance(space, gym.spaces.Dict) and all(
-            isinstance(one, CombinedExtractor) and all(isinstance(part, nn.Flatten) for part in one.extractors.values())
-            for one in self._extractors()
-        )
+        return are_rows(self.observation_space, self._extractors())
 
     def _extractors(self) -> list[Any]:
         """Return the extractors of the observation's parts for the actor, and for the critic."""

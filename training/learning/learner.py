@@ -34,6 +34,7 @@ from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
 from ..tasks import make_vec
 from .asymmetric import seen_parts
+from .compiled_off_policy import CompiledSAC, CompiledTD3
 from .compiled_ppo import CompiledPPO
 from .lean_ppo import LeanPPO
 from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_library
@@ -243,11 +244,12 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
         if isinstance(model, CompiledPPO):
             model.desired_kl = desired_kl
         return model
+    compiled = options.pop("learner") == "compiled"
     if config.algo == "sac":
-        return SAC(policy, venv, **options, **common)
+        return (CompiledSAC if compiled else SAC)(policy, venv, **options, **common)
     size: Any = venv.action_space.shape
     noise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
-    return TD3(policy, venv, action_noise=noise, **options, **common)
+    return (CompiledTD3 if compiled else TD3)(policy, venv, action_noise=noise, **options, **common)
 
 
 def normalizer_state(normalizer: VecNormalize) -> dict[str, Any]:

@@ -349,6 +349,17 @@ class Function:
         zeros = f"<{lanes} x i32> zeroinitializer"
         return self.emit(f"shufflevector {type.name} {one.name}, {type.name} poison, {zeros}", type)
 
+    def indices(self, lanes: int) -> Any:
+        """Return the vector of integers 0, 1, 2, ..."""
+        return Value(self, INT.vector(lanes), f"<{', '.join(f'{INT.name} {k}' for k in range(lanes))}>")
+
+    def sum(self, x: Any) -> Any:
+        """Return the sum of a vector's lanes, added in their order."""
+        total = x.lane(0)
+        for k in range(1, x.type.lanes):
+            total = total + x.lane(k)
+        return total
+
     def load(self, at: Any, type: Type | None) -> Any:
         """Return what lies at an address."""
         assert type is not None

@@ -1,0 +1,116 @@
+"""Compiled updates of SAC and TD3 beside Stable-Baselines3's own code in double precision, and their bits."""
+
+import numpy as np
+import pytest
+import torch
+
+from tumble.physics.machine.codegen.llvm import load, optimized_machine_code
+from tumble.physics.machine.codegen.pool import shared_pool
+from tumble.training.compiled import code
+
+from .off_policy import OURS, SEED, THEIRS, Case
+
+GRADIENT = 2e-6
+"""Of the largest entry, against double precision: single precision rounds to 6e-8, and sums have 10 to 1,000 terms."""
+WEIGHTS = 3e-6
+"""After 100 steps, against double precision, from which Stable-Baselines3 in single precision is as far with TD3."""
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+SOME = [("sac", 3), ("sac", 4), ("sac", 5), ("td3", 3), ("td3", 4), ("td3", 5)]
+
+
+def train_ours(model, case, steps):
+    """Train with the minibatches that Stable-Baselines3 draws."""
+    np.random.seed(SEED)
+    model.train(steps, case.n)
+    assert model.reason() == ""
+
+
+def weights(model):
+    """All weights, targets' too, and the logarithm of the temperature."""
+    learned = getattr(model, "log_ent_coef", None)
+    parameters = [*model.policy.parameters(), *([] if learned is None else [learned])]
+    return torch.cat([p.detach().double().flatten() for p in parameters])
+
+
+@pytest.mark.parametrize("algo", ["sac", "td3"])
+def test_gradients_are_those_of_stable_baselines_in_double_precision(algo, monkeypatch):
+    """Of random architectures, spaces and numbers of rows; with a rate of 0, so that no step comes in between."""
+    worst = {}
+    for seed in range(20):
+        case = Case(algo, seed, learning_rate=0.0, **({"policy_delay": 1} if algo == "td3" else {}))
+        ours, theirs = case.model(OURS[algo]), case.model(THEIRS[algo])
+        with monkeypatch.context() as patch:
+            expected = case.train_theirs(theirs, 1, patch)
+        train_ours(ours, case, 1)
+        networks = [*ours._updates.critics, ours._updates.actor]
+        if algo == "sac" and ours.ent_coef_optimizer:
+            networks.insert(0, ours._updates.temperature)
+        actual = [g for network in networks for g in network.gradient()]
+        first = len(actual) - len(ours._updates.actor.tensors)
+        for part in (slice(first), slice(first, None)):
+            largest = max(float(g.abs().max()) for g in expected[part])
+            errors = [float((a - b).abs().max()) for a, b in zip(actual[part], expected[part], strict=True)]
+            worst[seed] = max(worst.get(seed, 0.0), max(errors) / largest)
+    assert max(worst.values()) < GRADIENT, worst
+
+
+@pytest.mark.parametrize(("algo", "seed"), SOME)
+def test_weights_after_a_hundred_steps_are_those_of_stable_baselines(algo, seed, monkeypatch):
+    """With Adam, targets that follow, and the temperature; targets of SAC follow each third step here."""
+    case = Case(algo, seed, **({"target_update_interval": 3} if algo == "sac" else {}))
+    ours, theirs = case.model(OURS[algo]), case.model(THEIRS[algo])
+    before = weights(ours)
+    train_ours(ours, case, 100)
+    case.train_theirs(theirs, 100, monkeypatch)
+    expected = weights(theirs)
+    assert float((expected - before).abs().max()) > 1e3 * WEIGHTS
+    np.testing.assert_allclose(weights(ours), expected, rtol=0, atol=WEIGHTS)
+    for name in ("train/actor_loss", "train/critic_loss", "train/ent_coef", "train/ent_coef_loss", "train/n_updates"):
+        values = [model.logger.name_to_value.get(name, np.nan) for model in (ours, theirs)]
+        np.testing.assert_allclose(*values, rtol=1e-4, atol=1e-5, err_msg=name)
+    for one, other in zip(ours._optimizers(), (theirs.critic.optimizer, theirs.actor.optimizer), strict=False):
+        steps = [int(next(iter(optimizer.state.values()))["step"]) for optimizer in (one, other)]
+        assert steps[0] == steps[1] > 0
+
+
+def vectors(algo, seed, threads=1):
+    """Weights after some steps."""
+    case = Case(algo, seed)
+    model = case.model(OURS[algo])
+    with pytest.MonkeyPatch.context() as patch:
+        pool = shared_pool(threads)
+        patch.setattr("tumble.training.learning.compiled_off_policy.shared_pool", lambda _: pool)
+        train_ours(model, case, 8)
+    return weights(model).numpy()
+
+
+@pytest.mark.parametrize(("algo", "seed"), [("sac", 1), ("sac", 2), ("td3", 2)])
+def test_bits_do_not_depend_on_threads(algo, seed):
+    """Minibatches of 513 rows have four groups."""
+    np.testing.assert_array_equal(vectors(algo, seed), vectors(algo, seed, threads=3))
+
+
+@pytest.mark.parametrize("change", ["tile_rows", "chunk"])
+def test_bits_do_not_depend_on_tiles_and_chunks(change, monkeypatch):
+    """Sums are in the order of the inner index whatever the sizes of blocks."""
+    expected = vectors("sac", 2)
+    rows = code.tile_rows()
+    if change == "tile_rows":
+        rows = 8 if rows == 4 else 4
+    else:
+        for module in ("products", "q_loss", "perceptron", "q_updates"):
+            monkeypatch.setattr(f"tumble.training.compiled.{module}.CHUNK", 32)
+    changed = code.q_code_at(load(optimized_machine_code(code.q_source(rows)), *code.Q_NAMES))
+    monkeypatch.setattr("tumble.training.compiled.q_updates.q_code", lambda: changed)
+    np.testing.assert_array_equal(vectors("sac", 2), expected)
+
+
+def test_one_call_makes_the_steps_of_many():
+    """Steps of Adam, targets and draws go on from call to call."""
+    case = Case("td3", 2)
+    at_once, one_by_one = case.model(OURS["td3"]), case.model(OURS["td3"])
+    train_ours(at_once, case, 5)
+    np.random.seed(SEED)
+    for _ in range(5):
+        one_by_one.train(1, case.n)
+    assert torch.equal(weights(at_once), weights(one_by_one))
