@@ -17,7 +17,17 @@ waits: list[str] = []
 """Operations for which a GPU would have to be waited for, since the list was cleared."""
 _WAITING = ("aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::equal")
 _DIRECT = (
-    *("alias", "detach", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "split.Tensor"),
+    *(
+        "alias",
+        "detach",
+        "diagonal",
+        "expand",
+        "permute",
+        "select.int",
+        "slice.Tensor",
+        "split.Tensor",
+        "split_with_sizes",
+    ),
     *("squeeze", "squeeze.dim", "t", "transpose.int", "unbind.int", "unsqueeze", "view", "_unsafe_view", "unfold"),
     *("arange", "arange.start", "arange.start_step"),
 )
@@ -64,6 +74,8 @@ def _operate(operation: Any, *arguments: Any, **options: Any) -> Any:
             waits.append(name)
         near(target).copy_(near(source))
         return target
+    if name == "aten::view":  # torch thinks that there are no gaps; a GPU would have copied
+        operation = torch.ops.aten.reshape.default
     given = {id(value.raw): value for value in (*arguments, *options.values()) if isinstance(value, Far)}
     numbers = zip(arguments, operation._schema.arguments, strict=False)
     arguments = tuple(_scalar(a) if isinstance(a, (int, float)) and _is_tensor(s) else a for a, s in numbers)

@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.save_util import load_from_zip_file
+from stable_baselines3.common.vec_env import VecNormalize
 
 import tumble
 from tumble.envs.v5.inverted_pendulum import InvertedPendulum
-from tumble.training.config import RunConfig
+from tumble.training.config import PPOConfig, RunConfig
 from tumble.training.evaluate import evaluate
+from tumble.training.learning import learner
+from tumble.training.learning.compiled_ppo import CompiledPPO
 from tumble.training.learning.lean_ppo import LeanPPO
+from tumble.training.learning.tensor_rollouts import TensorRollouts
 from tumble.training.sb3_bridge import TumbleVecEnv
 from tumble.training.train import resume, train
 
@@ -77,20 +83,87 @@ def in_a_row(tensors):
     return torch.cat([tensor.detach().cpu().flatten() for tensor in tensors])
 
 
+def optimize_moved(model):
+    """Give the optimizer the parameters on the device: torch moves them to a GPU in place, and to this one anew."""
+    model.policy.optimizer.param_groups[0]["params"] = list(model.policy.parameters())
+
+
 def test_the_lean_learner_learns_on_the_device(far):
     """Its networks lie there, too: the gradient of an update is the processor's, to rounding, and changes them."""
     run_in_columns(device=NAME)
     gradients = []
     for device in ("cpu", str(far)):
         model = LeanPPO("MlpPolicy", bridged(), n_steps=16, batch_size=64, n_epochs=1, seed=1, device=device)
-        # To a GPU torch moves parameters in place; to this device they are made anew.
-        model.policy.optimizer.param_groups[0]["params"] = list(model.policy.parameters())
+        optimize_moved(model)
         before = in_a_row(model.policy.parameters())
         model.learn(16 * NUM_ENVS)
         gradients.append(in_a_row([parameter.grad for parameter in model.policy.parameters()]))
         assert bool((in_a_row(model.policy.parameters()) != before).any())
         assert model.policy.log_std.device.type == torch.device(device).type
     torch.testing.assert_close(*gradients, rtol=0, atol=1e-6)
+
+
+class Watch(BaseCallback):
+    """Keeps rollouts, how often each step waited but the first of an iteration, and whether an episode ended there."""
+
+    def __init__(self):
+        super().__init__()
+        self.rollouts, self.counts, self.begins = [], [], False
+
+    def _on_rollout_start(self):
+        self.begins = True
+
+    def _on_step(self):
+        if not self.begins:
+            self.counts.append((len(waits), "final_obs" in self.model.env.venv.info))
+        self.begins = False
+        waits.clear()
+        return True
+
+    def _on_rollout_end(self):
+        self.rollouts.append(self.model._memory.rows[:-2].cpu().clone())
+
+
+def test_the_compiled_learners_rollouts_stay_on_the_device(far):
+    """They are the processor's, to rounding. A step waits as often as one of the environments, so does none besides."""
+    seen, weights = [], []
+    for device in ("cpu", str(far)):
+        run_with("32") if device == "cpu" else run_in_columns(device=NAME)
+        options = {"n_steps": 16, "batch_size": 32, "n_epochs": 2, "seed": 1}
+        model, watch = CompiledPPO("MlpPolicy", VecNormalize(bridged()), **options, device=device), Watch()
+        optimize_moved(model)
+        model.learn(2 * 16 * NUM_ENVS, callback=watch)
+        assert isinstance(model._memory, TensorRollouts) == (device != "cpu")
+        seen.append(watch.rollouts)
+        weights.append(in_a_row(model.policy.parameters()))
+    torch.testing.assert_close(*map(torch.stack, seen), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(*weights, rtol=0, atol=1e-5)
+    waiting = WAITS_OF_TORCH["rsl_rl"]
+    assert set(watch.counts) == {(waiting, False), (waiting + WAITS_TO_RESET, True)}
+
+
+def test_the_compiled_learner_goes_on_to_the_bit_on_the_device(far, tmp_path, monkeypatch):
+    original = learner.make_model
+
+    def on_the_device(config, venv):
+        model = original(config.replace(device=str(far)), venv)
+        optimize_moved(model)
+        return model
+
+    monkeypatch.setattr(learner, "make_model", on_the_device)
+    parameters = CompiledPPO.get_parameters  # torch's files have no tensors of this device
+    monkeypatch.setattr(CompiledPPO, "get_parameters", lambda model: learner._on_host(parameters(model)))
+    run_in_columns(device=NAME)
+    ppo = PPOConfig(n_steps=16, batch_size=32, n_epochs=2, learner="compiled")
+    config = RunConfig("tumble/InvertedPendulum-v0", "ppo", num_envs=NUM_ENVS, total_steps=4 * 64, ppo=ppo)
+
+    def weights(run):
+        return in_a_row(load_from_zip_file(run.latest() / "model.zip", load_data=False)[1]["policy"].values())
+
+    whole = weights(train(config, tmp_path / "whole", progress=False).run)
+    run = train(config.replace(total_steps=2 * 64), tmp_path / "part", progress=False).run
+    assert not torch.equal(weights(run), whole)
+    assert torch.equal(weights(resume(run.folder, total_steps=4 * 64, progress=False).run), whole)
 
 
 def tensors_seen(step, observe):
