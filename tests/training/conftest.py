@@ -132,6 +132,31 @@ class ToldApartPendulumVectorEnv(PendulumVectorEnv):
         return {"critic": numbers, "policy": numbers[:, :2].clone()}
 
 
+def choosing(kind: type[PendulumVectorEnv], space: gym.Space[Any]) -> type[PendulumVectorEnv]:
+    """Return a class of pendulums whose torque is the sum of choices."""
+
+    class Choosing(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, num_envs: int) -> None:
+            super().__init__(num_envs)
+            self.single_action_space = space
+            self.action_space = gym.vector.utils.batch_space(space, num_envs)
+
+        def step(self, actions: Any) -> Any:
+            assert actions.dtype == torch.int64
+            return super().step(actions.reshape(self.num_envs, -1).sum(1, keepdim=True).float() - 1)
+
+    return Choosing
+
+
+KINDS = {
+    "box": PendulumVectorEnv,
+    "dict": SeenPendulumVectorEnv,
+    "told apart": ToldApartPendulumVectorEnv,
+    "told apart, with choices": choosing(ToldApartPendulumVectorEnv, gym.spaces.Discrete(3)),
+}
+"""Pendulums by their observations and actions."""
+
+
 @pytest.fixture(scope="session")
 def told_apart_pendulums() -> type[ToldApartPendulumVectorEnv]:
     """The class of pendulums that actor and critic see differently."""
@@ -196,17 +221,16 @@ def small_td3(small_sac: RunConfig) -> RunConfig:
 
 @pytest.fixture
 def configs(small_ppo: RunConfig, small_sac: RunConfig, small_td3: RunConfig) -> dict[str, RunConfig]:
-    """A short configuration of every algorithm, and of other learners."""
-    compiled = {
-        f"compiled {one.algo}": one.change({f"{one.algo}.learner": "compiled"}) for one in (small_sac, small_td3)
-    }
-    lean = small_ppo.change({"ppo.learner": "lean"})
+    """A short configuration of every algorithm, of every learner, and of PPO whose divergence steers the rate."""
+    names = {"ppo": small_ppo, "sac": small_sac, "td3": small_td3}
+    compiled = {f"compiled {algo}": one.change({f"{algo}.learner": "compiled"}) for algo, one in names.items()}
+    lean, steered = small_ppo.change({"ppo.learner": "lean"}), compiled["compiled ppo"].change({"ppo.desired_kl": 0.01})
     recurrent = replace(
         small_ppo,
         algo="recurrent_ppo",
         recurrent_ppo=RecurrentPPOConfig(n_steps=16, batch_size=64, n_epochs=2, lstm_hidden_size=8),
     )
-    return {"ppo": small_ppo, "lean": lean, "sac": small_sac, "td3": small_td3, "recurrent_ppo": recurrent} | compiled
+    return names | compiled | {"lean": lean, "steered ppo": steered, "recurrent_ppo": recurrent}
 
 
 LEVER_XML = """

@@ -26,6 +26,8 @@ from tumble.training.learning.loggers import read_curve
 from tumble.training.runs import Run, RunError
 from tumble.training.train import resume, train
 
+from .conftest import KINDS
+
 HERE = Path(__file__).parent
 needs_sb3_contrib = pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
 
@@ -144,10 +146,9 @@ def uninterrupted(tmp_path_factory, pendulums, small_ppo) -> Run:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, *(pytest.param(n, marks=pytest.mark.slow) for n in (signal.SIGINT, signal.SIGTERM))]
-)
-def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, uninterrupted, number):
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signalled_process_resumed_equals_uninterrupted(tmp_path, pendulums, uninterrupted, number):
     """Another process trains and is signalled after its second checkpoint; this one goes on."""
     config = uninterrupted.config
     (tmp_path / "config.toml").write_text(config.to_toml())
@@ -175,11 +176,40 @@ def test_a_killed_process_resumed_equals_uninterrupted(tmp_path, pendulums, unin
         assert process.stdout.readline()
     process.send_signal(number)
     printed, _ = process.communicate(timeout=60)
-    if number != signal.SIGKILL:
-        assert process.returncode == 0 and printed.endswith("end False\n"), "the signal saves and stops"
+    assert process.returncode == 0 and printed.endswith("end False\n"), "the signal saves and stops"
     rest = resume(tmp_path / "part", progress=False, envs=pendulums(config.num_envs))
     assert rest.finished
     assert_equal_runs(uninterrupted, rest.run)
+
+
+KILLED = [("steered ppo", "told apart, with choices", 2)]
+ALSO_KILLED = [("steered ppo", "told apart, with choices", 10), *((algo, "box", 10) for algo in ("compiled", "ppo", "sac"))]
+"""Algorithms, observations and actions, and numbers of kills."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize(
+    ("algo", "kind", "kills"), [*KILLED, *(pytest.param(*case, marks=pytest.mark.slow) for case in ALSO_KILLED)]
+)
+def test_killed_at_random_moments_and_resumed_equals_uninterrupted(tmp_path, configs, algo, kind, kills):
+    """Processes train one after the other, each from where the one before was killed; this one finishes."""
+    config = configs[algo]
+    off_policy = config.algo in OFF_POLICY
+    if off_policy:
+        config = with_interval(config.replace(total_steps=600), 40)
+    else:
+        config = config.replace(total_steps=24 * 128)
+    whole = train(config, tmp_path / "whole", progress=False, envs=KINDS[kind](config.num_envs))
+    arguments = [str(whole.run.folder / "config.toml"), str(tmp_path / "part"), kind, str(kills)]
+    program = [sys.executable, "-m", "tests.training.killed_children", *arguments]
+    subprocess.run(program, cwd=HERE.parents[1], check=True, timeout=300)
+    part = Run(tmp_path / "part")
+    assert not part.has_checkpoint() or verify_checkpoint(part.latest()) < config.total_steps
+    rest = resume(part.folder, progress=False, envs=KINDS[kind](config.num_envs))
+    assert rest.finished
+    assert_equal_runs(whole.run, rest.run)
+    if off_policy:
+        assert_equal_buffers(whole.run, rest.run)
 
 
 def test_saving_does_not_disturb_training(tmp_path, pendulums, small_ppo):

@@ -12,6 +12,7 @@ from tumble.physics.base.draws import hashed_key
 from tumble.training.learning.compiled_ppo import CompiledPPO
 from tumble.training.learning.tensor_rollouts import TensorRollouts, choose, normal
 
+from ..conftest import choosing
 from .test_compiled_ppo import Watch, model_of, parameters
 
 ROUNDING = {"rtol": 1e-5, "atol": 2e-5}
@@ -27,22 +28,6 @@ def learned(pendulums, in_torch, iterations=6, **options):
         model._memory = TensorRollouts(8, 16, parts, columns, model.policy, model._options(), *limits)
     model.learn(128 * iterations, callback=watch)
     return model, watch
-
-
-def choosing(pendulums, space):
-    """Pendulums whose torque is the sum of choices."""
-
-    class Choosing(pendulums):
-        def __init__(self, num_envs):
-            super().__init__(num_envs)
-            self.single_action_space = space
-            self.action_space = gym.vector.utils.batch_space(space, num_envs)
-
-        def step(self, actions):
-            assert actions.dtype == torch.int64
-            return super().step(actions.reshape(self.num_envs, -1).sum(1, keepdim=True).float() - 1)
-
-    return Choosing
 
 
 @pytest.mark.parametrize("kind", ["numbers", "a choice", "choices", "told apart"])
