@@ -255,9 +255,9 @@ class RunConfig:
     """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
 
     `task` is a task as `tasks.find_task` takes it, `env` are options of the environment and of the task. `threads` are
-    the learner's; the solver's number is separate, and its results do not depend on it. One is the fastest for networks
-    and minibatches as small as PPO's here, and the only number that repeats a run exactly. `stagger` cuts the first
-    episodes at evenly spread lengths, so that not all environments start together for ever.
+    torch's; those of solver and compiled learner are separate, and their results do not depend on them. One is the
+    fastest for networks and minibatches as small as PPO's here, and the only number that repeats a run exactly.
+    `stagger` cuts the first episodes at evenly spread lengths, so that not all environments start together for ever.
     """
 
     task: str

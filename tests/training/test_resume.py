@@ -183,7 +183,10 @@ def test_a_signalled_process_resumed_equals_uninterrupted(tmp_path, pendulums, u
 
 
 KILLED = [("steered ppo", "told apart, with choices", 2)]
-ALSO_KILLED = [("steered ppo", "told apart, with choices", 10), *((algo, "box", 10) for algo in ("compiled", "ppo", "sac"))]
+ALSO_KILLED = [
+    ("steered ppo", "told apart, with choices", 10),
+    *((algo, "box", 10) for algo in ("compiled ppo", "ppo", "compiled sac", "sac")),
+]
 """Algorithms, observations and actions, and numbers of kills."""
 
 
@@ -195,10 +198,7 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(tmp_path, con
     """Processes train one after the other, each from where the one before was killed; this one finishes."""
     config = configs[algo]
     off_policy = config.algo in OFF_POLICY
-    if off_policy:
-        config = with_interval(config.replace(total_steps=600), 40)
-    else:
-        config = config.replace(total_steps=24 * 128)
+    config = with_interval(config.replace(total_steps=600), 40) if off_policy else config.replace(total_steps=24 * 128)
     whole = train(config, tmp_path / "whole", progress=False, envs=KINDS[kind](config.num_envs))
     arguments = [str(whole.run.folder / "config.toml"), str(tmp_path / "part"), kind, str(kills)]
     program = [sys.executable, "-m", "tests.training.killed_children", *arguments]

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from ...physics.machine.codegen.keys import key_of
 from ...physics.machine.codegen.llvm import llvm, load, optimized_machine_code
+from ...physics.machine.codegen.pool import Pool, shared_pool
 from ...physics.machine.codegen.store import shared_store
 from ...physics.machine.codegen.words import Module
+from ...physics.machine.runtime import ensure_runtime
 from .distributions import Distributions
 from .networks import Networks
 from .ppo_update import UpdateFunctions
@@ -17,10 +19,10 @@ from .products import Products
 from .q_update import QUpdateFunctions
 from .rollouts import Rollouts
 
-_TASKS = ("gradients_task", "sums_task", "steps_task")
+_TASKS = ("gradients_task", "sums_task", "steps_task", "fused_task", "act_task")
 _CALLED = (
     *("update", "transpose_all", "prepare_distribution"),
-    *("act", "record", "normalize_block", "value_block", "advantages_of_rollout"),
+    *("record", "normalize_block", "value_block", "advantages_of_rollout"),
 )
 NAMES = (*_TASKS, *_CALLED)
 """The names of the functions of `Code`, in its order."""
@@ -35,10 +37,11 @@ class Code(NamedTuple):
     gradients: int
     sums: int
     steps: int
+    fused: int
+    act: int
     update: Callable[[int], None]
     transpose: Callable[[int], None]
     prepare: Callable[[int], None]
-    act: Callable[[int], None]
     record: Callable[[int], None]
     normalize: Callable[[int], None]
     value: Callable[[int], None]
@@ -90,6 +93,11 @@ def q_code() -> QCode:
     return q_code_at(load(_compiled(q_source), *Q_NAMES))
 
 
+def learning_pool() -> Pool:
+    """Return the threads that learn: as many as the solver has."""
+    return shared_pool(ensure_runtime().threads)
+
+
 def _compiled(write: Callable[[int], str]) -> bytes:
     """Return a module as an object file, from the store if it has it."""
     rows = tile_rows()
@@ -102,8 +110,8 @@ def _compiled(write: Callable[[int], str]) -> bytes:
 
 def code_at(addresses: list[int]) -> Code:
     """Return the functions at the addresses of NAMES."""
-    gradients, sums, steps, *called = addresses
-    return Code(gradients, sums, steps, *map(_FUNCTION, called))
+    gradients, sums, steps, fused, act, *called = addresses
+    return Code(gradients, sums, steps, fused, act, *map(_FUNCTION, called))
 
 
 def q_code_at(addresses: list[int]) -> QCode:

@@ -106,15 +106,14 @@ class Minibatches:
         both = [TASK.pack(update=self._update, critic=k, group=0) for k in (0, 1)]
         parts = [TASK.pack(update=self._update, critic=k, group=g) for g in range(groups) for k in (0, 1)]
         self._tasks = [both, parts]
-        launches = [
-            pool.launch(function, [task.ctypes.data for task in tasks])
-            for function, tasks in ((compiled.gradients, parts), (compiled.sums, both), (compiled.steps, both))
-        ]
+        of_phases = {"gradients": parts, "sums": both, "steps": both, "fused": both}
+        launches = {
+            phase: pool.launch(getattr(compiled, phase), [task.ctypes.data for task in tasks])
+            for phase, tasks in of_phases.items()
+        }
         self._kept = launches
-        gradients, sums, steps = (launch.address for launch in launches)
-        self._launches = LAUNCHES.pack(
-            update=self._update, launch=launches[0].function, gradients=gradients, sums=sums, steps=steps
-        )
+        addresses = {phase: launch.address for phase, launch in launches.items()}
+        self._launches = LAUNCHES.pack(update=self._update, launch=launches["fused"].function, **addresses)
 
     def read(self, optimizer: torch.optim.Optimizer) -> None:
         """Copy parameters, moments and the number of steps from torch."""
@@ -168,6 +167,8 @@ class Minibatches:
             corrections=corrections,
             desired_kl=settings.desired_kl,
             target_kl=limit if settings.target_kl is None else settings.target_kl,
+            optimizer=0,
+            pending=0,
             done=0,
             stopped=0,
             totals=self._totals,

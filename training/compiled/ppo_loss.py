@@ -24,7 +24,7 @@ from ...physics.machine.codegen.words import (
 )
 from .distributions import DISTRIBUTION, Distributions
 from .functions import clip, exp
-from .networks import NETWORK, Networks
+from .networks import NETWORK, OPTIMIZER, Networks
 from .products import CHUNK, PANEL
 
 UPDATE = Record(
@@ -49,7 +49,9 @@ UPDATE = Record(
     corrections=DOUBLES,  # (minibatches, 2): 1 / (1 - beta1^k), 1 / sqrt(1 - beta2^k)
     desired_kl=DOUBLE,  # steers the rate; 0: the rate stays
     target_kl=DOUBLE,  # ends the update; infinite: never
-    done=INT,  # minibatches after which parameters were changed
+    optimizer=OPTIMIZER,
+    pending=INT,  # 1: the step of the last minibatch has yet to be taken
+    done=INT,  # steps that were taken
     stopped=INT,
     totals=DOUBLES,  # of FIGURES, over all minibatches
     actor=array_of(NETWORK),  # one for each group, with common parameters

@@ -1,13 +1,14 @@
 """An update of proximal policy optimisation as one call of compiled code: all minibatches of all epochs.
 
-A minibatch has three phases, each a launch of the pool's threads, whose tasks are independent:
+A minibatch has three phases, whose tasks are independent:
 
 1. gradients: actor and critic, each for every group of the minibatch's rows;
 2. sums: the gradients of the groups are added in their order, and the squares of the sum;
 3. steps: Adam for actor and critic, with the gradient limited by the norm of both.
 
-The number of groups depends on the number of rows, so the bits of results depend neither on the threads nor on who took
-which task.
+Each phase is a launch of the pool's threads. If there is one group, actor and critic meet only for the norm, so that
+one launch has the steps of the minibatch before, gradients and sums. The number of groups depends on the number of
+rows, so the bits of results depend neither on the threads nor on who took which task.
 """
 
 from typing import Any
@@ -19,8 +20,8 @@ from .ppo_loss import FIGURES, UPDATE, Losses
 
 TASK = Record("Task", update=UPDATE, critic=INT, group=INT)
 """A task of a phase: the actor (0) or the critic (1), and a group of rows."""
-LAUNCHES = Record("Launches", update=UPDATE, launch=BYTES, gradients=BYTES, sums=BYTES, steps=BYTES)
-"""The pool's function `launch`, and one launch for each phase."""
+LAUNCHES = Record("Launches", update=UPDATE, launch=BYTES, gradients=BYTES, sums=BYTES, steps=BYTES, fused=BYTES)
+"""The pool's function `launch`, a launch for each phase, and one that has all of them."""
 FACTOR, LEAST_RATE, MOST_RATE = 1.5, 1e-5, 1e-2
 """The rule of rsl_rl's schedule "adaptive" (`PPO.update`), by which the KL divergence steers the rate."""
 
@@ -30,6 +31,7 @@ class UpdateFunctions:
 
     Attributes:
         gradients, sums, steps: the tasks of the phases, of a TASK.
+        fused: the task of one launch for all phases.
         run: the update, of LAUNCHES.
     """
 
@@ -39,6 +41,7 @@ class UpdateFunctions:
         self.gradients = _gradients(module, losses)
         self.sums = _sums(module, networks)
         self.steps = _steps(module, networks, distributions)
+        self.fused = _fused(module, self.gradients, self.sums, self.steps)
         self.run = _run(module, distributions)
 
 
@@ -77,37 +80,57 @@ def _sums(module: Module, networks: Networks) -> Function:
 def _steps(module: Module, networks: Networks, distributions: Distributions) -> Function:
     with module.function("steps_task", public=True, task=TASK) as (f, task):
         update = task.update
-        optimizer = f.record(OPTIMIZER)
-        norm = f.sqrt(update.actor[0].squared_norm + update.critic[0].squared_norm)
-        optimizer.scale = f.minimum(update.max_grad_norm / (norm + 1e-6), 1.0)
-        corrections = update.corrections + update.minibatch * 2
-        optimizer.rate = update.rate * corrections[0]
-        optimizer.root, optimizer.epsilon = corrections[1], update.epsilon
         for number, network in _of(f, task):
-            f.call(networks.adam, network[0], optimizer)
+            f.call(networks.adam, network[0], update.optimizer)
             f.call(networks.transpose, network[0])
             if number == 0:
                 f.call(distributions.prepare, update.distribution[0])
     return f
 
 
+def _fused(module: Module, gradients: Function, sums: Function, steps: Function) -> Function:
+    with module.function("fused_task", public=True, task=TASK) as (f, task):
+        with f.when(task.update.pending.equals(1)):
+            f.call(steps, task)
+        f.call(gradients, task)
+        f.call(sums, task)
+    return f
+
+
 def _run(module: Module, distributions: Distributions) -> Function:
     with module.function("update", public=True, launches=LAUNCHES) as (f, launches):
         update = launches.update
+        update.optimizer = f.record(OPTIMIZER)
         f.call(distributions.prepare, update.distribution[0])
         with f.loop(0, update.minibatches) as k, f.when(update.stopped.equals(0)):
             update.minibatch = k
-            f.call_address(launches.launch, launches.gradients)
-            f.call_address(launches.launch, launches.sums)
+            with f.when(update.groups.equals(1)):
+                f.call_address(launches.launch, launches.fused)
+            with f.when(update.groups > 1):
+                with f.when(update.pending.equals(1)):
+                    f.call_address(launches.launch, launches.steps)
+                f.call_address(launches.launch, launches.gradients)
+                f.call_address(launches.launch, launches.sums)
+            update.done = update.done + update.pending
             kl = _add_figures(f, update)
-            with f.when(kl > update.target_kl * 1.5):
-                update.stopped = 1
+            update.stopped = f.convert(kl > update.target_kl * 1.5, INT)
+            update.pending = 1 - update.stopped
             with f.when(update.desired_kl > 0.0):
                 _steer(f, update, kl)
-            with f.when(update.stopped.equals(0)):
-                f.call_address(launches.launch, launches.steps)
-                update.done = update.done + 1
+            _prepare_step(f, update)
+        with f.when(update.pending.equals(1)):
+            f.call_address(launches.launch, launches.steps)
+            update.done = update.done + 1
     return f
+
+
+def _prepare_step(f: Function, update: Any) -> None:
+    """Set the numbers of Adam's step with the present gradient."""
+    optimizer, corrections = update.optimizer, update.corrections + update.done * 2
+    norm = f.sqrt(update.actor[0].squared_norm + update.critic[0].squared_norm)
+    optimizer.scale = f.minimum(update.max_grad_norm / (norm + 1e-6), 1.0)
+    optimizer.rate = update.rate * corrections[0]
+    optimizer.root, optimizer.epsilon = corrections[1], update.epsilon
 
 
 def _add_figures(f: Function, update: Any) -> Any:

@@ -20,6 +20,8 @@ PANEL, NARROW = 16, 8
 """Columns of a panel, and of a last panel of weights that needs no more."""
 UNROLLED = 16
 """Steps of the inner index that are written out: a divisor of 16."""
+NARROW_ROWS = 8
+"""Rows of a tile of a narrow panel: a sum must be kept for each of them, or the processor waits for the last one."""
 CHUNK = 64
 """Rows of activations that go through the networks at a time, so that these stay in the cache: a multiple of 8."""
 
@@ -114,7 +116,8 @@ def _product(
     Arguments of the function: the left matrix x (n, inner), in panels of `capacity` rows; the right one w (inner,
     columns); its bias; the result y and its slopes, both (n, columns).
     """
-    tiles = {lanes: _tile(module, rows, lanes, name, end, biased) for lanes in (PANEL, NARROW)}
+    sizes = {PANEL: rows, NARROW: NARROW_ROWS}
+    tiles = {lanes: _tile(module, size, lanes, name, end, biased) for lanes, size in sizes.items()}
     arguments: dict[str, Any] = {
         "x": FLOATS,
         "capacity": INT,
@@ -127,7 +130,7 @@ def _product(
     write = module.function(f"product_{name}", **arguments, y=FLOATS, slope=FLOATS)
     with write as (f, x, capacity, n, inner, w, columns, bias, y, slope):
         for lanes, j in _panels(f, columns):
-            with f.loop(0, n, rows) as r:
+            with f.loop(0, n, sizes[lanes]) as r:
                 at = j * capacity + r * PANEL
                 f.call(
                     tiles[lanes], x + r * PANEL, capacity * PANEL, inner, w + j * inner, bias + j, y + at, slope + at
@@ -149,16 +152,17 @@ def _gradient(module: Module, tile_inputs: int) -> Function:
 
     Arguments of the function: x (n, inputs) and z (n, outputs), in panels of `capacity` rows; gw and gb.
     """
-    tiles = {(lanes, k): _gradient_tile(module, k, lanes) for lanes in (PANEL, NARROW) for k in (tile_inputs, 1)}
+    sizes = {PANEL: tile_inputs, NARROW: NARROW_ROWS}
+    tiles = {(lanes, k): _gradient_tile(module, k, lanes) for lanes, size in sizes.items() for k in (size, 1)}
     arguments: dict[str, Any] = {"x": FLOATS, "z": FLOATS, "capacity": INT, "n": INT, "inputs": INT, "outputs": INT}
     write = module.function("weights_gradient", **arguments, gw=FLOATS, gb=FLOATS)
     with write as (f, x, z, capacity, n, inputs, outputs, gw, gb):
         for lanes, j in _panels(f, outputs):
-            panel, out = z + j * capacity, gw + j * inputs
+            panel, out, whole = z + j * capacity, gw + j * inputs, sizes[lanes]
             with f.loop(0, inputs, PANEL) as i:
                 many = f.minimum(inputs - i, PANEL)
-                tiled = many // tile_inputs * tile_inputs
-                for size, start, stop in ((tile_inputs, 0, tiled), (1, tiled, many)):
+                tiled = many // whole * whole
+                for size, start, stop in ((whole, 0, tiled), (1, tiled, many)):
                     with f.loop(start, stop, size) as k:
                         f.call(tiles[lanes, size], x + (i * capacity + k), panel, n, out + (i + k) * lanes)
             total = f.variable(FLOAT.vector(lanes), gb.vector(j, lanes))
@@ -184,14 +188,40 @@ def _gradient_tile(module: Module, inputs: int, lanes: int) -> Function:
 
 
 def _transpose(module: Module) -> Function:
-    """Write w (inputs, outputs) to t (outputs, inputs), both in panels of weights."""
+    """Write w (inputs, outputs) to t (outputs, inputs), both in panels of weights: blocks of 8 by 8, and the rest."""
     with module.function("transpose", w=FLOATS, t=FLOATS, inputs=INT, outputs=INT) as (f, w, t, inputs, outputs):
+        columns = outputs // NARROW * NARROW
         for lanes, i in _panels(f, inputs):
             many = f.minimum(inputs - i, lanes)
+            rows = many // NARROW * NARROW
             with f.loop(0, outputs) as j:
-                panel = j // PANEL * PANEL
-                width = f.minimum(padded(outputs) - panel, PANEL)
-                source, target = w + (panel * inputs + (j - panel) + i * width), t + (i * outputs + j * lanes)
-                with f.loop(0, many) as k:
+                source, width = _weights_of(f, w, inputs, outputs, i, j)
+                target = t + (i * outputs + j * lanes)
+                with f.loop(f.select(j < columns, rows, 0), many) as k:
                     target[k] = source[k * width]
+            with f.loop(0, rows, NARROW) as k, f.loop(0, columns, NARROW) as j:
+                source, width = _weights_of(f, w, inputs, outputs, i + k, j)
+                target = t + (i * outputs + j * lanes + k)
+                block = _transposed(f, [source.vector(r * width, NARROW) for r in range(NARROW)])
+                for r, row in enumerate(block):
+                    f.store(target + r * lanes, row)
     return f
+
+
+def _weights_of(f: Function, w: Any, inputs: Any, outputs: Any, i: Any, j: Any) -> tuple[Any, Any]:
+    """Return where the weight of input i and output j is, and the columns of its panel."""
+    panel = j // PANEL * PANEL
+    width = f.minimum(padded(outputs) - panel, PANEL)
+    return w + (panel * inputs + (j - panel) + i * width), width
+
+
+def _transposed(f: Function, rows: list[Any]) -> list[Any]:
+    """Return a transposed square: its halves, their halves and so on change places across the diagonal."""
+    n, half = len(rows), len(rows) // 2
+    while half:
+        for k in (k for k in range(n) if not k & half):
+            a, b = rows[k], rows[k + half]
+            rows[k] = f.shuffle(a, b, [n + i - half if i & half else i for i in range(n)])
+            rows[k + half] = f.shuffle(a, b, [n + i if i & half else i + half for i in range(n)])
+        half //= 2
+    return rows

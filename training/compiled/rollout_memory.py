@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...physics.machine.codegen.pool import Pool
 from .code import code
 from .minibatches import Minibatches, RowColumns
 from .ppo_loss import VALUE
-from .rollouts import PART, ROLLOUT
+from .rollouts import ACTING, PART, ROLLOUT
 
 
 @dataclass
@@ -57,6 +58,7 @@ class RolloutMemory:
         networks: Minibatches,
         low: Any,
         high: Any,
+        pool: Pool,
     ) -> None:
         self.numbers = numbers = networks.numbers
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns
@@ -102,6 +104,8 @@ class RolloutMemory:
             gae_lambda=1.0,
             ended=0,
         )
+        tasks = [ACTING.pack(rollout=self._record, critic=k) for k in (0, 1)]
+        self._tasks, self._act = tasks, pool.bind(code().act, [task.ctypes.data for task in tasks])
         self._column = {name: ROLLOUT.column(name) for name in ROLLOUT.fields}
         self._x = PART.column("x")
 
@@ -142,7 +146,7 @@ class RolloutMemory:
     def act(self, step: int, key: int) -> Tensor:
         """Draw the actions of a step; return them inside of their limits."""
         self._set(step=step, key=key)
-        code().act(self._record.ctypes.data)
+        self._act()
         return self.taken
 
     def record(

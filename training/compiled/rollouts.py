@@ -24,7 +24,7 @@ from ...physics.machine.codegen.words import (
 from .distributions import DISTRIBUTION, LEAST, Distributions, panel_index
 from .draws import fraction, normal, random_bits
 from .functions import clip, exp
-from .networks import NETWORK, Networks
+from .networks import LANES, NETWORK, Networks
 from .ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from .products import CHUNK, PANEL
 
@@ -76,6 +76,8 @@ ROLLOUT = Record(
     gae_lambda=DOUBLE,
     ended=INT,  # number of environments whose episode ended at the last step
 )
+ACTING = Record("Acting", rollout=ROLLOUT, critic=INT)
+"""A task of acting: the actor's (0) or the critic's (1)."""
 EPSILON = 1e-8
 """Added to variances, as in `VecNormalize`."""
 
@@ -84,7 +86,7 @@ class Rollouts:
     """The compiled functions, of a ROLLOUT.
 
     Attributes:
-        act: values, draws, log-probabilities of the present block, and the actions to take.
+        act: a task, of ACTING: draws, log-probabilities of the present block, and the actions to take; or its values.
         record: take in what the environments returned: statistics, rewards, the next block.
         normalize: write parts, as they are in `part.x`, into the present block, without statistics.
         value: values of the present block.
@@ -101,6 +103,14 @@ class Rollouts:
         self.advantages = _advantages(module)
 
 
+def _columns(f: Function, width: Any) -> Any:
+    """Yield lanes and the first column, inside a loop over columns that are taken together and one over the rest."""
+    whole = width // LANES * LANES
+    for lanes, start, stop in ((LANES, 0, whole), (0, whole, width)):
+        with f.loop(start, stop, max(lanes, 1)) as k:
+            yield lanes, k
+
+
 def _observe(module: Module) -> Function:
     """Write the update of a part's statistics by n rows x (n, width) of numbers."""
     with module.function("observe", part=PART, n=INT) as (f, part, n):
@@ -108,18 +118,20 @@ def _observe(module: Module) -> Function:
         before = part.count[0]
         total = before + count
         part.count[0] = total
-        with f.loop(0, width) as k:
-            column, new_mean, new_square = x + k, f.variable(DOUBLE, 0.0), f.variable(DOUBLE, 0.0)
+        for lanes, k in _columns(f, width):
+            kind = DOUBLE.vector(lanes)
+            new_mean, new_square = f.variable(kind, 0.0), f.variable(kind, 0.0)
             with f.loop(0, n) as r:
-                new_mean.add(f.convert(column[r * width], DOUBLE))
+                new_mean.add(f.convert(x.vector(r * width + k, lanes), DOUBLE))
             new_mean.set(new_mean.value / count)
             with f.loop(0, n) as r:
-                deviation = f.convert(column[r * width], DOUBLE) - new_mean.value
+                deviation = f.convert(x.vector(r * width + k, lanes), DOUBLE) - new_mean.value
                 new_square.set(f.fma(deviation, deviation, new_square.value))
-            change = new_mean.value - mean[k]
-            squares = variance[k] * before + new_square.value + change * change * before * count / total
-            mean[k] = mean[k] + change * count / total
-            variance[k] = squares / total
+            old = mean.vector(k, lanes)
+            change = new_mean.value - old
+            squares = variance.vector(k, lanes) * before + new_square.value + change * change * before * count / total
+            f.store(mean + k, old + change * count / total)
+            f.store(variance + k, squares / total)
     return f
 
 
@@ -128,18 +140,18 @@ def _normalize(module: Module) -> Function:
     write = module.function("normalize_part", part=PART, rows=FLOATS, width=INT, n=INT)
     with write as (f, part, rows, width, n):
         x, size, limit = part.x, part.width, f.convert(part.limit, FLOAT)
-        with f.loop(0, size) as k:
-            mean, factor = f.variable(FLOAT, 0.0), f.variable(FLOAT, 1.0)
-            most = f.variable(FLOAT, -LEAST)
+        for lanes, k in _columns(f, size):
+            kind = FLOAT.vector(lanes)
+            mean, factor, most = f.variable(kind, 0.0), f.variable(kind, 1.0), f.variable(kind, -LEAST)
             with f.when(part.normalizes.equals(1)):
-                mean.set(f.convert(part.mean[k], FLOAT))
-                factor.set(f.convert(1.0 / f.sqrt(part.variance[k] + EPSILON), FLOAT))
+                mean.set(f.convert(part.mean.vector(k, lanes), FLOAT))
+                factor.set(f.convert(1.0 / f.sqrt(part.variance.vector(k, lanes) + EPSILON), FLOAT))
                 most.set(limit)
             with f.loop(0, part.columns) as place:
-                target, source = rows + (part.column[place] + k), x + k
+                target = rows + (part.column[place] + k)
                 with f.loop(0, n) as r:
-                    value = (source[r * size] - mean.value) * factor.value
-                    target[r * width] = clip(f, value, -most.value, most.value)
+                    value = (x.vector(r * size + k, lanes) - mean.value) * factor.value
+                    f.store(target + r * width, clip(f, value, -most.value, most.value))
     return f
 
 
@@ -154,16 +166,18 @@ def _normalize_all(module: Module, normalize: Function) -> Function:
 def _values(module: Module, networks: Networks, gather: Function) -> Function:
     with module.function("value_block", public=True, rollout=ROLLOUT) as (f, rollout):
         n, width, critic = rollout.envs, rollout.width, rollout.critic
-        block = rollout.rows + (rollout.step * n * width + rollout.critic_column)
-        values = rollout.values + rollout.step * n
+        block, values = rollout.rows + rollout.step * n * width, rollout.values + rollout.step * n
         out = critic.layer[critic.layers - 1].y
+        column = rollout.actions + rollout.distribution.numbers + VALUE
         with f.loop(0, n, CHUNK) as first:
             many = f.minimum(n - first, CHUNK)
             rows = (many + 7) // 8 * 8
-            f.call(gather, critic, block, width, rollout.index + first, many, rows)
+            f.call(gather, critic, block + rollout.critic_column, width, rollout.index + first, many, rows)
             f.call(networks.forward, critic, rows)
             with f.loop(0, many) as r:
-                values[first + r] = out[r * PANEL]
+                env, value = first + r, out[r * PANEL]
+                values[env] = value
+                block[env * width + column] = value
     return f
 
 
@@ -171,11 +185,9 @@ def _act(
     module: Module, networks: Networks, distributions: Distributions, gather: Function, value: Function
 ) -> Function:
     draw = _draw(module)
-    with module.function("act", public=True, rollout=ROLLOUT) as (f, rollout):
-        f.call(value, rollout)
+    with module.function("act", rollout=ROLLOUT) as (f, rollout):
         n, width, actor, distribution = rollout.envs, rollout.width, rollout.actor, rollout.distribution
-        numbers, at = distribution.numbers, rollout.step * n
-        block, values = rollout.rows + at * width, rollout.values + at
+        numbers, block = distribution.numbers, rollout.rows + rollout.step * n * width
         top = actor.layer[actor.layers - 1]
         out, slopes, stride = top.y, top.z, actor.capacity * PANEL
         with f.loop(0, n, CHUNK) as first:
@@ -185,13 +197,16 @@ def _act(
             f.call(networks.forward, actor, rows)
             with f.loop(0, many) as r:
                 env = first + r
-                row, place = block + (env * width + rollout.actions), r * PANEL
-                action, rest = row, row + numbers
+                action, place = block + (env * width + rollout.actions), r * PANEL
                 f.call(draw, rollout, env, out + place, stride, action)
-                rest[LOG_PROB] = f.call(
-                    distributions.log_prob, distribution, out + place, stride, action, slopes + place
-                )
-                rest[VALUE] = values[env]
+                log_prob = action + (numbers + LOG_PROB)
+                log_prob[0] = f.call(distributions.log_prob, distribution, out + place, stride, action, slopes + place)
+    act = f
+    with module.function("act_task", public=True, task=ACTING) as (f, task):
+        with f.when(task.critic.equals(0)):
+            f.call(act, task.rollout)
+        with f.when(task.critic.equals(1)):
+            f.call(value, task.rollout)
     return f
 
 

@@ -16,8 +16,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ...envs.task.observations import parts_of
-from ...physics.machine.codegen.pool import shared_pool
-from ...physics.machine.machine import default_threads
+from ..compiled.code import learning_pool
 from ..compiled.draws import draw_key
 from ..compiled.q_updates import (
     GradientSteps,
@@ -106,7 +105,7 @@ class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
         """Return the networks in panels."""
         if self._updates is None or self._updates_rows != batch_size:
             parts = self._seen(self.policy.actor), self._seen(self.policy.critic)
-            numbers, pool = self.replay_buffer.action_dim, shared_pool(default_threads())
+            numbers, pool = self.replay_buffer.action_dim, learning_pool()
             self._updates = QUpdates(self._networks(), *parts, numbers, batch_size, pool)
             self._updates_rows = batch_size
         return self._updates

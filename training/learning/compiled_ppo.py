@@ -21,8 +21,7 @@ from stable_baselines3.common.distributions import (
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from ...envs.task.observations import parts_of
-from ...physics.machine.codegen.pool import shared_pool
-from ...physics.machine.machine import default_threads
+from ..compiled.code import learning_pool
 from ..compiled.draws import draw_key
 from ..compiled.minibatches import Minibatches, PPOSettings, RowColumns
 from ..compiled.rollout_memory import ObservationPart, RolloutMemory, Statistics
@@ -80,7 +79,7 @@ class CompiledPPO(WithReason, LeanPPO):
                 None if options else policy.log_std,
                 options,
                 min(self.batch_size, self.n_steps * self.n_envs),
-                shared_pool(default_threads()),
+                learning_pool(),
             )
         return self._networks
 
@@ -177,7 +176,7 @@ class CompiledPPO(WithReason, LeanPPO):
             if self.reason():
                 self._memory = TensorRollouts(*sizes, self.policy, self._options(), low, high)
             else:
-                self._memory = RolloutMemory(*sizes, self._prepared(), low, high)
+                self._memory = RolloutMemory(*sizes, self._prepared(), low, high, learning_pool())
         memory, last = self._memory, parts_of(self._last_obs)
         counts, statistics = [], {}
         for part in memory.parts:

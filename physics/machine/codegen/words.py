@@ -17,7 +17,7 @@ Source: LLVM Language Reference Manual.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -94,11 +94,11 @@ class Value:
     def __truediv__(self, other: Any) -> Any:
         return self._two(other, "fdiv", "sdiv")
 
-    def __floordiv__(self, other: Any) -> Any:
-        return self._two(other, "", "sdiv")
+    def __floordiv__(self, other: Any) -> Any:  # of whole numbers that are not negative
+        return self._two(other, "", "udiv")
 
-    def __mod__(self, other: Any) -> Any:
-        return self._two(other, "frem", "srem")
+    def __mod__(self, other: Any) -> Any:  # of such numbers, too
+        return self._two(other, "", "urem")
 
     def __and__(self, other: Any) -> Any:
         return self._two(other, "", "and")
@@ -417,6 +417,14 @@ class Function:
         a, b = self.alike(a, b)
         return self.emit(
             f"select {condition.type.name} {condition.name}, {a.type.name} {a.name}, {b.type.name} {b.name}", a.type
+        )
+
+    def shuffle(self, a: Any, b: Any, lanes: Sequence[int]) -> Any:
+        """Return a vector of lanes of a, which count from 0, and of b, which follow those of a."""
+        type = a.type.scalar.vector(len(lanes))
+        chosen = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.emit(
+            f"shufflevector {a.type.name} {a.name}, {b.type.name} {b.name}, <{len(lanes)} x i32> <{chosen}>", type
         )
 
     def minimum(self, a: Any, b: Any) -> Any:

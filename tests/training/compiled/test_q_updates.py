@@ -79,7 +79,7 @@ def vectors(algo, seed, threads=1):
     model = case.model(OURS[algo])
     with pytest.MonkeyPatch.context() as patch:
         pool = shared_pool(threads)
-        patch.setattr("tumble.training.learning.compiled_off_policy.shared_pool", lambda _: pool)
+        patch.setattr("tumble.training.learning.compiled_off_policy.learning_pool", lambda: pool)
         train_ours(model, case, 8)
     return weights(model).numpy()
 
