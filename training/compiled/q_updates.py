@@ -209,7 +209,7 @@ class QUpdates:
         for networks, optimizer in self._with_optimizers(optimizers):
             for network in networks:
                 network.read(optimizer)
-                if network.widths:
+                if optimizer and network.widths:
                     q_code().transpose(network.networks.ctypes.data)
         for k, (networks, optimizer) in enumerate(self._with_optimizers(optimizers)[:3]):
             state = optimizer.state.get(networks[0].tensors[0], {}) if optimizer and networks else {}

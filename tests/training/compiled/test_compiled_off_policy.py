@@ -5,6 +5,7 @@ import torch
 from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.vec_env import VecNormalize
 
+from tumble.training.config import ConfigError
 from tumble.training.learning.learner import Learner
 from tumble.training.sb3_bridge import TumbleVecEnv
 
@@ -67,3 +68,5 @@ def test_a_configuration_chooses_the_learner(algo, configs, pendulums):
         learner = Learner(configs[name], pendulums(4))
         assert type(learner.model) is kind
     assert learner.model.reason() == ""
+    with pytest.raises(ConfigError, match=f"{algo}.learner must be one of sb3, compiled, not 'lean'"):
+        configs[algo].change({f"{algo}.learner": "lean"})
