@@ -16,7 +16,7 @@ from .commands.check_command import check
 from .commands.export_command import export
 from .commands.printing import print_outcome, print_scores, print_table
 from .commands.render_command import Columns, Overlays, Slow, render
-from .commands.seeds_command import Jobs, Seeds, check_seeds, find_batch, resume_seeds, train_seeds
+from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
 from .commands.view_command import view
 from .errors import TumbleUserError, explain
 from .output_paths import require_output_path
@@ -205,7 +205,7 @@ def train(
     with importing(LIBRARIES):
         check_options(chosen.task, chosen.env)
     if seeds is not None:
-        train_seeds(chosen, seeds, jobs, out)
+        train_seeds(chosen if "evaluation.every_steps" in settings else evaluated(chosen), seeds, jobs, out)
         return
     with importing(LIBRARIES):
         from . import train as training

@@ -35,6 +35,7 @@ from .learning.learner import place_solver
 from .policy import Policy, newest_policy
 from .runs import Run
 from .tasks import gymnasium_twin, load_task, make_vec, task_id
+from .twin_processes import TwinProcesses, processes_for
 
 
 class Played(NamedTuple):
@@ -193,7 +194,8 @@ def evaluate(
     torch.manual_seed(seed)  # sampled actions are part of the experiment
     episodes_played, policy, twin = [], None, twin_of(config, simulator)
     for first in range(0, episodes, BATCH):
-        envs = make_envs(config, simulator, min(BATCH, episodes - first))
+        num_envs = min(BATCH, episodes - first)
+        envs = make_envs(config, simulator, num_envs, processes_for(num_envs))
         try:
             if policy is None:
                 policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
@@ -248,8 +250,10 @@ def with_options(config: RunConfig, options: dict[str, Any] | None) -> RunConfig
     return config.replace(env=config.env | options) if options else config
 
 
-def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) -> VectorEnv:
+def make_envs(config: RunConfig, simulator: str, num_envs: int, processes: int = 1, /, **options: Any) -> VectorEnv:
     """Make a run's task in a simulator, whichever it was trained in, numpy in and out, with the run's task options.
+
+    Environments of Gymnasium's own class are stepped in so many processes, with the same results.
 
     Raises:
         EvaluationError: The simulator is unknown, or is not installed; or Gymnasium's task refuses an option.
@@ -272,7 +276,12 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, **options: Any) 
         ours = make_task(load_task(config.task).kwargs["task"], {})
         known = options_of(type(ours))  # with their types, which the twin does not check
         make_task(ours, {name: value for name, value in options.items() if name in known})
-        return gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **options)
+        first = options | ({"num_envs": 1} if processes > 1 else {})
+        envs = gym.make_vec(twin, vectorization_mode="sync", vector_kwargs=same_step, **first)
+        if processes == 1:
+            return envs
+        options.pop("num_envs")
+        return TwinProcesses(twin, envs, num_envs, options, processes)
 
 
 def twin_of(config: RunConfig, simulator: str) -> str | None:

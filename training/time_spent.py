@@ -61,6 +61,7 @@ class TimeSpent(BaseCallback):
         self._learner, self._evaluation = learner, evaluation
         self._watches: dict[str, Stopwatch] = {}
         self._begun = self._turned = clock()
+        self._first = 0
         self._rolling = self._updating = 0.0
 
     @contextmanager
@@ -89,6 +90,10 @@ class TimeSpent(BaseCallback):
         whole = max(clock() - self._begun, 1e-9)
         return {name: max(seconds, 0.0) / whole for name, seconds in parts.items()}
 
+    def rate(self) -> float:
+        """Return environment steps a second; evaluations do not count."""
+        return (self.num_timesteps - self._first) / max(clock() - self._begun - self._seconds("evaluating"), 1e-9)
+
     def _seconds(self, name: str) -> float:
         return self._watches[name].seconds if name in self._watches else 0.0
 
@@ -101,6 +106,7 @@ class TimeSpent(BaseCallback):
         return self._turned - before
 
     def _on_training_start(self) -> None:
+        self._first = self.model.num_timesteps
         self._turn()
 
     def _on_rollout_start(self) -> None:

@@ -39,6 +39,7 @@ class Outcome:
         finished: Whether all configured steps have been taken.
         changed: Whether anything was done; a resumed run may have had nothing left to do.
         spent: Share of the time by its use, see `TimeSpent`.
+        rate: Environment steps a second of this call, without evaluations.
     """
 
     run: Run
@@ -46,6 +47,7 @@ class Outcome:
     finished: bool
     changed: bool = True
     spent: dict[str, float] = field(default_factory=dict)
+    rate: float = 0.0
 
 
 def train(
@@ -172,7 +174,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
                 evaluation.close()
             model.logger.close()
             learner.bridge.close()
-    return Outcome(run, model.num_timesteps, finished, spent=spent.shares())
+    return Outcome(run, model.num_timesteps, finished, spent=spent.shares(), rate=spent.rate())
 
 
 def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:

@@ -66,7 +66,6 @@ class BatchView:
     ) -> None:
         """Set what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
         self._solver, self._reads, self._kind = solver, reads, kind
-        self.step: Callable[[int, Any], None] = solver.step  # n physics steps under controls (num_envs, nu)
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
         self._scanners = {name: Scanner(solver, name, scan, kind) for name, scan in rays.items()}
@@ -74,6 +73,10 @@ class BatchView:
         self._wanted = tuple(dict.fromkeys((*reads, *poses)))
         for name, camera in cameras.items():
             _check_view(name, camera, solver.model.mj)
+
+    def step(self, n: int, controls: Any) -> None:
+        """Take `n` physics steps under controls (num_envs, nu)."""
+        self._solver.step(n, controls)
 
     def coordinates(self) -> Array:
         """Copy all coordinates, (num_envs, nq + nv)."""
@@ -196,7 +199,7 @@ class SingleEnvView(BatchView):
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
         super().__init__(solver, reads, cameras, rays, kind)
-        self._memory, self.step = solver, self._step
+        self._memory = solver
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
         self._others: list[str] = []
@@ -238,7 +241,7 @@ class SingleEnvView(BatchView):
         """Return the result of `look`; here it copies memory that lies side by side."""
         return self.look(memory, noise)
 
-    def _step(self, n: int, controls: np.ndarray) -> None:
+    def step(self, n: int, controls: np.ndarray) -> None:
         """Take `n` physics steps under controls (1, nu)."""
         self._control[:] = controls
         self._solver.step(n)

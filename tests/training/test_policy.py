@@ -159,3 +159,29 @@ def test_mujoco_warns_once(tmp_path, monkeypatch, capfd, small_ppo):
     assert [str(w.message)[:8] for w in found] == ["MuJoCo: "] and "settotalmass" in str(found[0].message)
     assert "settotalmass" not in "".join(capfd.readouterr())
     assert not list(tmp_path.iterdir())
+
+
+def comparable(outcome):
+    """Arrays of objects, such as last observations, as lists, in which numpy compares arrays."""
+    if isinstance(outcome, dict):
+        return {name: comparable(part) for name, part in outcome.items()}
+    if isinstance(outcome, tuple):
+        return tuple(map(comparable, outcome))
+    return outcome.tolist() if outcome.dtype == object else outcome
+
+
+@pytest.mark.parametrize("task", ["Hopper", "HalfCheetah"])
+def test_processes_of_gymnasiums_class_change_no_bit(small_ppo, task):
+    """Some of the hoppers fall within these steps."""
+    config, rng = replace(small_ppo, task=f"tumble/{task}-v0", env={}), np.random.default_rng(0)
+    one, two = (make_envs(config, "mujoco", 7, processes) for processes in (1, 3))
+    pairs = [(one.reset(seed=5), two.reset(seed=5))]
+    for _ in range(60):
+        actions = rng.uniform(-1, 1, one.action_space.shape).astype(np.float32)
+        pairs.append((one.step(actions), two.step(actions)))
+    for ours, theirs in pairs:
+        np.testing.assert_equal(comparable(ours), comparable(theirs))
+    assert any("final_info" in ours[-1] for ours, _ in pairs) == (task == "Hopper")
+    one.close()
+    two.close()
+    assert all(child.poll() == 0 for child in two._children)

@@ -17,7 +17,7 @@ import torch
 from tumble.benchmarks import main as benchmarks
 from tumble.physics.machine import waiting
 from tumble.training.learning import callbacks
-from tumble.training.learning.loggers import read_curve
+from tumble.training.learning.loggers import TrainingClock, read_curve
 from tumble.training.train import resume, train
 
 # -- How far training is: a bar on a terminal, elsewhere a line every ten seconds; and what else is waited for
@@ -90,6 +90,19 @@ def test_where_the_time_goes_is_in_the_curve(tmp_path, pendulums, small_ppo):
     assert shares["physics"] * row["seconds"] >= slept and shares["task"] * row["seconds"] >= slept
     assert shares["updating"] > 0 and shares["acting"] > 0 and shares["copies"] > 0
     assert "step" not in vars(envs) and "step" not in vars(Slow.solver)
+
+
+def test_a_real_task_spends_time_in_physics(tmp_path, small_ppo):
+    outcome = train(small_ppo.replace(task="tumble/InvertedPendulum-v0"), tmp_path / "run", progress=False)
+    assert outcome.spent["physics"] > 0 and outcome.spent["task"] > 0
+    assert 1 < outcome.rate < 1e6
+
+
+def test_evaluations_do_not_count_as_training():
+    clock = TrainingClock({"step": 1, "seconds": 5.0, "cpu_seconds": 3.0})
+    with clock.stopped():
+        time.sleep(0.2)
+    assert 5 <= clock.read()["seconds"] < 5.2 and 3 <= clock.read()["cpu_seconds"] < 3.2
 
 
 def test_on_a_terminal_there_is_a_bar(tmp_path, capsys, monkeypatch, pendulums, small_ppo):

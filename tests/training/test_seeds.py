@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,6 +109,7 @@ def test_each_run_is_as_if_it_were_alone(tmp_path, command, planted):
     assert f"tumble train --resume {folder}" in message
     (folder / "seed-1" / "checkpoints").unlink()
     (folder / "seed-1" / "config.toml").unlink()
+    shutil.rmtree(folder / "seed-1" / "best")
     printed = command("train", "--resume", folder)
     assert "finished 2 seeds" in printed and "mean ± 95 % interval" in printed, printed
     assert "seed 1: " in printed and "seed 2: " not in printed, f"the second had nothing left to do: {printed}"
@@ -117,6 +119,9 @@ def test_each_run_is_as_if_it_were_alone(tmp_path, command, planted):
     assert [name for name in alone if not torch.equal(ours[name], alone[name])] == []
     assert not all(torch.equal(ours[name], other[name]) for name in other)
     assert {"seeds.json", "curve.png"} <= {path.name for path in folder.iterdir()}
+    summary = json.loads((folder / "seeds.json").read_text())
+    assert summary["curve"] == "evaluation" and summary["headline"] == summary["last_evaluation"]
+    assert "steps/s" in printed and "best policy, other episodes" in printed
     assert not planted.exists(), f"modules of the present folder were executed: {planted.read_text()}"
 
 

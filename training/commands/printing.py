@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 def print_outcome(outcome: "Outcome") -> None:
     """Say where a run stands and which command comes next."""
+    from ..best import read_best
     from ..tasks import source_name
 
     source, folder = source_name(outcome.run.config.task), outcome.run.folder
@@ -20,8 +21,18 @@ def print_outcome(outcome: "Outcome") -> None:
         follow += f" --task {source}" if outcome.finished else f" {source}"
     print(f"{state} at step {outcome.step:,}")
     if outcome.spent:
-        print("  time: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in outcome.spent.items()))
+        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in outcome.spent.items())
+        print(f"  {outcome.rate:,.0f} steps a second; time: {shares}")
+    best = read_best(outcome.run)
+    if best:
+        error = "" if best.get("standard_error") is None else f" ± {number(best['standard_error'])}"
+        print(f"  best policy, of step {best['step']:,}: return {number(best['mean'])}{error} of other episodes")
     print(f"  next: tumble {follow}")
+
+
+def number(value: float | None) -> str:
+    """Return a return as text; empty if it is None."""
+    return "" if value is None else f"{value:.{1 if abs(value) >= 10 else 2}f}"
 
 
 def print_table(table: "Table") -> None:

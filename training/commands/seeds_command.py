@@ -18,6 +18,10 @@ Seeds = Annotated[
 Jobs = Annotated[int | None, typer.Option(min=1, help="With several seeds: runs at a time; default: as cores allow.")]
 
 
+EVALUATIONS = 10
+"""Evaluations of a run of several, unless its configuration says how many."""
+
+
 def check_seeds(seed: int | None, seeds: str | None, jobs: int | None) -> None:
     """Refuse options that contradict each other.
 
@@ -42,6 +46,19 @@ def find_batch(folder: Path, jobs: int | None) -> "SeedBatch | None":
     if batch is None and jobs is not None:
         raise TumbleUserError(f"--jobs is for several seeds, and {folder} is not a folder of them; leave it out")
     return batch
+
+
+def evaluated(config: "RunConfig") -> "RunConfig":
+    """Return a configuration with evaluations, if it has none and episodes of its task end by a time limit.
+
+    Figures of training are of episodes that have ended: they are too low while a policy gets better.
+    """
+    from ..tasks import load_task
+
+    limit = config.env.get("max_episode_steps", load_task(config.task).max_episode_steps)
+    if config.evaluation.every_steps or limit is None:
+        return config
+    return config.change({"evaluation.every_steps": max(1, config.total_steps // EVALUATIONS)})
 
 
 def train_seeds(config: "RunConfig", seeds: str, jobs: int | None, out: Path | None) -> None:
@@ -109,26 +126,24 @@ def print_summary(summary: dict[str, Any]) -> None:
     """Print a row for each seed, and their mean with its 95 % interval; of training only if there is no evaluation."""
     from rich.table import Table
 
-    from .printing import print_table
+    from .printing import number, print_table
 
     columns = {"last_evaluation": "last evaluation", "best_evaluation": "best policy, other episodes"}
     if summary["curve"] == "training":
         columns = {"training_return": "return of ended episodes (no evaluations: see --evaluate-every)"}
-    table = Table("seed", "steps", "minutes", *columns.values(), box=None)
+    table = Table("seed", "steps", "minutes", "steps/s", *columns.values(), box=None)
     for row in summary["seeds"]:
         figures = [number(row[name]) for name in columns]
-        table.add_row(str(row["seed"]), f"{row['steps']:,}", f"{row['seconds'] / 60:.1f}", *figures)
-    table.add_row("mean ± 95 % interval", "", "", *(mean_and_half(summary.get(name)) for name in columns))
+        rate = f"{row['steps'] / row['seconds']:,.0f}" if row["seconds"] else ""
+        table.add_row(str(row["seed"]), f"{row['steps']:,}", f"{row['seconds'] / 60:.1f}", rate, *figures)
+    table.add_row("mean ± 95 % interval", "", "", "", *(mean_and_half(summary.get(name)) for name in columns))
     print_table(table)
-
-
-def number(value: float | None) -> str:
-    """Return a return as text; empty if it is None."""
-    return "" if value is None else f"{value:.{1 if abs(value) >= 10 else 2}f}"
 
 
 def mean_and_half(figures: dict[str, Any] | None) -> str:
     """Return a mean and half its 95 % interval as text, of figures as `curves.spread` returns them; empty for None."""
+    from .printing import number
+
     if figures is None:
         return ""
     interval = figures["interval"]

@@ -5,6 +5,8 @@ import json
 import os
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
@@ -49,7 +51,7 @@ class TrainingClock:
     """The seconds of training so far; a resumed run goes on from `last`, the last line of its curve that is kept.
 
     `seconds` are measured by a clock, `cpu_seconds` count how long this process kept cores busy, which tell more on a
-    machine that does other work too.
+    machine that does other work too. Evaluations do not count.
     """
 
     def __init__(self, last: dict[str, Any] = NO_ROW) -> None:
@@ -60,6 +62,16 @@ class TrainingClock:
         """Return both."""
         seconds, busy = time.perf_counter() - self._started, time.process_time() - self._busy
         return {"seconds": round(seconds, 3), "cpu_seconds": round(busy, 3)}
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Do not count the time inside of the block."""
+        started, busy = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self._started += time.perf_counter() - started
+            self._busy += time.process_time() - busy
 
 
 class CurveWriter(KVWriter):
