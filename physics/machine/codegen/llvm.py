@@ -16,6 +16,10 @@ from ..forking import forks_wait_for
 _numbers = count()  # of the libraries in which object files are loaded
 
 
+_PROMOTING = ("sroa", "simplify_cfg")
+"""Passes of LLVM that make registers of stack slots; more of them gain nothing but a longer compilation."""
+
+
 @cache
 def llvm() -> Any:
     """Return the module `llvmlite.binding`, initialised for this machine.
@@ -69,6 +73,25 @@ def optimized_machine_code(text: str) -> bytes:
         passes.add_instruction_combine_pass()
         passes.add_simplify_cfg_pass()
         passes.run(module, binding.create_pass_builder(target_machine(), binding.create_pipeline_tuning_options()))
+        code: Any = target_machine().emit_object(module)
+        return bytes(code)
+
+
+def promoted_machine_code(text: str) -> bytes:
+    """Compile a module's text after the values in stack slots have become registers."""
+    with _lock():
+        binding = llvm()
+        module = binding.parse_assembly(text)
+        module.verify()
+        passes = binding.create_new_function_pass_manager()
+        import os
+
+        for add in os.environ["PASSES"].split() if "PASSES" in os.environ else _PROMOTING:
+            getattr(passes, f"add_{add}_pass")()
+        builder = binding.create_pass_builder(target_machine(), binding.create_pipeline_tuning_options(2))
+        for function in module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
         code: Any = target_machine().emit_object(module)
         return bytes(code)
 

@@ -66,6 +66,18 @@ def loop_stands_alone(text: str) -> str:
     return text + _SHARE + _function(BEFORE, serial) + _function(ENTRY, [loop])
 
 
+def body_of(text: str) -> str:
+    """Return the name of the function that does the work of a loop on one item.
+
+    Raises:
+        ValueError: there is no such function.
+    """
+    found = re.search(r"^define internal void @(function_body[.\w]*)\(", text, re.MULTILINE)
+    if not found:
+        raise ValueError("the loop of a kernel over tensors has no function for an item")
+    return found[1]
+
+
 def _function(name: str, calls: list[str]) -> str:
     return f"\ndefine void @{name}(ptr %context) {{\n{''.join(calls)}  ret void\n}}\n"
 

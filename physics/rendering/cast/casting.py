@@ -10,7 +10,7 @@ from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
-from .raycast import FIRST_LOOK, GUIDES, LAYERS, TILE, Has, cull_kernel, make_cast_rays
+from .raycast import FIRST_LOOK, GUIDES, TILE, Has, cull_kernel, make_cast_rays
 
 Tables = dict[str, torch.Tensor]
 MESH_TABLES, APPEARANCE_TABLES = ("trees", "nodes", "corners"), ("skin", "rows", "lie")
@@ -126,7 +126,8 @@ def _cast(
     seen = torch.empty(size, dtype=torch.int32, device=device)
     notes = torch.empty((*noted, max(1, columns)), dtype=torch.float32, device=device)
     image = torch.empty((*shown, 3), dtype=torch.uint8, device=device)
-    tiles = torch.empty((n, tiles_of(width, height), pose.shape[1] + 1), dtype=torch.int32, device=device)
+    listed = (n, tiles_of(width, height), 1 + pose.shape[1] + TILE * TILE)
+    tiles = torch.empty(listed, dtype=torch.int32, device=device)
     scene = (*(tables[name] for name in ("kind", "shape", "paint", "solids")), pose, views)
     if n:
         cull, follow = shared_ray_kernels(runtime, has._replace(colours=colour))
@@ -134,7 +135,7 @@ def _cast(
         cull((tables["shape"], pose, views, width, height, tiles))
         for side in (0, samples) if colour else (0,):
             lit = tables["look"], tables["lights"], tiles
-            follow((*scene, *lit, LAYERS if colour else 0, side, depth, seen, notes, image, *dressed))
+            follow((*scene, *lit, side, depth, seen, notes, image, *dressed))
     depth.masked_fill_(seen < 0, torch.inf)
     return depth, seen, notes[..., -GUIDES:], image
 

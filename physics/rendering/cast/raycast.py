@@ -15,6 +15,7 @@ import taichi as ti
 from ...base.math import func
 from ...base.shapes import PLANE
 from ...base.shapes.ray import MISS
+from ...machine.codegen.items import in_lanes, in_turn, lane, lanes, rank
 from .. import look as rows
 from ..cameras.lens import Lens
 from ..rays.field_walk import TracedHeightFields, within
@@ -48,7 +49,7 @@ _CONTRAST = 0.025  # displayed difference between neighbouring pixels above whic
 _FAINTEST_MIRROR = 0.01  # reflections weaker than this are not followed
 _BRIGHTNESS = vec3(0.3, 0.5, 0.2)  # weights of red, green and blue
 # columns of the notes on pixels, for colours, for guides or for both
-FIRST_LOOK = 4  # colour as displayed, brightness of the plain colour
+FIRST_LOOK = 1  # brightness of the plain colour
 GUIDES = 6  # the last ones: the true normal (world), the albedo in linear light
 
 F1, F2, F3, F4 = (ti.types.ndarray(dtype=ti.f32, ndim=n) for n in (1, 2, 3, 4))
@@ -69,7 +70,7 @@ class Has(NamedTuple):
 
 @ti.kernel
 def cull_tiles(shape: F3, pose: F3, views: F2, width: ti.i32, height: ti.i32, tiles: I3):
-    """Fill tiles (n, number of tiles, 1 + number of rows): a count, then the rows that the tile may see."""
+    """Fill tiles (n, number of tiles, 1 + number of rows + pixels): a count, then the rows that the tile may see."""
     across = (width + TILE - 1) // TILE
     for env, tile in ti.ndrange(tiles.shape[0], tiles.shape[1]):
         lens = Lens(views, width, height, env)
@@ -105,18 +106,20 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
     Rays from the camera look through their tile's list, mirrored ones through the solids.
     """
     nearest, hit, hit_triangle = ti.f32(MISS), -1, -1
-    count = tiles[scene.env, tile, 0]
-    if mirrored:
-        count = scene.solids.shape[0] if scene.may_hit(origin, direction) else 0
-    for k in range(count):
+    listed = tiles[scene.env, tile, 0]
+    solids = mirrored and scene.may_hit(origin, direction)
+    for k in range(listed + scene.solids.shape[0]):
+        if k == listed and not solids:
+            break
         row = 0
-        if mirrored:
-            row = scene.solids[k]
-        else:
+        if k < listed:
             row = tiles[scene.env, tile, k + 1]
-        t, triangle = scene.entry(row, origin, direction, start)
-        if t > start and t * _CLEARLY < nearest:
-            nearest, hit, hit_triangle = t, row, triangle
+        else:
+            row = scene.solids[k - listed]
+        if mirrored == (k >= listed):
+            t, triangle = scene.entry(row, origin, direction, start)
+            if t > start and t * _CLEARLY < nearest:
+                nearest, hit, hit_triangle = t, row, triangle
     return nearest, hit, hit_triangle
 
 
@@ -132,12 +135,36 @@ def background(scene, look, direction):
 
 
 @func
+def look_of(scene, row: ti.i32, point, triangle: ti.i32, direction, footprint: ti.f32):
+    """Normals of a geom where a ray meets it, lit and true; whether that is the inside of a mesh; albedo and its mean.
+
+    Pixels in lanes look at one geom after the other.
+    """
+    normal, flat, inside = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0), False
+    albedo, mean_albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
+    waiting = row
+    for turn in range(ti.static(lanes() + 1)):
+        one, mine = in_turn(waiting, turn)
+        if one < 0:
+            break
+        if mine:
+            waiting = -1
+            normal, flat = scene.normals(one, point, triangle)
+            inside = scene.is_of_mesh(one, triangle) and flat.dot(direction) > 0.0
+            if inside:
+                normal, flat = -normal, -flat
+            normal = towards_eye(normal, direction)
+            albedo, mean_albedo = scene.albedo(one, point, triangle, flat, direction, footprint)
+    return normal, flat, inside, albedo, mean_albedo
+
+
+@func
 def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
     """Follow the ray at (x, y): depth along the optical axis (m), row of the first front, colour, plain one, guides.
 
     Clear surfaces let the ray through, mirroring planes send it on, once. The plain colour has every checker and
     texture replaced by its mean. The guides are the first front's true normal and albedo. Limits: nearest distance (m),
-    reach of occlusion (m), layers (0: no colours), the last of which is sky, and 1 if guides are wanted.
+    reach of occlusion (m), and 1 if guides are wanted.
     """
     origin, direction = lens.ray(x, y)
     cosine = -direction.dot(lens.axis(2))
@@ -145,47 +172,38 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
     start, travelled, weight, mirrored = limits[0] / cosine, ti.f32(0.0), ti.f32(1.0), False
     colour, plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
     first_normal, first_albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
-    layers, turn = ti.cast(limits[2], ti.i32), turn_of(x, y)
-    for layer in range(ti.max(layers, 1)):
-        if weight > 0.0:
-            t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
+    angle = turn_of(x, y)
+    for layer in range(LAYERS):
+        if weight <= 0.0:
+            break
+        t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
+        if layer == 0:
+            depth, first_row = t * cosine, row
+        if row < 0 or layer == LAYERS - 1:
+            behind = weight * background(scene, look, direction)
+            colour, plain, weight = colour + behind, plain + behind, 0.0
+        else:
+            point = origin + t * direction
+            far = travelled + t
+            footprint = lens.footprint(far * cosine)
+            normal, flat, inside, albedo, mean_albedo = look_of(scene, row, point, triangle, direction, footprint)
             if layer == 0:
-                depth, first_row = t * cosine, row
-            if layers == 0 and (row < 0 or limits[3] < 0.5):
-                weight = 0.0
-            elif row < 0 or (layer == layers - 1 and layers > 0):
-                behind = weight * background(scene, look, direction)
-                colour, plain, weight = colour + behind, plain + behind, 0.0
+                first_normal, first_albedo = flat, albedo
+            place = SurfacePoint(row, triangle, point, normal, flat, inside, angle)
+            body, plain_body, mirror = surface(
+                scene, look, lights, place, albedo, mean_albedo, direction, far, limits[1]
+            )
+            opaque = scene.paint[row, columns.ALPHA]
+            if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
+                mirror = 0.0
+            colour += weight * opaque * (1.0 - mirror) * body
+            plain += weight * opaque * (1.0 - mirror) * plain_body
+            if mirror > 0.0:
+                origin, travelled = point + SURFACE_GAP * normal, far
+                direction -= 2.0 * direction.dot(normal) * normal
+                weight, start, mirrored = weight * mirror, 0.0, True
             else:
-                point = origin + t * direction
-                normal, flat = scene.normals(row, point, triangle)
-                inside = scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0
-                if inside:
-                    normal, flat = -normal, -flat
-                normal = towards_eye(normal, direction)
-                far = travelled + t
-                footprint = lens.footprint(far * cosine)
-                albedo, mean_albedo = scene.albedo(row, point, triangle, flat, direction, footprint)
-                if layer == 0:
-                    first_normal, first_albedo = flat, albedo
-                if layers == 0:
-                    weight = 0.0
-                else:
-                    place = SurfacePoint(row, triangle, point, normal, flat, inside, turn)
-                    body, plain_body, mirror = surface(
-                        scene, look, lights, place, albedo, mean_albedo, direction, far, limits[1]
-                    )
-                    opaque = scene.paint[row, columns.ALPHA]
-                    if mirrored or opaque < 1.0 or mirror < _FAINTEST_MIRROR:
-                        mirror = 0.0
-                    colour += weight * opaque * (1.0 - mirror) * body
-                    plain += weight * opaque * (1.0 - mirror) * plain_body
-                    if mirror > 0.0:
-                        origin, travelled = point + SURFACE_GAP * normal, far
-                        direction -= 2.0 * direction.dot(normal) * normal
-                        weight, start, mirrored = weight * mirror, 0.0, True
-                    else:
-                        weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
+                weight, start = weight * (1.0 - opaque), t + SURFACE_GAP
     return depth, first_row, colour, plain, first_normal, first_albedo
 
 
@@ -196,7 +214,7 @@ def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
     cosine = -direction.dot(lens.axis(2))
     t, row, triangle = first_hit(scene, tiles, tile, False, origin, direction, limits[0] / cosine)
     flat, albedo = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
-    if row >= 0 and limits[3] > 0.5:
+    if row >= 0 and limits[2] > 0.5:
         point = origin + t * direction
         _, flat = scene.normals(row, point, triangle)
         if scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0:
@@ -206,13 +224,13 @@ def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
 
 
 @ti.func
-def stands_out(notes: ti.template(), env, y, x):
-    """Return True if the plain colours of a pixel and its neighbours differ visibly."""
+def stands_out(notes: ti.template(), env, y, x, size: ti.template()):
+    """Return True if the plain colours of a square of pixels and of those around it differ visibly."""
     height, width = notes.shape[1], notes.shape[2]
     low, high = ti.f32(1.0), ti.f32(0.0)
-    for j in range(ti.max(0, y - 1), ti.min(height, y + 2)):
-        for i in range(ti.max(0, x - 1), ti.min(width, x + 2)):
-            value = notes[env, j, i, 3]
+    for j in range(ti.max(0, y - 1), ti.min(height, y + size + 1)):
+        for i in range(ti.max(0, x - 1), ti.min(width, x + size + 1)):
+            value = notes[env, j, i, 0]
             low, high = ti.min(low, value), ti.max(high, value)
     return high - low > _CONTRAST
 
@@ -238,7 +256,7 @@ def measure_pixel(scene, lens, tiles, tile: ti.i32, y: ti.i32, x: ti.i32, limits
     at_x, at_y = ti.cast(x, ti.f32) + 0.5, ti.cast(y, ti.f32) + 0.5
     far, row, normal, albedo = look_once(scene, lens, tiles, tile, at_x, at_y, limits)
     depth[scene.env, y, x], seen[scene.env, y, x] = far, row
-    if limits[3] > 0.5:
+    if limits[2] > 0.5:
         note_guides(notes, scene.env, y, x, normal, albedo)
 
 
@@ -260,9 +278,7 @@ def colour_pixel(
     image,
 ):
     """Follow the rays of a pixel of environment `scene.env`; see `make_cast_rays`."""
-    env, n_rays = scene.env, 1
-    if side > 0:
-        n_rays = side * side if stands_out(notes, env, y, x) else 0
+    env, n_rays = scene.env, ti.max(1, side * side)
     mean, mean_plain = vec3(0.0, 0.0, 0.0), vec3(0.0, 0.0, 0.0)
     for ray in range(n_rays):
         right, down = spot(ray, ti.max(side, 1))
@@ -273,18 +289,13 @@ def colour_pixel(
         if side == 0:
             depth[env, y, x] = far
             seen[env, y, x] = row
-            if limits[3] > 0.5:
+            if limits[2] > 0.5:
                 note_guides(notes, env, y, x, normal, albedo)
-    if side > 0:
-        shown = displayed(look, mean)
-        for c in ti.static(range(3)):
-            value = shown[c] if n_rays > 0 else notes[env, y, x, c]
-            image[env, y, x, c] = ti.cast(255.0 * value + 0.5, ti.u8)
-    elif limits[2] > 0.0:
-        shown = displayed(look, mean)
-        for c in ti.static(range(3)):
-            notes[env, y, x, c] = shown[c]
-        notes[env, y, x, 3] = displayed(look, mean_plain).dot(_BRIGHTNESS)
+    shown = displayed(look, mean)
+    for c in ti.static(range(3)):
+        image[env, y, x, c] = ti.cast(255.0 * shown[c] + 0.5, ti.u8)
+    if side == 0:
+        notes[env, y, x, 0] = displayed(look, mean_plain).dot(_BRIGHTNESS)
 
 
 def shares() -> int:
@@ -295,27 +306,63 @@ def shares() -> int:
     return TILE * TILE if for_gpu() else 1
 
 
+@ti.func
+def place_of(pixel):
+    """Place (row, column) in a tile of one of its pixels, which are counted in blocks of two rows and four columns."""
+    return pixel // 16 * 2 + pixel // 4 % 2, pixel // 8 % 2 * 4 + pixel % 4
+
+
+@func
+def list_edges(lens, tiles, tile: ti.i32, top: ti.i32, left: ti.i32, notes):
+    """Write the pixels of a tile that stand out into the last columns of `tiles`; return their number."""
+    count = 0
+    if stands_out(notes, lens.env, top, left, TILE):
+        for k in range(TILE * TILE // ti.static(lanes())):
+            pixel, number = k * ti.static(lanes()) + lane(k), count
+            y, x = place_of(pixel)
+            if top + y < lens.height and left + x < lens.width:
+                if stands_out(notes, lens.env, top + y, left + x, 1):
+                    number += rank(k) + 1
+                    tiles[lens.env, tile, tiles.shape[2] - TILE * TILE - 1 + number] = pixel
+            count, _ = in_turn(number, k)
+    return count
+
+
 @func
 def cast_share(scene, lens, look, lights, tiles, tile: ti.i32, share: ti.i32, limits, side, depth, seen, notes, image):
     """Follow the rays of a share of a tile's pixels."""
     across = (lens.width + TILE - 1) // TILE
-    for k in range(TILE * TILE // ti.static(shares())):
-        pixel = share + k
-        y, x = tile // across * TILE + pixel // TILE, tile % across * TILE + pixel % TILE
-        if y < lens.height and x < lens.width:
-            if ti.static(scene.has.colours):
-                colour_pixel(scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image)
-            else:
-                measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
+    top, left = tile // across * TILE, tile % across * TILE
+    count = TILE * TILE // ti.static(shares())
+    if ti.static(scene.has.colours and not for_gpu()):
+        if side > 0:
+            count = list_edges(lens, tiles, tile, top, left, notes)
+    for k in range((count + ti.static(lanes() - 1)) // ti.static(lanes())):
+        pixel = share + k * ti.static(lanes()) + lane(k)
+        if ti.static(shares() > 1) or pixel < count:
+            if ti.static(scene.has.colours and not for_gpu()):
+                if side > 0:
+                    pixel = tiles[scene.env, tile, tiles.shape[2] - TILE * TILE + pixel]
+            down, right = place_of(pixel)
+            y, x = top + down, left + right
+            if y < lens.height and x < lens.width:
+                if ti.static(not scene.has.colours):
+                    measure_pixel(scene, lens, tiles, tile, y, x, limits, depth, seen, notes)
+                elif ti.static(not for_gpu()) or side == 0 or stands_out(notes, scene.env, y, x, 1):
+                    colour_pixel(scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image)
 
 
+@in_lanes(lambda *features: not (Has(*features).meshes or Has(*features).fields))
 def make_cast_rays(*features: bool) -> Any:
     """The kernel for models that have or lack some features (the fields of `Has`); it reads no table of a missing one.
 
-    It follows the rays of every pixel; layers as in `follow`.
-    side = 0: one ray through each pixel's middle, for `depth`, `seen` (row, -1: sky), and `notes`: a first look if
-    there are layers, then the guides if there are columns for them.
-    side > 0: pixels that stand out at the first look take the mean of side * side rays; all go to `image`.
+    It follows the rays of every pixel.
+    side = 0: one ray through each pixel's middle, for `image`, `depth`, `seen` (row, -1: sky), and `notes`: a first
+    look if it has colours, then the guides if there are columns for them.
+    side > 0: pixels that stand out at the first look take the mean of side * side rays in `image`.
+
+    On a CPU neighbouring pixels are side by side in a register, unless there are meshes or height fields: each ray
+    takes its own way through these, and little would be gained for a longer compilation.
 
     The addresses and shapes of all arrays must fit the few bytes that a GPU is handed at a launch
     (`tests/cuda/test_pictures.py`), so that numbers that belong together lie in one array: `views`, `look`, `notes`.
@@ -333,7 +380,6 @@ def make_cast_rays(*features: bool) -> Any:
         look: F2,
         lights: F3,
         tiles: I3,
-        layers: ti.i32,
         side: ti.i32,
         depth: F3,
         seen: I3,
@@ -355,9 +401,7 @@ def make_cast_rays(*features: bool) -> Any:
         openness: F1,
     ):
         guided = side == 0 and notes.shape[3] >= GUIDES
-        limits = ti.Vector(
-            [look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(layers, ti.f32), ti.cast(guided, ti.f32)]
-        )
+        limits = vec3(look[rows.LIMITS, 0], look[rows.LIMITS, 1], ti.cast(guided, ti.f32))
         for env, tile, share in ti.ndrange(seen.shape[0], tiles.shape[1], ti.static(shares())):
             meshes, painter = TracedMeshes(trees, nodes, corners, ti.f32), Painter(images, levels, texels)
             dressed = TracedAppearance(meshes, skin, dressed_rows, lie, painter, has.meshes)

@@ -11,6 +11,8 @@ import os
 import shutil
 import sys
 import traceback
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -21,12 +23,14 @@ from ...base.math import Lanes
 from ...base.stage import TURN
 from ...machine.codegen.addresses import tell_addresses
 from ...machine.codegen.ir import stand_alone
+from ...machine.codegen.items import WIDTH, asks_for_lanes, side_by_side
 from ...machine.codegen.keys import key_of
-from ...machine.codegen.llvm import machine_code
-from ...machine.codegen.loops import arguments_type, loop_stands_alone
+from ...machine.codegen.llvm import machine_code, promoted_machine_code
+from ...machine.codegen.lockstep import in_lockstep
+from ...machine.codegen.loops import arguments_type, body_of, loop_stands_alone
 from ...machine.codegen.vectors import OPAQUE_POINTERS, SETTINGS, use_vectors
 from ...machine.codegen.worker import of_workers
-from ...machine.compiler import ask
+from ...machine.compiler import NO_PACKING, ask
 from ...model.features import Features
 from ..kernel import sample_arguments
 from ..tiles.scratch import Scratch
@@ -54,7 +58,10 @@ def main() -> None:
 
 def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":
     """Return the compiler for a job; all jobs of a process are of one kind, units or kernels over tensors."""
-    return LoopCompiler(job["literals"]) if "kernels" in job else _Compiler(job["width"], job["precision"])
+    if "kernels" not in job:
+        return _Compiler(job["width"], job["precision"])
+    asked = any(asks_for_lanes(*_maker(words)) for words in job["kernels"].values())
+    return LoopCompiler(job["literals"], job.get("lanes", WIDTH) if asked else 1)
 
 
 def _send(answers: BinaryIO, answer: dict[str, Any], code: bytes) -> None:
@@ -98,6 +105,12 @@ if __name__ == "__main__":
     main()
 
 
+def _maker(words: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
+    """Return the function that makes a kernel, and its arguments, by the words of its recipe."""
+    home, function, *arguments = words
+    return getattr(import_module(home), function), arguments
+
+
 _NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "u8": np.uint8}
 
 
@@ -105,24 +118,35 @@ class LoopCompiler:
     """Taichi, started for kernels whose real literals have one type.
 
     Vectors are split into scalars, Taichi's default: they are vectors of space, with three numbers.
+
+    Args:
+        literals: "f32" or "f64".
+        lanes: items that a kernel works on at once if it asks; 1 if LLVM cannot be kept from packing their numbers.
     """
 
-    def __init__(self, literals: str) -> None:
+    def __init__(self, literals: str, lanes: int = 1) -> None:
         gc.disable()  # a tenth of the time; the process ends after a few kernels
         ask(OPAQUE_POINTERS)
+        self._lanes = lanes if lanes > 1 and ask(NO_PACKING) else 1
         start_to_compile(literals)
         self._literals = literals
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Compile a kernel; return an empty answer and the machine code."""
-        home, function, *arguments = job["kernels"][job["unit"]]
-        kernel = getattr(import_module(home), function)(*arguments)
+        make, arguments = _maker(job["kernels"][job["unit"]])
+        if self._lanes > 1 and asks_for_lanes(make, arguments):
+            with suppress(ValueError), side_by_side(self._lanes):
+                module = self._module(make(*arguments))
+                return {}, promoted_machine_code(in_lockstep(module, body_of(module), self._lanes))
+        return {}, machine_code(self._module(make(*arguments)))
+
+    def _module(self, kernel: Any) -> str:
         annotations = [argument.annotation for argument in kernel._primal.arguments]
         text = optimised(kernel, [self._sample(annotation) for annotation in annotations])
         module = loop_stands_alone(text)
         if arguments_type(annotations) not in text:  # from which addresses of arguments are computed
-            raise ValueError(f"{function}: Taichi lays its arguments out otherwise than {arguments_type(annotations)}")
-        return {}, machine_code(module)
+            raise ValueError(f"Taichi lays arguments out otherwise than {arguments_type(annotations)}")
+        return module
 
     def _sample(self, annotation: Any) -> Any:
         """Return an argument of the least size, from which Taichi reads its type."""
