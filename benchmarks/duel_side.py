@@ -28,7 +28,7 @@ from ..training.learning.learner import Learner, make_model, make_normalizer, st
 from .plain_ppo import PlainPPO, PlainSettings
 
 Act = Callable[[np.ndarray], np.ndarray]
-EPISODES, JUDGES_SEED = 10, 20_000
+EPISODES, JUDGES_SEED = 5, 20_000
 FIRST, GROWTH = 1.0, 1.2
 """CPU seconds of training before the first judgement, and the factor from one to the next."""
 WIDE = {"activation_fn": torch.nn.ReLU, "net_arch": {"pi": [256, 256], "vf": [256, 256]}}

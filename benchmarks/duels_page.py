@@ -18,11 +18,12 @@ How long learners train until their policies reach scores, on one machine, one a
 Gymnasium {gymnasium}, MuJoCo {mujoco-core}, envpool {envpool}.
 
 Gymnasium's own v5 task judges every policy: the mean return of {episodes} episodes from the same starts, with the most
-likely actions. A policy is judged after {first:g} CPU seconds of training and whenever training has taken {growth:.0%}
+likely actions. A policy is judged after {first:g} CPU s of training and whenever training has taken {growth:.0%}
 longer. The clocks stand still meanwhile; they start when imports, environments and networks are made, and compiled code
 is in the cache. A side ends at the last score, after {limit:,.0f} CPU seconds or with the steps of its recipe. Networks
-and solvers of each side have {threads}; one seed ({seed}). In brackets: how many times as long as Tumble it took.
-"""
+and solvers of each side have {threads}; one seed ({seed}). In brackets: how many times as long as Tumble it took; "-":
+the score was not reached.
+{notes}"""
 SIDES = """
 ## The sides
 
@@ -92,6 +93,7 @@ def page(record: Mapping[str, Any]) -> str:
     words |= {"episodes": EPISODES, "first": FIRST, "growth": GROWTH - 1}
     words["threads"] = "one thread" if threads == 1 else f"{threads} threads"
     words["busy"] = "others kept them busy" if busy is None or busy > 0.05 else "which did nothing else"
+    words["notes"] = "".join(f"{note}\n" for note in record["notes"])
     words["busy"] += "" if busy is None else f" ({busy:.0%} before)"
     measured = "".join(section(one["rows"]) for one in record["tables"])
     return START.format(**words) + measured + SIDES + table(PUBLISHED) + LINKS

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import tumble  # noqa: F401 - registers the tasks
+from tumble.benchmarks import duels_page
 from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import SUITE, V5, make_task
 
@@ -134,6 +135,8 @@ def test_table_of_the_control_suite_is_the_catalog():
 def test_pages_are_made_of_the_numbers_beside_them():
     parity, pairs = (ROOT / "docs" / "reference" / name for name in ("parity.md", "pairs.md"))
     assert learning_page.PAGE.read_text("utf-8") == learning_page.page(), "python -m tests.training.learning_page"
+    kept = json.loads(duels_page.RECORD.read_text("utf-8"))
+    assert duels_page.PAGE.read_text("utf-8") == duels_page.page(kept), "python -m tumble.benchmarks.duels_page"
     assert parity.read_text("utf-8") == report.page(report.read(parity))
     kept = json.loads(pairs.with_suffix(".json").read_text("utf-8"))
     assert pairs.read_text("utf-8") == pairs_page.page(kept, REACH, BESIDE)

@@ -22,7 +22,7 @@ def print_outcome(outcome: "Outcome") -> None:
     print(f"{state} at step {outcome.step:,}")
     if outcome.spent:
         shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in outcome.spent.items())
-        print(f"  {outcome.rate:,.0f} steps a second; time: {shares}")
+        print(f"  {outcome.rate:,.0f} steps/s; time: {shares}")
     best = read_best(outcome.run)
     if best:
         error = "" if best.get("standard_error") is None else f" ± {number(best['standard_error'])}"
