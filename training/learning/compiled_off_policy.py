@@ -117,7 +117,6 @@ class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
         if self.reason():
             super().train(gradient_steps, batch_size)
             return
-        self.policy.set_training_mode(True)
         optimizers, updates = self._optimizers(), self._prepared(batch_size)
         self._update_learning_rate([one for one in optimizers if one])
         updates.read(optimizers)
