@@ -67,9 +67,9 @@ def require_vector(envs: Any, taker: str) -> None:
         return
     single = isinstance(envs, gymnasium.Env)
     identity = envs.spec.id if single and envs.spec is not None else "tumble/Ant-v0"
-    found = f"{envs} is a single environment" if single else f"this is {type(envs).__name__}"
+    fault = f"{envs} is a single environment" if single else f"this is {type(envs).__name__}"
     raise TypeError(
-        f"{taker} takes a vector environment, and {found}: make one with tumble.make_vec({identity!r}, num_envs=64) "
+        f"{taker} takes a vector environment, and {fault}: make one with tumble.make_vec({identity!r}, num_envs=64) "
         f"or gymnasium.make_vec({identity!r}, num_envs=64)"
     )
 

@@ -256,9 +256,9 @@ def zeros_like_rows(like: Array, n: int) -> Array:
 
 def only_rows(x: Array, rows: Array) -> Array:
     """Return a copy of an array (n, ...) with zeros in all rows but `rows` (k,)."""
-    chosen = zeros_like_rows(x, len(x))
-    chosen[rows] = x[rows]
-    return chosen
+    kept_rows = zeros_like_rows(x, len(x))
+    kept_rows[rows] = x[rows]
+    return kept_rows
 
 
 def spread_mask(mask: Array, like: Array) -> Array:

@@ -70,9 +70,9 @@ def check_environments(state: Any, version: int, batch: Any, observations: Mappi
     """
     if not isinstance(state, Mapping):
         raise TypeError(f"state: expected what state_dict() returned, not {type(state).__name__}")
-    found = state.get("format")
-    if not isinstance(found, int) or found != version:
-        raise ValueError(f"the state was saved by another version of Tumble (format {reprlib.repr(found)})")
+    version_saved = state.get("format")
+    if not isinstance(version_saved, int) or version_saved != version:
+        raise ValueError(f"the state was saved by another version of Tumble (format {reprlib.repr(version_saved)})")
     require_parts("the saved state", state, ("format", "batch", "elapsed", "done", "observation"))
     batch.check_state(state["batch"])
     require_tensor("the saved elapsed steps", state["elapsed"], (batch.num_envs,), WHOLE)

@@ -31,15 +31,15 @@ def number(
     Raises:
         ValueError: with the argument, for anything else.
     """
-    found = as_real(f"{owner}: {name}", value)
-    if math.isnan(found) or (math.isinf(found) and not infinite):
+    real = as_real(f"{owner}: {name}", value)
+    if math.isnan(real) or (math.isinf(real) and not infinite):
         raise ValueError(f"{owner}: {name}={value!r}: it must be finite")
-    if above is not None and found <= above:
+    if above is not None and real <= above:
         raise ValueError(f"{owner}: {name}={value!r}: it must be above {above:g}")
-    if not least <= found <= most:
+    if not least <= real <= most:
         bound = f"at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
         raise ValueError(f"{owner}: {name}={value!r}: it must be {bound}")
-    return found
+    return real
 
 
 def numbers(owner: str, name: str, value: object, count: int) -> tuple[float, ...]:
@@ -48,18 +48,18 @@ def numbers(owner: str, name: str, value: object, count: int) -> tuple[float, ..
     Raises:
         ValueError: with the argument, for anything else.
     """
-    found = real_array(f"{owner}: {name}", value)
-    if found.shape != (count,) or not np.isfinite(found).all():
+    array = real_array(f"{owner}: {name}", value)
+    if array.shape != (count,) or not np.isfinite(array).all():
         raise ValueError(f"{owner}: {name}={value!r}: expected {count} finite numbers")
-    return tuple(found.astype(float).tolist())
+    return tuple(array.astype(float).tolist())
 
 
 def lengths(owner: str, name: str, value: object, count: int) -> tuple[float, ...]:
     """Return so many numbers above zero; errors as in `numbers`."""
-    found = numbers(owner, name, value, count)
-    if min(found) <= 0.0:
+    array = numbers(owner, name, value, count)
+    if min(array) <= 0.0:
         raise ValueError(f"{owner}: {name}={value!r}: every length must be above 0")
-    return found
+    return array
 
 
 def mask(owner: str, name: str, value: object) -> int:

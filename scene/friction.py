@@ -30,10 +30,10 @@ class Friction:
         Raises:
             ValueError: it is negative or not finite, with the name of the argument.
         """
-        found = as_real(name, value)
-        if not 0.0 <= found < np.inf:
+        coefficient = as_real(name, value)
+        if not 0.0 <= coefficient < np.inf:
             raise ValueError(f"{name}={value!r}: it must be finite and not negative")
-        self.base[geoms, place] = found
+        self.base[geoms, place] = coefficient
         self._apply(geoms, None)
 
     def set_ratio(self, geoms: np.ndarray, ratios: np.ndarray, envs: CheckedEnvs | None) -> None:

@@ -85,13 +85,13 @@ def _let_talk(level: str | int | None) -> None:
 
 def constants() -> dict[str, Any]:
     """Return the names that depend on the machine and the precision chosen, as scripts use them."""
-    chosen = runtime.ensure_runtime()
-    single = chosen.precision == "32"
+    settings = runtime.ensure_runtime()
+    single = settings.precision == "32"
     of_numpy = np.float32 if single else np.float64
     return {
-        "device": chosen.torch_device,  # of the tensors of scenes
-        "backend": cuda if chosen.torch_device.type == "cuda" else cpu,
-        "tc_float": chosen.torch_dtype,
+        "device": settings.torch_device,  # of the tensors of scenes
+        "backend": cuda if settings.torch_device.type == "cuda" else cpu,
+        "tc_float": settings.torch_dtype,
         "tc_int": torch.int32,
         "tc_bool": torch.bool,
         "np_float": of_numpy,

@@ -49,9 +49,9 @@ class SimOptions:
 
     def under(self, rigid: "RigidOptions") -> "SimOptions":
         """Return these options, overridden by the options of rigid bodies."""
-        given = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
+        overrides = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
         own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity")}
-        return SimOptions(**(own | given)) if given else self
+        return SimOptions(**(own | overrides)) if overrides else self
 
     @property
     def timestep(self) -> float:

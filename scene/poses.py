@@ -26,8 +26,8 @@ def quat_of_z(direction: ArrayLike) -> np.ndarray:
 
 def unit_quat(quat: ArrayLike) -> np.ndarray:
     """Return a quaternion (4,) of length 1."""
-    found = np.asarray(quat, float)
-    return found / np.linalg.norm(found)
+    array = np.asarray(quat, float)
+    return array / np.linalg.norm(array)
 
 
 def look_at(pos: ArrayLike, lookat: ArrayLike, up: ArrayLike) -> np.ndarray:

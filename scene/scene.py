@@ -263,8 +263,8 @@ class Scene(SceneNames):
     def ranges(self, model: Model) -> list[Ranges]:
         """Return the ranges of all entities in a model that `compile` returned."""
         order = in_order(self.contents.entities)
-        found = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
-        return [found[order.index(entity)] for entity in self.contents.entities]
+        found_ranges = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
+        return [found_ranges[order.index(entity)] for entity in self.contents.entities]
 
     def add_camera(
         self,

@@ -142,20 +142,20 @@ class World:
         Raises:
             ValueError: for another shape, naming the expected one, and for a number that is not finite.
         """
-        count, given = self.how_many(envs), self._numbers.numbers(values, name)
-        if tuple(given.shape) not in ((count, *shape), shape, ()):
-            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {tuple(given.shape)}")
-        self._numbers.require_finite(name, given)
-        return torch.as_tensor(given, dtype=self.solver.dtype, device=self.solver.device).expand(count, *shape)
+        count, numbers = self.how_many(envs), self._numbers.numbers(values, name)
+        if tuple(numbers.shape) not in ((count, *shape), shape, ()):
+            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {tuple(numbers.shape)}")
+        self._numbers.require_finite(name, numbers)
+        return torch.as_tensor(numbers, dtype=self.solver.dtype, device=self.solver.device).expand(count, *shape)
 
     def doubles(self, name: str, values: Numbers, envs: Envs, *shape: int) -> np.ndarray:
         """Return the result of `tensor` as an array of numpy in double precision, which may be infinite."""
-        count, given = self.how_many(envs), real_array(name, values).astype(np.float64)
-        if given.shape not in ((count, *shape), shape, ()):
-            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {given.shape}")
-        if np.isnan(given).any():
+        count, numbers = self.how_many(envs), real_array(name, values).astype(np.float64)
+        if numbers.shape not in ((count, *shape), shape, ()):
+            raise ValueError(f"{name}: expected shape {(count, *shape)} or {shape}, got {numbers.shape}")
+        if np.isnan(numbers).any():
             raise ValueError(f"{name}: a number is nan")
-        return np.broadcast_to(given, (count, *shape)).copy()
+        return np.broadcast_to(numbers, (count, *shape)).copy()
 
     def get(self, name: str, envs: Envs = None) -> torch.Tensor:
         """Return a quantity by MuJoCo's name at the present state, (k, ...): `RigidSolver.get` after `forward`."""

@@ -87,10 +87,10 @@ class EvaluationCallback(BaseCallback):
 
     def judge_best(self) -> None:
         """Score the policy that was kept on episodes that did not choose it, unless that was done before."""
-        kept = self.kept_best()
-        if kept is None or kept[1]["step"] == read_best(self.run).get("step"):
+        best = self.kept_best()
+        if best is None or best[1]["step"] == read_best(self.run).get("step"):
             return
-        policy, line = kept
+        policy, line = best
         try:
             scores = self.play_policy(policy, FIRST_SEED).summary() | {"chosen_by": line}
         except (CheckpointError, PolicyError) as error:
@@ -100,11 +100,11 @@ class EvaluationCallback(BaseCallback):
 
     def kept_best(self) -> tuple[Path, dict[str, Any]] | None:
         """Return the folder of the policy that was kept, and the line that chose it; None if no policy can be read."""
-        for kept in list_checkpoints(self.run.best):
+        for checkpoint in list_checkpoints(self.run.best):
             with suppress(OSError):
-                rows = read_curve(kept / EVALUATIONS)
+                rows = read_curve(checkpoint / EVALUATIONS)
                 if rows and isinstance(rows[0].get("mean"), float):
-                    return kept, rows[0]
+                    return checkpoint, rows[0]
         return None
 
     def close(self) -> None:
@@ -133,9 +133,9 @@ class EvaluationCallback(BaseCallback):
             (folder / EVALUATIONS).write_text(json.dumps(row) + "\n", encoding="utf-8")
 
         before = list_checkpoints(self.run.best)
-        kept = save_checkpoint(self.run.best, self.model.num_timesteps, write, keep=len(before) + 1)
+        checkpoint = save_checkpoint(self.run.best, self.model.num_timesteps, write, keep=len(before) + 1)
         for old in before:
-            if old != kept:
+            if old != checkpoint:
                 shutil.rmtree(old)
 
 

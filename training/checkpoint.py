@@ -101,9 +101,9 @@ def _remove(path: Path) -> None:
 
 def superfluous(folder: Path, keep: int) -> list[Path]:
     """Return the checkpoints that newer ones replace, see `save_checkpoint`."""
-    found = list_checkpoints(folder)
-    kept = [*found[:1], *[checkpoint for checkpoint in found if not _is_passing(checkpoint)][:keep]]
-    others = [checkpoint for checkpoint in found if checkpoint not in kept]
+    checkpoints = list_checkpoints(folder)
+    kept = [*checkpoints[:1], *[checkpoint for checkpoint in checkpoints if not _is_passing(checkpoint)][:keep]]
+    others = [checkpoint for checkpoint in checkpoints if checkpoint not in kept]
     return others[max(keep - len(dict.fromkeys(kept)), 0) :]
 
 
@@ -130,10 +130,10 @@ def verify_checkpoint(checkpoint: Path) -> int:
         manifest = json.loads(read_regular(checkpoint / MANIFEST, LARGEST_MANIFEST))
         if manifest["format"] != FORMAT:
             raise CheckpointError(f"{checkpoint}: written in format {manifest['format']}, this version reads {FORMAT}")
-        for name, wanted in manifest["files"].items():
+        for name, digest in manifest["files"].items():
             if Path(name).is_absolute() or ".." in Path(name).parts:
                 raise CheckpointError(f"{checkpoint}: its manifest names {name}, which is in another place")
-            if require_regular(checkpoint / name) != wanted["bytes"] or _describe(checkpoint / name) != wanted:
+            if require_regular(checkpoint / name) != digest["bytes"] or _describe(checkpoint / name) != digest:
                 raise CheckpointError(f"{checkpoint / name}: damaged (size or SHA-256 differs from the manifest)")
         step = int(manifest["step"])
     return step

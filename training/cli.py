@@ -189,34 +189,36 @@ def train(
         raise TumbleUserError("--trust is for runs that are resumed or evaluated; leave it out")
     from .commands.arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
-    chosen = choose_config(task, config, algo)
-    if config is None and not is_packaged(chosen.task, chosen.algo):
+    run_config = choose_config(task, config, algo)
+    if config is None and not is_packaged(run_config.task, run_config.algo):
         print(
-            f"no packaged {chosen.algo} configuration for this task: training with the defaults (the run's config.toml "
-            "has them all; --config FILE takes others)"
+            f"no packaged {run_config.algo} configuration for this task: training with the defaults "
+            "(the run's config.toml has them all; --config FILE takes others)"
         )
     settings = parse_settings(setting)
     if evaluate_every is not None:
         settings["evaluation.every_steps"] = evaluate_every
     if wandb is not None:
         settings["log.wandb"] = wandb
-    chosen = chosen.replace(env=chosen.env | parse_options(option)).change(settings)
-    chosen = chosen.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
+    run_config = run_config.replace(env=run_config.env | parse_options(option)).change(settings)
+    run_config = run_config.replace(seed=seed, total_steps=steps, num_envs=num_envs, device=device, threads=threads)
     with importing(LIBRARIES):
-        check_options(chosen.task, chosen.env)
+        check_options(run_config.task, run_config.env)
     if seeds is not None:
-        train_seeds(chosen if "evaluation.every_steps" in settings else evaluated(chosen), seeds, jobs, out)
+        if "evaluation.every_steps" not in settings:
+            run_config = evaluated(run_config)
+        train_seeds(run_config, seeds, jobs, out)
         return
     with importing(LIBRARIES):
         from . import train as training
-    print_outcome(training.train(chosen, out, progress=progress or "lines"))
+    print_outcome(training.train(run_config, out, progress=progress or "lines"))
 
 
 def refuse_with_resume(fixed: dict[str, Any]) -> None:
     """Refuse options that a resumed run cannot follow: it keeps its configuration."""
-    given = [name for name, value in fixed.items() if value is not None]
-    if given:
-        raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(given)}")
+    passed = [name for name, value in fixed.items() if value is not None]
+    if passed:
+        raise TumbleUserError(f"--resume keeps the run's own configuration; leave out {', '.join(passed)}")
 
 
 def go_on(
@@ -247,8 +249,8 @@ def go_on(
     if outcome.changed:
         print_outcome(outcome)
         return
-    wanted = f"--steps {steps:,}" if steps is not None else f"its configuration's {config.total_steps:,}"
-    print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {wanted}; nothing was changed")
+    asked = f"--steps {steps:,}" if steps is not None else f"its configuration's {config.total_steps:,}"
+    print(f"nothing to do: {folder} stands at step {outcome.step:,} and has reached {asked}; nothing was changed")
 
 
 @app.command("config", cls=_WithSettings)
@@ -261,12 +263,16 @@ def print_config(
     """Print the configuration that `tumble train` would use, as TOML for its --config."""
     from .commands.arguments import check_options, choose_config, is_packaged, parse_options, parse_settings
 
-    chosen = choose_config(task, None, algo)
-    origin = "packaged" if is_packaged(chosen.task, chosen.algo) else "the defaults; no file is packaged for this task"
-    chosen = chosen.replace(env=chosen.env | parse_options(option)).change(parse_settings(setting))
+    run_config = choose_config(task, None, algo)
+    origin = (
+        "packaged"
+        if is_packaged(run_config.task, run_config.algo)
+        else "the defaults; no file is packaged for this task"
+    )
+    run_config = run_config.replace(env=run_config.env | parse_options(option)).change(parse_settings(setting))
     with importing(LIBRARIES):
-        check_options(chosen.task, chosen.env)
-    print(f"# {chosen.algo} for {chosen.task}: {origin}\n{chosen.to_toml()}", end="")
+        check_options(run_config.task, run_config.env)
+    print(f"# {run_config.algo} for {run_config.task}: {origin}\n{run_config.to_toml()}", end="")
 
 
 @app.command()
@@ -302,32 +308,40 @@ def evaluate(
         )
     from .commands.arguments import check_options, parse_options, require_trust
 
-    options, opened, chosen = parse_options(option), Run.find(run), simulators or ["tumble"]
+    options, opened, chosen_simulators = parse_options(option), Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
     check_options(opened.config.task, options)
     with importing(LIBRARIES):
         from . import evaluate as evaluation
         from .policy import newest_policy
-    found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)  # for all simulators
-    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=found, options=options)
-    scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen)]
+    policy_folder = (
+        newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
+    )  # for all simulators
+    simulate = partial(
+        evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=policy_folder, options=options
+    )
+    scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen_simulators)]
     print_scores(scores)
     if len(scores) == 2:
         print(evaluation.agreement(*scores))
     print("\n".join(evaluation.save_evaluation(opened, score) for score in scores))
     if video is not None:
         style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
-        what = {"simulator": chosen[0], "seed": seed, "seconds": seconds, "checkpoint": found}
+        what = {"simulator": chosen_simulators[0], "seed": seed, "seconds": seconds, "checkpoint": policy_folder}
         what |= {"num_envs": num_envs, "options": options, "deterministic": not stochastic}
         film_episode(video, opened, what, style)
     if replay is not None:
         from .results.replays import replay_policy
 
-        print(replay_policy(opened, chosen[0], seed, seconds, found, num_envs, options, not stochastic).save(replay))
+        print(
+            replay_policy(
+                opened, chosen_simulators[0], seed, seconds, policy_folder, num_envs, options, not stochastic
+            ).save(replay)
+        )
     if viewed:
         from .commands.view_command import view_policy
 
-        view_policy(opened, found, num_envs, seed, options, not stochastic)
+        view_policy(opened, policy_folder, num_envs, seed, options, not stochastic)
 
 
 def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, Any]) -> None:

@@ -349,9 +349,9 @@ def save_evaluation(run: Run, evaluation: Evaluation) -> str:
     suffix += "".join(f"-{name}={value}" for name, value in (evaluation.options or {}).items())
     suffix = re.sub(r"[^-=.,\w]+", "_", suffix)
     path = run.folder / f"evaluation-{evaluation.simulator}{suffix}.json"
-    kept, step = _episodes_and_step(path)
-    if kept > len(evaluation.returns) and step >= evaluation.step:
-        return f"{path} keeps its {kept} episodes of step {step:,}: evaluate as many to replace them"
+    episodes, step = _episodes_and_step(path)
+    if episodes > len(evaluation.returns) and step >= evaluation.step:
+        return f"{path} keeps its {episodes} episodes of step {step:,}: evaluate as many to replace them"
     write_text_atomically(path, json.dumps(evaluation.summary(), indent=2) + "\n")
     return str(path)
 

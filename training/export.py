@@ -83,9 +83,9 @@ def export_policy(
         policy = Policy(run.config, checkpoint, envs.single_observation_space, envs.single_action_space)
         actor = ActorModule(policy)
         about = _about(run, policy, actor, envs)
-        wanted = [(onnx, _write_onnx, _load_onnx), (torchscript, _write_torchscript, _load_torchscript)]
+        formats = [(onnx, _write_onnx, _load_onnx), (torchscript, _write_torchscript, _load_torchscript)]
         return [
-            _export(path, write, load, actor, policy, envs, about) for path, write, load in wanted if path is not None
+            _export(path, write, load, actor, policy, envs, about) for path, write, load in formats if path is not None
         ]
     finally:
         envs.close()

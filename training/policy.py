@@ -153,8 +153,8 @@ def _statistics(state: dict[str, Any], parts: tuple[str, ...]) -> dict[str, tupl
     moments = state["normalizer"].get("observations", {})
     if parts == ("",):
         moments = {"": moments} if moments else {}
-    kept = {name: moments[name] for name in parts if name in moments}
-    return {name: (one["mean"].numpy(), np.sqrt(one["var"].numpy() + VARIANCE_FLOOR)) for name, one in kept.items()}
+    used = {name: moments[name] for name in parts if name in moments}
+    return {name: (one["mean"].numpy(), np.sqrt(one["var"].numpy() + VARIANCE_FLOOR)) for name, one in used.items()}
 
 
 def _actors_space(space: gym.Space[Any], parts: tuple[str, ...]) -> gym.Space[Any] | None:

@@ -136,8 +136,8 @@ class Run:
         if name == "latest":
             return self.latest()
         if name == "best":
-            found = list_checkpoints(self.best)
-            if not found:
+            checkpoints = list_checkpoints(self.best)
+            if not checkpoints:
                 remedy = f"train with --evaluate-every STEPS to keep one; there {self._names()}"
                 raise CheckpointError(f"{self.folder}: no best policy was kept; {remedy}")
         else:
@@ -145,11 +145,11 @@ class Run:
             folders = [self.checkpoints / name, Path(name)]
             if step.isascii() and step.isdecimal():
                 folders.insert(0, self.checkpoints / f"{PREFIX}{int(step):012d}")
-            found = [folder for folder in folders if name and folder.is_dir() and folder != self.checkpoints]
-            if not found:
+            checkpoints = [folder for folder in folders if name and folder.is_dir() and folder != self.checkpoints]
+            if not checkpoints:
                 raise CheckpointError(f"{self.folder}: no checkpoint {name!r}; there {self._names()}")
-        verify_checkpoint(found[0])
-        return found[0]
+        verify_checkpoint(checkpoints[0])
+        return checkpoints[0]
 
     def _names(self) -> str:
         """Say which checkpoints there are."""

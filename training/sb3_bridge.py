@@ -243,11 +243,11 @@ class TumbleVecEnv(VecEnv):
         from stable_baselines3.common.monitor import Monitor
 
         layer: Any = self.envs
-        found = wrapper_class is Monitor
-        while not found and layer is not None:
-            found = isinstance(layer, wrapper_class)
+        is_wrapped = wrapper_class is Monitor
+        while not is_wrapped and layer is not None:
+            is_wrapped = isinstance(layer, wrapper_class)
             layer = getattr(layer, "env", None)
-        return [found for _ in self._get_indices(indices)]
+        return [is_wrapped for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """Return the rendered frames, (height, width, 3) bytes each, of the environments that are rendered."""

@@ -161,11 +161,11 @@ def _refuse_taken(name: str, file: Path) -> None:
     if first in sys.modules:  # a package, whose other parts are imported already
         return
     try:
-        found = importlib.util.find_spec(first)
+        spec = importlib.util.find_spec(first)
     except (ImportError, ValueError):
-        found = None
-    if found is not None and found.origin is not None and "." not in name and not _same(found.origin, file):
-        raise TaskError(f"{file}: the name {name!r} is taken by another module, {found.origin}; rename the file")
+        spec = None
+    if spec is not None and spec.origin is not None and "." not in name and not _same(spec.origin, file):
+        raise TaskError(f"{file}: the name {name!r} is taken by another module, {spec.origin}; rename the file")
 
 
 def _require_same(module: ModuleType, file: Path) -> None:

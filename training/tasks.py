@@ -36,7 +36,7 @@ def find_task(name: str) -> str:
     Raises:
         TaskError: No task has this name, several could be meant, or the module or file cannot be imported.
     """
-    source, wanted = _split(name)
+    source, identity = _split(name)
     if source is None:
         task = _match(name, task_ids())
         if task is not None:
@@ -44,9 +44,9 @@ def find_task(name: str) -> str:
             return task if home is None else f"{home.address}:{task}"
         if not (_is_module(name) and can_import(name)):
             raise _unknown(name)
-        source, wanted = name, ""
+        source, identity = name, ""
     home = import_source(source)
-    return f"{home.address}:{_choose(source, home, wanted)}"
+    return f"{home.address}:{_choose(source, home, identity)}"
 
 
 def tasks_of(source: str) -> list[str]:
@@ -185,12 +185,12 @@ def _match(name: str, ids: list[str]) -> str | None:
 
 def _keys(ids: list[str]) -> dict[str, str]:
     """Return ids by the names they may be called: with or without namespace and version; Tumble's go before others."""
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for task in sorted(ids, key=lambda task: not task.startswith(NAMESPACE)):
         bare = task.rpartition("/")[2]
         for name in (task, bare, re.sub(r"-v\d+$", "", task), re.sub(r"-v\d+$", "", bare)):
-            found.setdefault(_key(name), task)
-    return found
+            keys.setdefault(_key(name), task)
+    return keys
 
 
 def _key(name: str) -> str:

@@ -175,8 +175,8 @@ def _convert(kind: Any, value: Any, name: str) -> Any:
         good = isinstance(value, list) and all(type(item) is item_kind for item in value)
         require(good, f"{name!r} must be a list of {called}, not {value!r}")
         return tuple(value)
-    wanted = tuple(dict if option == dict[str, Any] else option for option in options)
-    good = isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted)
+    types = tuple(dict if option == dict[str, Any] else option for option in options)
+    good = isinstance(value, types) and not (isinstance(value, bool) and bool not in types)
     require(good, f"{name!r} must be {_kind_name(options)}, not {value!r}")
     require(value == value or not isinstance(value, float), f"{name!r} is nan; it must be a number")
     return value

@@ -38,8 +38,8 @@ class ActionCheck:
         self._shape = (num_envs, *(space.shape or ()))
         assert space.dtype is not None
         self._floating = space.dtype.kind == "f"
-        kept = np.float64 if kind.dtype == kind.xp.float64 else np.float32
-        self._numpy_dtype = np.dtype(kept if self._floating else np.int64)
+        precision = np.float64 if kind.dtype == kind.xp.float64 else np.float32
+        self._numpy_dtype = np.dtype(precision if self._floating else np.int64)
         self._torch_dtype = torch.from_numpy(np.zeros(0, self._numpy_dtype)).dtype
         self._low, self._high = _bounds(space)
         self._host: ActionCheck | None = None

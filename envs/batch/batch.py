@@ -267,15 +267,15 @@ class TaskBatch:
 
     def states(self, rows: Array | None) -> dict[str, Any]:
         """Return all that the future of the environments `rows` (k,), or of all, depends on: `put_states` takes it."""
-        chosen = slice(None) if rows is None else rows
+        rows_idx = slice(None) if rows is None else rows
         return {
             "solver": self.solver.state.state_dict(None if rows is None else CheckedEnvs(rows)),
-            "memory": {name: copy(array[chosen]) for name, array in self._memory.arrays.items()},
+            "memory": {name: copy(array[rows_idx]) for name, array in self._memory.arrays.items()},
             "streams": self.streams.states(rows),
             "frame_skip": self.task.frame_skip,
-            "coordinates": copy(self._coordinates[chosen]),
+            "coordinates": copy(self._coordinates[rows_idx]),
             "edited": self.solver.edits != self._edits,
-            "varied": self._varied.of(chosen),
+            "varied": self._varied.of(rows_idx),
         }
 
     def check_states(self, states: Mapping[str, Any], count: int) -> None:
@@ -296,15 +296,15 @@ class TaskBatch:
             rows: numbers of environments (k,); None for all.
             keep_noise: True: they keep their seeds, and the noise of their episodes.
         """
-        chosen = slice(None) if rows is None else rows
+        rows_idx = slice(None) if rows is None else rows
         self._gone = False
         edited = states["edited"] or self.solver.edits != self._edits
         self.solver.state.load_state_dict(states["solver"], None if rows is None else CheckedEnvs(rows))
         for name, array in self._memory.arrays.items():
-            array[chosen] = self.kind.like(states["memory"][name])
+            array[rows_idx] = self.kind.like(states["memory"][name])
         self.streams.put_states(states["streams"], rows, steps_alone=keep_noise)
-        self._varied.put(states["varied"], chosen)
-        self._coordinates[chosen] = self.kind.like(states["coordinates"])
+        self._varied.put(states["varied"], rows_idx)
+        self._coordinates[rows_idx] = self.kind.like(states["coordinates"])
         self._edits = -1 if edited else self.solver.edits
 
     def _check_frame_skip(self, saved: Any) -> None:
@@ -329,8 +329,8 @@ class TaskBatch:
         rows = indices(~self.no_env_mask() if mask is None else mask)
         if len(rows):
             if mask is not None:
-                chosen = host(rows)
-                parameters = {name: host(value)[chosen] for name, value in parameters.items()}
+                envs = host(rows)
+                parameters = {name: host(value)[envs] for name, value in parameters.items()}
             self._set_env_parameters(parameters, rows, "step")
 
     def _last(self, rows: Array) -> Last:

@@ -102,11 +102,11 @@ class ResultCheck:
             return False
         if truncated is not None and (truncated.shape != shape or truncated.dtype is not self._boolean):
             return False
-        wanted = self._arrays_of_step
+        expected = self._arrays_of_step
         if not isinstance(observation, dict):
-            return (observation.shape, observation.dtype) == wanted.get("") and len(terms) > 0
-        found = {name: (part.shape, part.dtype) for name, part in observation.items()}
-        return found == wanted and len(terms) > 0
+            return (observation.shape, observation.dtype) == expected.get("") and len(terms) > 0
+        forms = {name: (part.shape, part.dtype) for name, part in observation.items()}
+        return forms == expected and len(terms) > 0
 
     def _mended(self, result: StepResult, n: int) -> StepResult:
         """Convert the numbers of a step's result to the solver's precision; raise if they cannot be used."""
@@ -169,9 +169,9 @@ class ResultCheck:
 
     def controls(self, controls: Array, n: int) -> Array:
         """Check the result of `control` for n environments; errors as in `start`."""
-        wanted = (n, self._task.model.nu)
-        if getattr(controls, "shape", None) != wanted:
-            raise ValueError(self._shape_message("control", "the result", controls, wanted))
+        expected = (n, self._task.model.nu)
+        if getattr(controls, "shape", None) != expected:
+            raise ValueError(self._shape_message("control", "the result", controls, expected))
         return controls
 
     def require_controls(self) -> None:
@@ -180,11 +180,11 @@ class ResultCheck:
         Raises:
             ValueError: they have another shape than the controls.
         """
-        space, wanted = self._task.action_space, (self._task.model.nu,)
-        if getattr(space, "shape", None) in (None, wanted):  # spaces without a shape are refused elsewhere
+        space, expected = self._task.action_space, (self._task.model.nu,)
+        if getattr(space, "shape", None) in (None, expected):  # spaces without a shape are refused elsewhere
             return
         raise ValueError(
-            f"{self._name}: its action_space is {space}, and controls have the shape {wanted}: define "
+            f"{self._name}: its action_space is {space}, and controls have the shape {expected}: define "
             "control(state, action), which turns the one into the other"
         )
 
@@ -229,23 +229,23 @@ class ResultCheck:
 
     def _observation(self, observation: Observation, n: int, method: str) -> Observation:
         """Check an observation of n environments, and bring its numbers to the solver's precision."""
-        xp, wanted = self._kind.xp, self._wanted
+        xp, expected = self._kind.xp, self._wanted
         if isinstance(observation, Mapping):  # such as state.images
             observation = dict(observation)
         parts = parts_of(observation)
         if not parts:
             raise ValueError(f"{self._name}.{method}: the observation has no blocks; name at least one")
-        if wanted and parts.keys() != wanted.keys():
+        if expected and parts.keys() != expected.keys():
             raise ValueError(
                 f"{self._name}.{method}: the observation has {_blocks(parts)}; needed, as in the observation space, "
-                f"is {_blocks(wanted)}"
+                f"is {_blocks(expected)}"
             )
         checked = {}
         for name, part in parts.items():
             what = f"block {name!r} of the observation" if name else "the observation"
             shape = getattr(part, "shape", None)
-            if shape is None or len(shape) < 2 or shape[0] != n or (wanted and shape[1:] != wanted[name][0]):
-                needed = (n, *wanted[name][0]) if wanted else f"({n}, ...), environments in front"
+            if shape is None or len(shape) < 2 or shape[0] != n or (expected and shape[1:] != expected[name][0]):
+                needed = (n, *expected[name][0]) if expected else f"({n}, ...), environments in front"
                 raise ValueError(self._shape_message(method, what, part, needed))
             floating = part.dtype == self._kind.dtype or xp.isdtype(part.dtype, "real floating")
             if not floating and part.dtype != xp.uint8:
@@ -253,9 +253,10 @@ class ResultCheck:
                     f"{self._name}.{method}: {what} has dtype {part.dtype}; needed is floating point, or uint8 for "
                     "pictures: xp.astype(x, xp.float32)"
                 )
-            if wanted and floating != (wanted[name][1].kind == "f"):
+            if expected and floating != (expected[name][1].kind == "f"):
                 raise TypeError(
-                    f"{self._name}.{method}: {what} has dtype {part.dtype}; the observation space has {wanted[name][1]}"
+                    f"{self._name}.{method}: {what} has dtype {part.dtype}; "
+                    f"the observation space has {expected[name][1]}"
                 )
             checked[name] = part if not floating or part.dtype == self._kind.dtype else self._kind.numbers(part)
         return checked if isinstance(observation, dict) else checked[""]
@@ -283,8 +284,8 @@ class ResultCheck:
 
     def _shape_message(self, method: str, what: str, value: Any, wanted: Any) -> str:
         shape = getattr(value, "shape", None)
-        found = f"is {type(value).__name__}" if shape is None else f"has shape {tuple(shape)}"
-        return f"{self._name}.{method}: {what} {found}; needed is an array of shape {wanted}"
+        fault = f"is {type(value).__name__}" if shape is None else f"has shape {tuple(shape)}"
+        return f"{self._name}.{method}: {what} {fault}; needed is an array of shape {wanted}"
 
 
 def _blocks(parts: Mapping[str, Any]) -> str:

@@ -58,10 +58,10 @@ def elapsed_steps(options: Options, num_envs: int, limit: int, kind: ArrayKind) 
     Raises:
         TypeError, ValueError: not integers (num_envs,) from 0 to below the limit.
     """
-    given = (options or {}).get("elapsed_steps")
-    if given is None:
+    steps = (options or {}).get("elapsed_steps")
+    if steps is None:
         return kind.zeros((num_envs,), kind.xp.int64)
-    return whole_steps("options['elapsed_steps']", given, num_envs, limit, kind)
+    return whole_steps("options['elapsed_steps']", steps, num_envs, limit, kind)
 
 
 def whole_steps(name: str, given: Any, num_envs: int, limit: int, kind: ArrayKind) -> Array:

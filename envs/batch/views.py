@@ -93,8 +93,10 @@ class BatchView:
         Most tasks read none there, and have them from the step before.
         """
         read = cache(lambda: self._found(None))
-        found, fields = (LazyArrays(self._solver, n, lambda name: read()[name]) for n in (self._wanted, self._reads))
-        return self._state(self.coordinates(), found, memory, noise, None, fields)
+        quantities, fields = (
+            LazyArrays(self._solver, n, lambda name: read()[name]) for n in (self._wanted, self._reads)
+        )
+        return self._state(self.coordinates(), quantities, memory, noise, None, fields)
 
     def _found(self, rows: Array | None) -> dict[str, Array]:
         """Return the derived quantities of the environments `rows` by name, including the inputs of scans."""
@@ -102,7 +104,7 @@ class BatchView:
             return {}
         known = None if rows is None else CheckedEnvs(rows)
         return {
-            name: self._kind.from_tensor(found) for name, found in self._solver.get_many(self._wanted, known).items()
+            name: self._kind.from_tensor(tensor) for name, tensor in self._solver.get_many(self._wanted, known).items()
         }
 
     def _state(
@@ -231,11 +233,11 @@ class SingleEnvView(BatchView):
         """Return a copy of the state."""
         self._memory.refresh()
         copies = {address: block.copy() for address, block in self._blocks.items()}
-        found = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
+        quantities = {name: copies[address][place].reshape(shape) for name, address, place, shape in self._places}
         for name in self._others:
-            found[name] = self._solver.get(name).numpy()
+            quantities[name] = self._solver.get(name).numpy()
         address, place = self._place
-        return self._state(copies[address][place][None], found, memory, noise, rows)
+        return self._state(copies[address][place][None], quantities, memory, noise, rows)
 
     def look_ahead(self, memory: Memories, noise: Noise) -> TaskState:
         """Return the result of `look`; here it copies memory that lies side by side."""

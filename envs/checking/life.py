@@ -23,12 +23,12 @@ _SPACES = ("observation_space", "action_space", "single_observation_space", "sin
 def spec(subject: Subject) -> str:
     """Make the environments again."""
     envs = subject.envs
-    if (found := envs.unwrapped.spec) is None:
+    if (its_spec := envs.unwrapped.spec) is None:
         raise NotApplicable("they have no spec; gymnasium.make_vec would give them one")
-    if not isinstance(found, gymnasium.envs.registration.EnvSpec):
-        raise Failed(f"spec is {type(found).__name__}, no EnvSpec", "leave spec None, or set what make_vec gave")
+    if not isinstance(its_spec, gymnasium.envs.registration.EnvSpec):
+        raise Failed(f"spec is {type(its_spec).__name__}, no EnvSpec", "leave spec None, or set what make_vec gave")
     try:
-        again = gymnasium.make_vec(pickle.loads(pickle.dumps(found)))
+        again = gymnasium.make_vec(pickle.loads(pickle.dumps(its_spec)))
     except Exception as error:
         raise Failed(
             f"{type(error).__name__}: {str(error)[:200]}",
@@ -44,7 +44,7 @@ def spec(subject: Subject) -> str:
                 raise Failed(f"made again, {name} is {shown(getattr(again, name))}", "keep its arguments in the spec")
     finally:
         again.close()
-    return found.id
+    return its_spec.id
 
 
 @check(
@@ -126,16 +126,16 @@ def close(subject: Subject) -> str:
 )
 def use_after_close(subject: Subject) -> str:
     """Use closed environments."""
-    envs, found = _closed(subject), {}
+    envs, outcomes = _closed(subject), {}
     for name, use in (("reset", lambda: envs.reset()), ("step", lambda: envs.step(subject.actions[0]))):
         try:
             use()
         except Exception as error:
-            found[name] = type(error).__name__
-    if len(found) < 2:
-        silent = " and ".join(name for name in ("reset", "step") if name not in found)
+            outcomes[name] = type(error).__name__
+    if len(outcomes) < 2:
+        silent = " and ".join(name for name in ("reset", "step") if name not in outcomes)
         raise Noted(f"{silent} after close() raised no error, which VectorEnv allows")
-    return ", ".join(f"{name}: {error}" for name, error in found.items())
+    return ", ".join(f"{name}: {error}" for name, error in outcomes.items())
 
 
 CHECKS = (spec, render, close, use_after_close)

@@ -119,16 +119,16 @@ def ignored_actions(subject: Subject) -> str:
     number = next((k for k, step in enumerate(rollout.steps) if step.waiting.any()), None)
     if number is None:
         raise NotApplicable("the only end was in the last step")
-    waiting, given = rollout.steps[number].waiting, subject.actions[number]
+    waiting, actions = rollout.steps[number].waiting, subject.actions[number]
     for other in sampled(envs, 10, SEED + 1):
-        changed = with_rows(given, other, waiting)
-        if difference(given, changed) is not None:
+        changed = with_rows(actions, other, waiting)
+        if difference(actions, changed) is not None:
             break
     again = subject.replay(envs, [*subject.actions[:number], changed])
-    if found := difference(rollout.steps[number].said, again.steps[number].said):
+    if differs := difference(rollout.steps[number].said, again.steps[number].said):
         raise Failed(
             f"in step {number}, which resets {environments(waiting)}, another action of theirs changes the result: "
-            f"{found}",
+            f"{differs}",
             "reset instead of stepping, and ignore the action",
         )
     return f"step {number}, {environments(waiting)}"
@@ -268,17 +268,17 @@ def disabled(subject: Subject) -> str:
 )
 def modes_agree(subject: Subject) -> str:
     """Compare the first episodes under each pair of modes."""
-    found: dict[str, Rollout] = {}
+    rollouts: dict[str, Rollout] = {}
     for mode in AutoresetMode:
         try:
             rollout = _ended(subject, mode)
         except (NotApplicable, Failed):
             continue
         if mode is not AutoresetMode.SAME_STEP or all("final_obs" in step.info for _, step in _ends(rollout)):
-            found[mode.name] = rollout
-    if len(found) < 2:
-        raise NotApplicable(f"there are environments in {len(found)} of the modes")
-    (first, one), *others = found.items()
+            rollouts[mode.name] = rollout
+    if len(rollouts) < 2:
+        raise NotApplicable(f"there are environments in {len(rollouts)} of the modes")
+    (first, one), *others = rollouts.items()
     for name, other in others:
         going = np.ones(subject.envs.num_envs, bool)
         for number, (mine, theirs) in enumerate(zip(one.steps, other.steps, strict=True)):
@@ -289,7 +289,7 @@ def modes_agree(subject: Subject) -> str:
                         "end the episode with the same observation, reward and flags, and reset after that",
                     )
             going &= ~mine.done
-    return " and ".join(found)
+    return " and ".join(rollouts)
 
 
 def _results_of(step: RecordedStep, env: int, mode: AutoresetMode | None) -> Any:

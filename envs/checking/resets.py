@@ -52,9 +52,9 @@ def partial_reset(subject: Subject) -> str:
     for number in range(at, steps):
         for env in np.flatnonzero(~mask).tolist():
             mine, theirs = plain.steps[number], other.steps[number]
-            if found := difference(_results_of(mine, env), _results_of(theirs, env)):
+            if differs := difference(_results_of(mine, env), _results_of(theirs, env)):
                 raise Failed(
-                    f"environment {env}, which the mask leaves, goes on otherwise in step {number}: {found}", _DO
+                    f"environment {env}, which the mask leaves, goes on otherwise in step {number}: {differs}", _DO
                 )
     return f"{environments(mask)} of {count}"
 
@@ -85,8 +85,8 @@ def _compare(subject: Subject, before: Any, after: Any, mask: np.ndarray) -> Non
     everywhere = len(left) == (~mask).sum()
     if everywhere and not _has_disabled(subject):
         raise Noted("reset ignores options['reset_mask'] and resets all; Gymnasium asks for masks only under DISABLED")
-    found = difference(row(before, left[0]), row(after, left[0]))
-    raise Failed(f"environment {left[0]}, where the mask is False, returned another observation: {found}", _DO)
+    differs = difference(row(before, left[0]), row(after, left[0]))
+    raise Failed(f"environment {left[0]}, where the mask is False, returned another observation: {differs}", _DO)
 
 
 def _has_disabled(subject: Subject) -> bool:
@@ -121,14 +121,14 @@ def own_actions(subject: Subject) -> str:
             for number, (one, other) in enumerate(zip(plain.steps, again.steps, strict=True)):
                 ended = one.done | other.done  # a reset may draw from a generator that all share
                 for env in np.flatnonzero(~ended).tolist():
-                    found = difference(_results_of(one, env), _results_of(other, env))
-                    if found and not changed[env]:
+                    differs = difference(_results_of(one, env), _results_of(other, env))
+                    if differs and not changed[env]:
                         raise Failed(
                             f"other actions of {environments(changed)} change environment {env} in step {number}: "
-                            f"{found}",
+                            f"{differs}",
                             "give environment i row i of the actions",
                         )
-                    seen = seen or found is not None
+                    seen = seen or differs is not None
                 if ended.any():
                     break
     if not seen:

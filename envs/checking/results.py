@@ -56,8 +56,8 @@ def misfit(space: gymnasium.Space, value: Any, path: str = "") -> str | None:
     where = f"observation{path}"
     if isinstance(space, spaces.Dict):
         if not isinstance(value, Mapping) or set(value) != set(space):
-            found = sorted(value) if isinstance(value, Mapping) else type(value).__name__
-            return f"{where} is {found}; the space has the names {sorted(space)}"
+            form = sorted(value) if isinstance(value, Mapping) else type(value).__name__
+            return f"{where} is {form}; the space has the names {sorted(space)}"
         return next(
             (bad for name, part in space.items() if (bad := misfit(part, value[name], f"{path}[{name!r}]"))), None
         )
@@ -120,11 +120,11 @@ def outside(space: gymnasium.Space, value: Any, path: str = "") -> str | None:
 )
 def rewards(subject: Subject) -> str:
     """Look at shapes, types and values."""
-    wanted = (subject.envs.num_envs,)
+    shape = (subject.envs.num_envs,)
     for number, step in enumerate(subject.rollout().steps):
         reward = step.reward
-        if not isinstance(reward, np.ndarray) or reward.shape != wanted or reward.dtype.kind != "f":
-            raise Failed(f"rewards are {_form(reward)}; needed is {wanted} of floats", "return one array of floats")
+        if not isinstance(reward, np.ndarray) or reward.shape != shape or reward.dtype.kind != "f":
+            raise Failed(f"rewards are {_form(reward)}; needed is {shape} of floats", "return one array of floats")
         if not np.isfinite(reward).all():
             bad = environments(~np.isfinite(reward))
             raise Failed(f"the reward of {bad} in step {number} is {reward[~np.isfinite(reward)][0]}", "keep it finite")
@@ -139,12 +139,12 @@ def rewards(subject: Subject) -> str:
 )
 def flags(subject: Subject) -> str:
     """Look at shapes and types."""
-    wanted = (subject.envs.num_envs,)
+    shape = (subject.envs.num_envs,)
     for step in subject.rollout().steps:
         for name, flag in (("terminations", step.terminated), ("truncations", step.truncated)):
-            if not isinstance(flag, np.ndarray) or flag.shape != wanted or flag.dtype != bool:
-                raise Failed(f"{name} are {_form(flag)}; needed is {wanted} of bools", "return one array of bools each")
-    return f"bool {wanted}"
+            if not isinstance(flag, np.ndarray) or flag.shape != shape or flag.dtype != bool:
+                raise Failed(f"{name} are {_form(flag)}; needed is {shape} of bools", "return one array of bools each")
+    return f"bool {shape}"
 
 
 @check(
@@ -156,13 +156,13 @@ def flags(subject: Subject) -> str:
 )
 def fresh_arrays(subject: Subject) -> str:
     """Compare copies of returned arrays with the arrays as they are now."""
-    kept = [each for rollout in subject.rollouts_with_final() for each in rollout.kept]
-    for where, very, copied in kept:
+    originals = [each for rollout in subject.rollouts_with_final() for each in rollout.kept]
+    for where, very, copied in originals:
         if changed := difference(copied, as_numpy(very)):
             if getattr(subject.envs.unwrapped, "copy", True) is False:
                 raise Noted("made with copy=False: later steps write to arrays that were returned, as documented")
             raise Failed(f"the {where} has changed since: {changed}", "return copies, or new arrays in every step")
-    return f"{len(kept)} objects"
+    return f"{len(originals)} objects"
 
 
 @check(
@@ -192,9 +192,9 @@ def _require_masks(info: Mapping, count: int, where: str, names: dict[str, None]
         names[str(key)] = None
         mask = info.get(f"_{key}")
         if not isinstance(mask, np.ndarray) or mask.shape != (count,) or mask.dtype != bool:
-            found = "missing" if mask is None else _form(mask)
+            fault = "missing" if mask is None else _form(mask)
             raise Failed(
-                f"{where} has {key!r}, and its mask '_{key}' is {found}; needed is ({count},) of bools",
+                f"{where} has {key!r}, and its mask '_{key}' is {fault}; needed is ({count},) of bools",
                 "return a mask with each key, as VectorEnv._add_info makes them",
             )
         if key in ("final_obs", "episode"):  # RecordEpisodeStatistics has one mask for all that "episode" holds

@@ -55,18 +55,18 @@ class Rollout:
     @property
     def observations(self) -> list[Any]:
         """All observations of all environments that were returned."""
-        found = [self.reset[0]]
+        observations = [self.reset[0]]
         for step in self.steps:
-            found += [step.observation] if step.after is None else [step.observation, step.after[0]]
-        return found
+            observations += [step.observation] if step.after is None else [step.observation, step.after[0]]
+        return observations
 
     @property
     def infos(self) -> list[Any]:
         """All infos that were returned."""
-        found = [self.reset[1]]
+        infos = [self.reset[1]]
         for step in self.steps:
-            found += [step.info] if step.after is None else [step.info, step.after[1]]
-        return found
+            infos += [step.info] if step.after is None else [step.info, step.after[1]]
+        return infos
 
     @property
     def ends(self) -> int:

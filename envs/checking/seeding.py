@@ -29,11 +29,11 @@ def same_seed(subject: Subject) -> str:
         places.append(("played again under SAME_STEP", subject.in_mode(AutoresetMode.SAME_STEP), ending))
     for where, envs, played in places:
         again = subject.replay(envs, subject.actions)
-        if found := difference(played.reset[0], again.reset[0]):
-            raise Failed(f"reset(seed={SEED}), {where}, begins otherwise: {found}", _SEED_DO)
+        if differs := difference(played.reset[0], again.reset[0]):
+            raise Failed(f"reset(seed={SEED}), {where}, begins otherwise: {differs}", _SEED_DO)
         for number, (one, other) in enumerate(zip(played.steps, again.steps, strict=True)):
-            if found := difference(one.said, other.said):
-                raise Failed(f"after reset(seed={SEED}), {where}, step {number} differs: {found}", _SEED_DO)
+            if differs := difference(one.said, other.said):
+                raise Failed(f"after reset(seed={SEED}), {where}, step {number} differs: {differs}", _SEED_DO)
     return f"{len(first.steps)} steps, {' and '.join(where for where, *_ in places)}"
 
 
@@ -82,18 +82,18 @@ def list_of_seeds(subject: Subject) -> str:
             f"a list is refused ({type(error).__name__}: {words[0][:100] if words else ''}); VectorEnv.reset documents "
             "one number, lists are SyncVectorEnv's"
         ) from error
-    if found := difference(start, listed):
+    if differs := difference(start, listed):
         raise Failed(
-            f"reset(seed={SEED}) and reset(seed={[SEED + i for i in range(count)]}) begin otherwise: {found}",
+            f"reset(seed={SEED}) and reset(seed={[SEED + i for i in range(count)]}) begin otherwise: {differs}",
             "give environment i the seed s + i",
         )
-    for kept in range(min(count, 2)):
-        seeds = [(SEED if env % 2 == kept else OTHER_SEED) + env for env in range(count)]
+    for seeded in range(min(count, 2)):
+        seeds = [(SEED if env % 2 == seeded else OTHER_SEED) + env for env in range(count)]
         among_others = _start(envs, seeds)
-        for env in range(kept, count, 2):
-            if found := difference(row(among_others, env), row(start, env)):
+        for env in range(seeded, count, 2):
+            if differs := difference(row(among_others, env), row(start, env)):
                 raise Failed(
-                    f"environment {env} with seed {seeds[env]} begins otherwise if others have other seeds: {found}",
+                    f"environment {env} with seed {seeds[env]} begins otherwise if others have other seeds: {differs}",
                     "let each environment draw only from its seed",
                 )
     return f"seeds {SEED} to {SEED + count - 1}"
@@ -115,9 +115,9 @@ def reset_goes_on(subject: Subject) -> str:
     for _ in range(2):
         first = _start(envs, SEED)
         starts.append(_start(envs, None))
-    if found := difference(*starts):
+    if differs := difference(*starts):
         raise Failed(
-            f"after reset(seed={SEED}), reset() began in two ways: {found}",
+            f"after reset(seed={SEED}), reset() began in two ways: {differs}",
             "let reset() without a seed draw on from the generators that the last seed made",
         )
     if difference(first, starts[0]) is None:

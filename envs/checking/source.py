@@ -129,8 +129,8 @@ def source_of(envs: Any, options: dict[str, Any]) -> Source:
         return Registered(envs, options)
     if callable(envs):
         signature = inspect.signature(envs).parameters
-        kept = {name: value for name, value in options.items() if name != "num_envs" or name in signature}
-        return Factory(envs, kept)
+        passed = {name: value for name, value in options.items() if name != "num_envs" or name in signature}
+        return Factory(envs, passed)
     raise TypeError(
         f"envs: expected a gymnasium VectorEnv, an id such as 'CartPole-v1', or a function that makes one, not "
         f"{type(envs).__name__}"

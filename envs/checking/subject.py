@@ -63,9 +63,9 @@ class Subject:
     @property
     def observation_space(self) -> gymnasium.Space:
         """The space of batched observations; that of `batch_space` where the environments' own is no batch."""
-        own, wanted = self.envs.observation_space, batch_space(self.envs.single_observation_space, self.envs.num_envs)
-        alike = type(own) is type(wanted) and is_space_dtype_shape_equiv(own, wanted)
-        return own if alike else wanted
+        own, batched = self.envs.observation_space, batch_space(self.envs.single_observation_space, self.envs.num_envs)
+        alike = type(own) is type(batched) and is_space_dtype_shape_equiv(own, batched)
+        return own if alike else batched
 
     def in_mode(self, mode: AutoresetMode) -> VectorEnv:
         """Return environments in a mode.
@@ -114,11 +114,11 @@ class Subject:
 
     def rollouts_with_final(self) -> list[Rollout]:
         """Return the rollout of the source's mode, and one under SAME_STEP, whose infos hold more, if supported."""
-        found = [self.rollout()]
+        rollouts = [self.rollout()]
         if self.mode is not AutoresetMode.SAME_STEP:
             with contextlib.suppress(Exception):  # checks of the modes report why
-                found.append(self.rollout(AutoresetMode.SAME_STEP))
-        return found
+                rollouts.append(self.rollout(AutoresetMode.SAME_STEP))
+        return rollouts
 
     def replay(self, envs: VectorEnv, actions: list[Any], seed: Any = SEED, **options: Any) -> Rollout:
         """Reset environments and step them under these actions."""
@@ -141,9 +141,9 @@ def sampled(envs: VectorEnv, count: int, seed: int) -> list[Any]:
 
     If that is no batch of the single action space, the actions are of the batch that `batch_space` makes.
     """
-    space, wanted = copy.deepcopy(envs.action_space), batch_space(envs.single_action_space, envs.num_envs)
-    if space != wanted:
-        space = wanted
+    space, batched = copy.deepcopy(envs.action_space), batch_space(envs.single_action_space, envs.num_envs)
+    if space != batched:
+        space = batched
     space.seed(seed)
     return [space.sample() for _ in range(count)]
 

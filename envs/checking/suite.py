@@ -63,12 +63,12 @@ def check_vector_env(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            subject, found = Subject(source, steps), dict[str, Result]()
+            subject, results = Subject(source, steps), dict[str, Result]()
             for check in CHECKS:
-                found[check.name] = _result(check, subject, found, check.name in skip)
+                results[check.name] = _result(check, subject, results, check.name in skip)
     finally:
         source.close()
-    report = Report(source.name, tuple(found.values()))
+    report = Report(source.name, tuple(results.values()))
     if raise_on_failure and report.failures:
         raise NonconformanceError(report)
     return report

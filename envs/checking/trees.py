@@ -16,10 +16,10 @@ def as_numpy(value: Any) -> Any:
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         return np.array(value.detach().cpu().numpy(), copy=True)
     if isinstance(value, np.ndarray) and value.dtype == object:
-        found = np.empty(value.shape, object)
+        copied = np.empty(value.shape, object)
         for place in np.ndindex(value.shape):
-            found[place] = as_numpy(value[place])
-        return found
+            copied[place] = as_numpy(value[place])
+        return copied
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return np.array(value, copy=True)
     return copy.deepcopy(value)

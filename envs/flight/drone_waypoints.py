@@ -94,10 +94,10 @@ class DroneWaypoints(DroneTask):
 
     def chosen(self, waypoints: Array, number: Array) -> Array:
         """Return of the waypoints (n, k, 3) that of each environment's number (n,), or the last, (n, 3)."""
-        found = waypoints[:, 0, :]
+        points = waypoints[:, 0, :]
         for k in range(1, self.num_waypoints):
-            found = self.xp.where((number >= k)[:, None], waypoints[:, k, :], found)
-        return found
+            points = self.xp.where((number >= k)[:, None], waypoints[:, k, :], points)
+        return points
 
     def markers(self, waypoints: Array, passed: Array) -> dict[str, Array]:
         """Return where the markers of the next waypoint and of the one that follows are, as inputs."""

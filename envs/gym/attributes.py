@@ -68,8 +68,8 @@ def call(envs: "_Envs", name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]
         return _pictures(envs)
     if name in _EACH:
         return tuple(getattr(envs, name))
-    found = getattr(_owner(envs, name), _SINGLE.get(name, name))
-    return (found(*args, **kwargs) if callable(found) else found,) * envs.num_envs
+    member = getattr(_owner(envs, name), _SINGLE.get(name, name))
+    return (member(*args, **kwargs) if callable(member) else member,) * envs.num_envs
 
 
 def get_attr(envs: "_Envs", name: str) -> tuple[Any, ...]:

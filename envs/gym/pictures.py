@@ -57,7 +57,7 @@ class Pictures:
 
     def dress(self, look: Any = None, show: Any = None) -> None:
         """Draw from now on in another look, or other things: arguments of `BatchRenderer`, None for the usual ones."""
-        self._dress = {name: given for name, given in (("look", look), ("show", show)) if given is not None}
+        self._dress = {name: option for name, option in (("look", look), ("show", show)) if option is not None}
         self._renderer = None
 
     def _choose(self, camera_id: int | None, camera_name: str | None) -> int | str | Mapping[str, Any] | None:
@@ -94,7 +94,7 @@ class Pictures:
             width, height = self._size
             # endless: a fast cheetah runs off v5's floor of 40 m
             dress = {"look": replace(self._dress.get("look", Look()), endless_planes=True)}
-            dress |= {name: given for name, given in self._dress.items() if name != "look"}
+            dress |= {name: option for name, option in self._dress.items() if name != "look"}
             dress["camera"] = self._camera
             self._renderer = make_renderer(self._kind, self._batch.solver.model, width, height, **dress)
         return self._renderer

@@ -83,9 +83,9 @@ class Snapshots:
             raise ResetNeeded("there is no state to take a snapshot of before the first reset()")
         envs = as_environments(envs_idx, self._num_envs)
         rows = self._numbers(envs)
-        chosen = slice(None) if rows is None else rows
-        observation = {name: copy(part[chosen]) for name, part in parts_of(episodes.observation).items()}
-        elapsed, done = copy(episodes.elapsed[chosen]), copy(episodes.done[chosen])
+        rows_idx = slice(None) if rows is None else rows
+        observation = {name: copy(part[rows_idx]) for name, part in parts_of(episodes.observation).items()}
+        elapsed, done = copy(episodes.elapsed[rows_idx]), copy(episodes.done[rows_idx])
         count = self._num_envs if envs is None else len(envs)
         states = self._batch.states(rows)
         model = self._batch.solver.model
@@ -121,10 +121,10 @@ class Snapshots:
             raise ResetNeeded("restore all environments, or call reset() before some of them are restored")
         observation = episodes.begun()
         self._batch.put_states(snapshot.states, rows, keep_noise=noise == "own")
-        chosen, bring = slice(None) if rows is None else rows, self._kind.like
+        rows_idx, bring = slice(None) if rows is None else rows, self._kind.like
         for name, part in parts_of(observation).items():
-            part[chosen] = bring(snapshot.observation[name])
-        episodes.elapsed[chosen], episodes.done[chosen] = bring(snapshot.elapsed), bring(snapshot.done)
+            part[rows_idx] = bring(snapshot.observation[name])
+        episodes.elapsed[rows_idx], episodes.done[rows_idx] = bring(snapshot.elapsed), bring(snapshot.done)
         episodes.ended = snapshot.ended or (episodes.ended and any_true(episodes.done))
         return episodes.hand_out(observation, info={})[0]
 

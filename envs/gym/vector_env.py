@@ -126,13 +126,13 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         mode = parse_autoreset_mode(autoreset_mode)
         self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
         self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
-        wanted = PackedOutput(self.batch.kind, target_device or self.solver.device, output)
-        self.device = wanted.device
-        self._describe(mode, wanted.in_torch)
+        packed = PackedOutput(self.batch.kind, target_device or self.solver.device, output)
+        self.device = packed.device
+        self._describe(mode, packed.in_torch)
         pictures = Pictures(self.batch, width, height, camera_id, camera_name, renderer)
         self.pictures = VectorPictures(pictures, render_mode, render_envs, self.metadata)
         show = self.pictures.render if render_mode == "human" else None
-        self.episodes = Episodes(self.batch, mode, limit, wanted, show)
+        self.episodes = Episodes(self.batch, mode, limit, packed, show)
         self.snapshots = Snapshots(self.episodes)
 
     def _describe(self, autoreset_mode: AutoresetMode, in_torch: bool) -> None:

@@ -117,11 +117,11 @@ class MujocoSolver:
         moving = None if qvel is None else self._numbers.rows("qvel", qvel, count, int(mj.nv))
         rows = self._numbers.side_by_side(count, starts, moving, int(mj.nv))
         self._numbers.require_start(rows, nq, LARGEST)
-        given = self._checked_inputs(inputs or {}, count)
+        arrays = self._checked_inputs(inputs or {}, count)
         self.edits += 1
         with heard():
             for k, world in enumerate(worlds):
-                world.reset(rows[k, :nq], rows[k, nq:], {name: value[k] for name, value in given.items()})
+                world.reset(rows[k, :nq], rows[k, nq:], {name: value[k] for name, value in arrays.items()})
 
     def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None) -> None:
         """Write parts of the state, as `RigidSolver.set_state` does: warm start and faults are forgotten."""
@@ -185,9 +185,9 @@ class MujocoSolver:
     def set_inputs(self, envs_idx: Any = None, **inputs: Any) -> None:
         """Write inputs of environments; arguments and errors as in `RigidSolver.set_inputs`."""
         worlds = self.chosen(envs_idx)
-        given = self._checked_inputs(inputs, len(worlds))
+        arrays = self._checked_inputs(inputs, len(worlds))
         for k, world in enumerate(worlds):
-            world.put({name: value[k] for name, value in given.items()})
+            world.put({name: value[k] for name, value in arrays.items()})
 
     def update_parameters(self, parameters: Mapping[str, Any], envs_idx: Any = None) -> None:
         """Set per-environment parameters, as `solver.parameters.update` of a `RigidSolver` does.
@@ -195,10 +195,10 @@ class MujocoSolver:
         Each of these environments then has a separate `MjModel`.
         """
         worlds, index = self.chosen(envs_idx), self._index(envs_idx)
-        given = {name: checked(self.model.mj, name, v, index) for name, v in as_double(parameters).items()}
+        numbers = {name: checked(self.model.mj, name, v, index) for name, v in as_double(parameters).items()}
         with heard():
             for k, world in enumerate(worlds):
-                world.set_env_parameters({name: value[k] for name, value in given.items()}, self.fresh)
+                world.set_env_parameters({name: value[k] for name, value in numbers.items()}, self.fresh)
 
     def get_parameters(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Model numbers of environments by MuJoCo's name, (n, *shape)."""
@@ -259,7 +259,7 @@ class MujocoSolver:
 
     def _checked_inputs(self, inputs: Mapping[str, Any], count: int) -> dict[str, np.ndarray]:
         """Return inputs of `count` environments, (count, ...) each, by name; nothing is written."""
-        found, data = {}, self.worlds[0].data
+        arrays, data = {}, self.worlds[0].data
         for name, value in inputs.items():
             if name not in _INPUTS:
                 raise TypeError(f"no input is named {name!r}; there are {', '.join(_INPUTS)}")
@@ -267,8 +267,8 @@ class MujocoSolver:
             if tuple(rows.shape) not in ((count, *shape), shape):
                 raise ValueError(f"{name}: expected shape {(count, *shape)}, got {tuple(rows.shape)}")
             rows = np.broadcast_to(rows, (count, *shape))
-            found[name] = rows > 0.5 if name == "eq_active" else rows
-        return found
+            arrays[name] = rows > 0.5 if name == "eq_active" else rows
+        return arrays
 
 
 _INPUTS = ("ctrl", "mocap_pos", "mocap_quat", "eq_active", "qfrc_applied", "xfrc_applied")

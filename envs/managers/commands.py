@@ -74,8 +74,8 @@ class VelocityCommand:
         name: str = "command",
     ) -> None:
         ranges = {"lin_vel_x": lin_vel_x, "lin_vel_y": lin_vel_y, "ang_vel_z": ang_vel_z}
-        for what, given in ranges.items():
-            for pair in given.values.tolist() if isinstance(given, Stages) else [given]:
+        for what, interval in ranges.items():
+            for pair in interval.values.tolist() if isinstance(interval, Stages) else [interval]:
                 require_ranges("VelocityCommand", {what: pair})
         require_ranges("VelocityCommand", {} if heading is None else {"heading": heading})
         require_times("VelocityCommand", {"resampling_time": resampling_time}, endless=True)
@@ -87,7 +87,7 @@ class VelocityCommand:
         self._time, self._standing = endless(resampling_time), standing
         self.name = name
         self._names = tuple(f"{name}_{what}" for what in ("steps", "stands", "turns", "heading"))
-        staged = any(isinstance(given, Stages) for given in self._ranges)
+        staged = any(isinstance(interval, Stages) for interval in self._ranges)
         self._count = StepCount(f"{name}_count") if staged else None
         self._renewal = Renewal(self._draw)
 
@@ -116,12 +116,12 @@ class VelocityCommand:
             heading: where the robot is turned to, (n,) rad; None: the heading of the free joint that comes first.
         """
         steps, *others = self._names if self._heading is not None else self._names[:2]
-        kept = {name: state.memory[name] for name in (self.name, *others)} | {steps: state.memory[steps] - 1}
-        given = []
+        memory = {name: state.memory[name] for name in (self.name, *others)} | {steps: state.memory[steps] - 1}
+        further = []
         if self._count is not None:
             state = self._count.step(state)
-            given = [state.memory[self._count.name]]
-        renewed = self._renewal(state.noise, kept[steps] <= 0, kept, *given)
+            further = [state.memory[self._count.name]]
+        renewed = self._renewal(state.noise, memory[steps] <= 0, memory, *further)
         return self.aim(state.remember(**renewed), heading)
 
     def aim(self, state: TaskState, heading: Array | None = None) -> TaskState:
@@ -129,11 +129,11 @@ class VelocityCommand:
         if self._heading is None:
             return state
         heading = yaw_of(state.qpos[:, 3:7]) if heading is None else heading
-        turns, wanted = (state.memory[name] for name in self._names[2:])
+        turns, heading_goal = (state.memory[name] for name in self._names[2:])
         command, xp = state.memory[self.name], namespace(heading)
         count = None if self._count is None else state.memory[self._count.name]
         low, high = self._bounds(self._ranges[2], count)
-        turn = self._stiffness * wrap_to_pi(wanted - heading)
+        turn = self._stiffness * wrap_to_pi(heading_goal - heading)
         turn = xp.where(turn < low, low, xp.where(turn > high, high, turn))
         turn = xp.where(turns, turn, command[:, 2])
         return state.remember(**{self.name: xp.concat((command[:, :2], turn[:, None]), axis=1)})
@@ -143,8 +143,8 @@ class VelocityCommand:
         task, xp = self._task, self._task.xp
         fractions = task.array(noise.uniform(0, 1, 7))
         parts = []
-        for k, given in enumerate(self._ranges):
-            low, high = self._bounds(given, count)
+        for k, interval in enumerate(self._ranges):
+            low, high = self._bounds(interval, count)
             parts.append(low + (high - low) * fractions[:, k])
         stands = fractions[:, 3] < self._standing
         command = xp.stack(parts, axis=1)
@@ -226,11 +226,11 @@ class PoseCommand:
         Raises:
             ValueError: `reached` is not (n,).
         """
-        kept = {self.name: state.memory[self.name], self._steps: state.memory[self._steps] - 1}
-        due = kept[self._steps] <= 0
+        memory = {self.name: state.memory[self.name], self._steps: state.memory[self._steps] - 1}
+        due = memory[self._steps] <= 0
         if reached is not None and reached.shape != due.shape:
             raise ValueError(f"PoseCommand: reached has shape {tuple(reached.shape)}; needed is {tuple(due.shape)}")
-        return state.remember(**self._renewal(state.noise, due if reached is None else due | reached, kept))
+        return state.remember(**self._renewal(state.noise, due if reached is None else due | reached, memory))
 
     def _draw(self, noise: Noise) -> dict[str, Array]:
         """Draw goals, and how long they last."""

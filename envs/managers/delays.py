@@ -60,17 +60,17 @@ class Delay:
         lag = memory[self.lag]
         if self._hold == 1:
             return lag
-        drawn, kept = self._drawn(noise), self._task.array(noise.uniform(0, 1, 1)[:, 0]) < self._hold
-        return self._task.xp.where(kept, lag, drawn)
+        drawn, holds = self._drawn(noise), self._task.array(noise.uniform(0, 1, 1)[:, 0]) < self._hold
+        return self._task.xp.where(holds, lag, drawn)
 
     def pick(self, late: Array, lag: Array | None) -> Array:
         """Return the values (n, k) of so many steps ago, (n,), out of the last ones."""
         if lag is None:
             return late[:, self._max, :]
-        xp, found = namespace(late), late[:, self._min, :]
+        xp, late_value = namespace(late), late[:, self._min, :]
         for steps in range(self._min + 1, self._max + 1):
-            found = xp.where((lag == steps)[:, None], late[:, steps, :], found)
-        return found
+            late_value = xp.where((lag == steps)[:, None], late[:, steps, :], late_value)
+        return late_value
 
     def _drawn(self, noise: Noise) -> Array:
         """Draw lags, (n,) int64."""
@@ -128,14 +128,14 @@ class DelayedAction:
     def acting(self, state: TaskState, action: Array) -> Array:
         """Return the actions (n, k) that act now, if this one is given."""
         late, xp = state.memory[self._delay.late], self._task.xp
-        given = xp.concat((xp.astype(action, late.dtype)[:, None, :], late[:, :-1, :]), axis=1)
-        return self._delay.pick(given, state.memory.get(self._delay.lag))
+        actions = xp.concat((xp.astype(action, late.dtype)[:, None, :], late[:, :-1, :]), axis=1)
+        return self._delay.pick(actions, state.memory.get(self._delay.lag))
 
     def step(self, state: TaskState, action: Array) -> TaskState:
         """Return the state with the action that was given in its memory, and with the lag of the next one."""
         late, memory, xp = self._delay.late, {}, self._task.xp
-        kept = state.memory[late]
-        memory[late] = xp.concat((xp.astype(action, kept.dtype)[:, None, :], kept[:, :-1, :]), axis=1)
+        past = state.memory[late]
+        memory[late] = xp.concat((xp.astype(action, past.dtype)[:, None, :], past[:, :-1, :]), axis=1)
         if self._delay.lag in state.memory:
             memory[self._delay.lag] = self._delay.lag_after(state.memory, state.noise)
         return state.remember(**memory)

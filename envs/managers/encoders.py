@@ -48,15 +48,15 @@ class EncoderBias:
         if when not in ("reset", "start"):
             raise ValueError(f'EncoderBias: when={when!r}: it is "reset" or "start"')
         model = task.model
-        found = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
-        assert found is not None
-        if not len(found):
+        joint_rows = rows_of(model, "qpos0", {"joints": joints}, "EncoderBias")
+        assert joint_rows is not None
+        if not len(joint_rows):
             raise ValueError(f"EncoderBias: joints={joints!r}: no joint is a hinge or slide")
-        self.coordinates = found
+        self.coordinates = joint_rows
         self._task, self._low, self._high, self._lasts = task, low, high, when == "start"
         self.name = name
-        self._first = int(found[0]) if bool(np.all(np.diff(found) == 1)) else None  # a slice is read sooner
-        column = {int(at): k for k, at in enumerate(found)}
+        self._first = int(joint_rows[0]) if bool(np.all(np.diff(joint_rows) == 1)) else None  # a slice is read sooner
+        column = {int(at): k for k, at in enumerate(joint_rows)}
         self._columns = [column.get(_servo_coordinate(model, i)) for i in range(model.nu)]
         self._shifts = [_control_of(model, i) for i in range(model.nu)]
 

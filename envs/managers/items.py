@@ -41,7 +41,7 @@ def ids_of(model: mujoco.MjModel, kind: str, names: Names, owner: str) -> np.nda
     if names is None:
         return np.arange(len(found))
     there = ", ".join(name for name in found if name) or "none with a name"
-    chosen = np.zeros(len(found), bool)
+    matching = np.zeros(len(found), bool)
     patterns = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Sequence) else ()
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
         raise ValueError(f"{owner}: {kind}={names!r}: give names, or regular expressions for them; there are {there}")
@@ -49,8 +49,8 @@ def ids_of(model: mujoco.MjModel, kind: str, names: Names, owner: str) -> np.nda
         matches = _matches(pattern, found, f"{owner}: {kind}={pattern!r}")
         if not matches.any():
             raise ValueError(f"{owner}: {kind}={pattern!r}: the model has none; there are {there}")
-        chosen |= matches
-    return np.flatnonzero(chosen)
+        matching |= matches
+    return np.flatnonzero(matching)
 
 
 def _matches(pattern: str, found: Sequence[str], where: str) -> np.ndarray:
@@ -72,10 +72,10 @@ def _matches(pattern: str, found: Sequence[str], where: str) -> np.ndarray:
 
 def id_of(model: mujoco.MjModel, kind: str, name: str, owner: str) -> int:
     """Return the number of the one thing of a kind with a name; errors as in `ids_of`."""
-    found = ids_of(model, kind, name, owner)
-    if len(found) > 1:
-        raise ValueError(f"{owner}: {kind}={name!r} are {len(found)}; name one")
-    return int(found[0])
+    ids = ids_of(model, kind, name, owner)
+    if len(ids) > 1:
+        raise ValueError(f"{owner}: {kind}={name!r} are {len(ids)}; name one")
+    return int(ids[0])
 
 
 def rows_of(model: mujoco.MjModel, field: str, names: Mapping[str, Names], owner: str) -> np.ndarray | None:
@@ -94,27 +94,27 @@ def rows_of(model: mujoco.MjModel, field: str, names: Mapping[str, Names], owner
     """
     own = _KIND_OF.get(field.split("_")[0]) if "_" in field or field == "qpos0" else None
     allowed = ("geoms", "bodies") if own == "geoms" else (own or "",)
-    given = {kind: chosen for kind, chosen in names.items() if chosen is not None}
-    for kind in given:
+    chosen_names = {kind: ids for kind, ids in names.items() if ids is not None}
+    for kind in chosen_names:
         if kind not in allowed:
             by = "it has no parts" if own is None else "it is chosen by " + " or ".join(allowed)
             raise ValueError(f"{owner}: {kind} were given, and {by}")
     if own is None:
         return None
-    if own == "geoms" and "bodies" in given:
-        of_bodies = np.isin(model.geom_bodyid, ids_of(model, "bodies", given["bodies"], owner))
-        wanted = ids_of(model, "geoms", given.get("geoms"), owner)
-        return wanted[of_bodies[wanted]]
-    chosen = ids_of(model, own, given.get(own), owner)
-    if own == "bodies" and own not in given:
-        return chosen[chosen > 0]
+    if own == "geoms" and "bodies" in chosen_names:
+        of_bodies = np.isin(model.geom_bodyid, ids_of(model, "bodies", chosen_names["bodies"], owner))
+        geoms = ids_of(model, "geoms", chosen_names.get("geoms"), owner)
+        return geoms[of_bodies[geoms]]
+    ids = ids_of(model, own, chosen_names.get(own), owner)
+    if own == "bodies" and own not in chosen_names:
+        return ids[ids > 0]
     if own != "joints":
-        return chosen
-    if own not in given:
-        chosen = chosen[model.jnt_type[chosen] != _FREE]
+        return ids
+    if own not in chosen_names:
+        ids = ids[model.jnt_type[ids] != _FREE]
     if field.startswith("jnt_"):
-        return chosen
-    return _coordinates(model, chosen) if field.startswith("qpos") else _dofs(model, chosen)
+        return ids
+    return _coordinates(model, ids) if field.startswith("qpos") else _dofs(model, ids)
 
 
 _KIND_OF = {

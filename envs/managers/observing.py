@@ -84,7 +84,7 @@ class Observer:
             raise ValueError("Observer: there are no terms; name some, as in gyro=Term(noise=0.2)")
         self._task = task
         self._terms = {
-            term: _Bound(task, f"{name}_{term}", given, f"Observer: {term}") for term, given in terms.items()
+            term: _Bound(task, f"{name}_{term}", options, f"Observer: {term}") for term, options in terms.items()
         }
 
     def begin(self, values: Mapping[str, Array], noise: Noise) -> tuple[dict[str, Array], Array]:
@@ -195,10 +195,10 @@ def _require_term(owner: str, term: Any) -> None:
     if term.distribution not in ("uniform", "normal"):
         raise ValueError(f"{owner}: distribution={term.distribution!r}: there are uniform, normal")
     for what in ("noise", "bias", "scale"):
-        given = np.asarray(getattr(term, what))
-        if given.dtype.kind not in "iuf" or given.ndim > 1 or not np.isfinite(given).all():
+        numbers = np.asarray(getattr(term, what))
+        if numbers.dtype.kind not in "iuf" or numbers.ndim > 1 or not np.isfinite(numbers).all():
             raise ValueError(f"{owner}: {what}={getattr(term, what)!r}: it must be a finite number, or k of them")
-        if what != "scale" and not (given >= 0).all():
+        if what != "scale" and not (numbers >= 0).all():
             raise ValueError(f"{owner}: {what}={getattr(term, what)!r}: it must be at least 0")
     if term.clip is not None:
         require_bounds(owner, "clip", term.clip)

@@ -94,16 +94,16 @@ class Randomization:
         """
         if both := [name for name in self._own if name in start.parameters]:
             raise ValueError(f"Randomization: {both} are in the parameters of the start too; leave them to one of both")
-        memory, found = dict(start.memory), {}
+        memory, draws = dict(start.memory), {}
         for drawn in self._terms:
-            found[drawn], more = drawn.begin(last, noise)
+            draws[drawn], more = drawn.begin(last, noise)
             memory |= more
         acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
         for each in acting:
             memory |= each.begin(noise)
         known = last.memory and not _numpy(last.fresh).any()  # all environments have their one-time draws
         terms = self._at_resets if known else self._terms
-        parameters = self._numbers(terms, [found[drawn] for drawn in terms], last.envs) if terms else {}
+        parameters = self._numbers(terms, [draws[drawn] for drawn in terms], last.envs) if terms else {}
         return start._replace(memory=memory, parameters={**start.parameters, **parameters})
 
     def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
@@ -138,20 +138,20 @@ class Randomization:
 
     def _joined(self, wanted: Callable[["_Drawn"], bool]) -> list["_Drawn"]:
         """Return the wanted terms and all that have a part in the same numbers, also by way of others, in order."""
-        chosen = [drawn for drawn in self._terms if wanted(drawn)]
+        terms = [drawn for drawn in self._terms if wanted(drawn)]
         while True:
-            names = {name for drawn in chosen for name in drawn.term.parameters}
+            names = {name for drawn in terms for name in drawn.term.parameters}
             more = [drawn for drawn in self._terms if names & {*drawn.term.parameters}]
-            if len(more) == len(chosen):
+            if len(more) == len(terms):
                 return more
-            chosen = more
+            terms = more
 
     def _renewed(self, state: TaskState, due: Array) -> dict[str, np.ndarray]:
         """Return the numbers (n, ...) that terms at intervals change; rows that are not `due` are zero."""
         rows = _numpy(due).nonzero()[0]
-        found = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
+        draws = [_numpy(state.memory[drawn.name])[rows] for drawn in self._at_intervals]
         parameters = {}
-        for name, numbers in self._numbers(self._at_intervals, found, rows).items():
+        for name, numbers in self._numbers(self._at_intervals, draws, rows).items():
             parameters[name] = np.zeros((due.shape[0], *numbers.shape[1:]))
             parameters[name][rows] = numbers
         return parameters
@@ -219,8 +219,8 @@ class _Drawn:
         """Resample environments whose interval is over; return the state, and the mask of them (n,)."""
         steps = state.memory[self._steps] - 1
         due = steps <= 0
-        kept = {self.name: state.memory[self.name], self._steps: steps}
-        return state.remember(**self._renewal(state.noise, due, kept)), due
+        memory = {self.name: state.memory[self.name], self._steps: steps}
+        return state.remember(**self._renewal(state.noise, due, memory)), due
 
     def _draw(self, noise: Noise) -> dict[str, Array]:
         """Draw numbers, rounded to the solver's precision as memory keeps them; and the time until the next."""

@@ -115,8 +115,8 @@ class BoundTerm:
         rows = 1 if term.shared else target.rows
         try:
             self._low, self._high = (
-                np.broadcast_to(np.asarray(given, np.float64), (rows, target.axes)).flatten()
-                for given in (term.low, term.high)
+                np.broadcast_to(np.asarray(bound, np.float64), (rows, target.axes)).flatten()
+                for bound in (term.low, term.high)
             )
         except ValueError:
             raise ValueError(

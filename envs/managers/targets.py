@@ -37,10 +37,10 @@ class Asked(NamedTuple):
 
     def changed(self, own: np.ndarray, drawn: np.ndarray) -> np.ndarray:
         """Return the model's numbers after the draw."""
-        found = (
+        changed_numbers = (
             own * drawn if self.operation == "scale" else own + drawn if self.operation == "add" else drawn + 0 * own
         )
-        return found if self.clip is None else np.clip(found, *self.clip)
+        return changed_numbers if self.clip is None else np.clip(changed_numbers, *self.clip)
 
     def rows(self, field: str) -> np.ndarray:
         """Return the chosen rows of a field that has some."""
@@ -132,8 +132,8 @@ def _pseudo_inertia(asked: Asked) -> DrawTarget:
 
     def apply(values: Values, drawn: np.ndarray) -> None:
         numbers = np.broadcast_to(drawn, (len(drawn), len(rows), len(NUMBERS)))
-        found = mapped(Inertia(*(values[name][:, rows] for name in names)), numbers)
-        for name, part in zip(names, found, strict=True):
+        inertia = mapped(Inertia(*(values[name][:, rows] for name in names)), numbers)
+        for name, part in zip(names, inertia, strict=True):
             values[name][:, rows] = part
 
     return DrawTarget(names, len(rows), len(NUMBERS), apply)

@@ -62,8 +62,8 @@ class BodyContact:
 
     def forces(self, state: TaskState) -> Array:
         """Return the size of the force on each body, (n, bodies) N."""
-        found = state.fields["cfrc_ext"]
-        return row_norm(self._xp.stack([found[:, body, 3:] for body in self._ids], axis=1))
+        wrenches = state.fields["cfrc_ext"]
+        return row_norm(self._xp.stack([wrenches[:, body, 3:] for body in self._ids], axis=1))
 
     def each(self, state: TaskState) -> Array:
         """Return True where a body is touched, (n, bodies)."""
@@ -89,8 +89,8 @@ class SensorAbove:
     def __init__(self, task: Task, sensors: Names, least: float = 1.0) -> None:
         _require_read(task, "SensorAbove", "sensordata")
         model = task.model
-        found = ids_of(model, "sensors", sensors, "SensorAbove")
-        self._places = [(int(model.sensor_adr[i]), int(model.sensor_dim[i])) for i in found]
+        ids = ids_of(model, "sensors", sensors, "SensorAbove")
+        self._places = [(int(model.sensor_adr[i]), int(model.sensor_dim[i])) for i in ids]
         self._xp, self._least = task.xp, least
 
     def readings(self, state: TaskState) -> Array:
@@ -124,14 +124,14 @@ class JointLimits:
         if not 0 < share < math.inf:
             raise ValueError(f"JointLimits: share={share}: it must be above 0, and finite")
         model = task.model
-        found = ids_of(model, "joints", joints, "JointLimits")
-        limited = (model.jnt_limited[found] > 0) & (model.jnt_type[found] >= int(mujoco.mjtJoint.mjJNT_SLIDE))
-        found = found[limited]
-        if not len(found):
+        ids = ids_of(model, "joints", joints, "JointLimits")
+        limited = (model.jnt_limited[ids] > 0) & (model.jnt_type[ids] >= int(mujoco.mjtJoint.mjJNT_SLIDE))
+        ids = ids[limited]
+        if not len(ids):
             raise ValueError(f"JointLimits: joints={joints!r}: no joint is a hinge or slide with a limit")
-        middle, half = model.jnt_range[found].mean(1), 0.5 * share * np.diff(model.jnt_range[found])[:, 0]
+        middle, half = model.jnt_range[ids].mean(1), 0.5 * share * np.diff(model.jnt_range[ids])[:, 0]
         self._low, self._high = task.array(middle - half), task.array(middle + half)
-        self._xp, self._places = task.xp, model.jnt_qposadr[found].tolist()
+        self._xp, self._places = task.xp, model.jnt_qposadr[ids].tolist()
 
     def excess(self, state: TaskState) -> Array:
         """Return the sum over joints of how far they are beyond, (n,) rad or m, as rewards charge for it."""

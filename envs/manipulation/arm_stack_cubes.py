@@ -137,14 +137,14 @@ class ArmStackCubes(ArmTask):
 
     def next_cube(self, state: TaskState, stacked: Array) -> tuple[Array, ...]:
         """Return of the first cube that is not stacked, or the last: place, offset, held, in place, both its speeds."""
-        found = self._about(state, 1)
+        about = self._about(state, 1)
         for k in range(2, self.num_cubes):
-            chosen = stacked >= k - 1
-            found = [
-                self.xp.where(chosen[:, None] if new.ndim == 2 else chosen, new, old)
-                for new, old in zip(self._about(state, k), found, strict=True)
+            next_is_k = stacked >= k - 1
+            about = [
+                self.xp.where(next_is_k[:, None] if new.ndim == 2 else next_is_k, new, old)
+                for new, old in zip(self._about(state, k), about, strict=True)
             ]
-        return tuple(found)
+        return tuple(about)
 
     def _about(self, state: TaskState, k: int) -> list[Array]:
         """Return the observations of cube k, as `next_cube` does."""

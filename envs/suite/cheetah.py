@@ -80,10 +80,10 @@ class CheetahRun(Task):
 
 def _settled(model: mujoco.MjModel, rng: np.random.Generator) -> np.ndarray:
     """Return coordinates (STARTS, nq + nv) of cheetahs that fell to the ground with their joints anywhere."""
-    data, limited, found = mujoco.MjData(model), model.jnt_limited.astype(bool), []
+    data, limited, starts = mujoco.MjData(model), model.jnt_limited.astype(bool), []
     for _ in range(STARTS):
         mujoco.mj_resetData(model, data)
         data.qpos[limited] = rng.uniform(*model.jnt_range[limited].T)
         mujoco.mj_step(model, data, SETTLING)
-        found.append(np.concatenate((data.qpos, data.qvel)))
-    return np.array(found)
+        starts.append(np.concatenate((data.qpos, data.qvel)))
+    return np.array(starts)

@@ -40,10 +40,10 @@ class JointRanges:
 
 def first_that_fits(tries: list[Array], fits: list[Array]) -> Array:
     """Return for each of n episodes the first try (n, k) that fits, (n,) bool; the last where none does."""
-    chosen = tries[-1]
+    start = tries[-1]
     for values, fit in zip(tries[-2::-1], fits[-2::-1], strict=True):
-        chosen = namespace(values).where(fit[:, None], values, chosen)
-    return chosen
+        start = namespace(values).where(fit[:, None], values, start)
+    return start
 
 
 def capsule_ends(model: mujoco.MjModel, name: str) -> np.ndarray:

@@ -80,8 +80,8 @@ class WalkerWalk(Task):
         observation, speed = self._seen(state, turns), self.robot.speed(state.coordinates, turns)
         upright, height = (1 + observation[:, 0]) / 2, observation[:, 14]
         stand = (3 * tolerance(height, (STAND_HEIGHT, infinite), margin=STAND_HEIGHT / 2) + upright) / 4
-        wanted = self.move_speed
-        move = tolerance(speed, (wanted, infinite), margin=wanted / 2, value_at_margin=0.5, sigmoid="linear")
+        goal_speed = self.move_speed
+        move = tolerance(speed, (goal_speed, infinite), margin=goal_speed / 2, value_at_margin=0.5, sigmoid="linear")
         info = {"stand": stand, "move": move, "x_velocity": speed}
         return StepResult(observation, {"reward_move": stand * (5 * move + 1) / 6}, info=info)
 

@@ -65,7 +65,7 @@ class TerrainLevels:
         self._rows, self._cols = terrain.kinds.shape
         self._first_rows = self._rows if max_init_level is None else min(max_init_level + 1, self._rows)
         self._origins = task.array(terrain.origins.reshape(-1, 3))
-        self._patches = {name: task.array(found) for name, found in terrain.flat_patches.items()}
+        self._patches = {name: task.array(patches) for name, patches in terrain.flat_patches.items()}
         self._command, self._length, self._curriculum = command, episode_length_s, curriculum
         self._dealt: dict[int, Array] = {}
 

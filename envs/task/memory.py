@@ -49,11 +49,11 @@ class TaskMemory:
     def update(self, values: Mapping[str, Array]) -> None:
         """Replace the arrays of the given names, each (num_envs, ...); errors as in `begin`."""
         for name, value in values.items():
-            kept = self.arrays.get(name)
-            if value is kept:
+            array = self.arrays.get(name)
+            if value is array:
                 continue
-            if kept is None or getattr(value, "dtype", None) is not kept.dtype or value.shape != kept.shape:
-                value = self._fitting(name, value, 0 if kept is None else len(kept), f"{self._owner}.step")
+            if array is None or getattr(value, "dtype", None) is not array.dtype or value.shape != array.shape:
+                value = self._fitting(name, value, 0 if array is None else len(array), f"{self._owner}.step")
             self.arrays[name] = copy(value)
 
     def load(self, values: Mapping[str, Array]) -> None:
@@ -65,34 +65,34 @@ class TaskMemory:
         where = f"{self._owner}, saved state"
         if missing := [name for name in self.arrays if name not in values]:
             raise ValueError(f"{where}: memory {missing} is missing; it is of another task")
-        found = {}
+        arrays = {}
         for name, value in values.items():
             rows = count if count is not None else len(self.arrays[name]) if name in self.arrays else 0
-            found[name] = copy(self._fitting(name, value, rows, where))
-        return found
+            arrays[name] = copy(self._fitting(name, value, rows, where))
+        return arrays
 
     def _fitting(self, name: str, value: Array, count: int, where: str) -> Array:
         """Check a value for `count` environments, and convert it to the type of the array of that name."""
-        if (kept := self.arrays.get(name)) is None:
+        if (array := self.arrays.get(name)) is None:
             raise ValueError(
                 f"{where}: there is no memory {name!r} to keep: {self._owner}.reset or begin must return it too; there "
                 f"is {', '.join(self.arrays) or 'none'}"
             )
-        wanted = (count, *kept.shape[1:])
+        shape = (count, *array.shape[1:])
         if not hasattr(value, "shape"):
             kind = type(value).__name__
-            raise ValueError(f"{where}: memory {name!r} is {kind}; needed is an array of shape {wanted}")
-        if tuple(value.shape) != wanted:
-            raise ValueError(f"{where}: memory {name!r} has shape {tuple(value.shape)}; needed is {wanted}")
-        if type(value) is not type(kept):  # of the other library
+            raise ValueError(f"{where}: memory {name!r} is {kind}; needed is an array of shape {shape}")
+        if tuple(value.shape) != shape:
+            raise ValueError(f"{where}: memory {name!r} has shape {tuple(value.shape)}; needed is {shape}")
+        if type(value) is not type(array):  # of the other library
             value = self._kind.like(value)
-        if value.dtype == kept.dtype:
+        if value.dtype == array.dtype:
             return value
         xp = self._kind.xp
         for kind in ("real floating", "integral", "bool"):
-            if xp.isdtype(kept.dtype, kind) and xp.isdtype(value.dtype, kind):
-                return xp.astype(value, kept.dtype)
-        raise TypeError(f"{where}: memory {name!r} has dtype {value.dtype}; needed is {kept.dtype}, as at the reset")
+            if xp.isdtype(array.dtype, kind) and xp.isdtype(value.dtype, kind):
+                return xp.astype(value, array.dtype)
+        raise TypeError(f"{where}: memory {name!r} has dtype {value.dtype}; needed is {array.dtype}, as at the reset")
 
 
 class Varied(dict[str, np.ndarray]):
@@ -110,8 +110,8 @@ class Varied(dict[str, np.ndarray]):
         """Set the numbers of environments, (k, ...) by name; numbers without a name in `values` become the model's."""
         for name in dict.fromkeys((*self, *values)):
             own = mujoco_numbers(self._model, name)[None]
-            kept = self.setdefault(name, np.repeat(own, self._num_envs, axis=0))
-            kept[_on_host(rows)] = values.get(name, own)
+            rows_of_name = self.setdefault(name, np.repeat(own, self._num_envs, axis=0))
+            rows_of_name[_on_host(rows)] = values.get(name, own)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """Return copies of all numbers as tensors."""
@@ -120,8 +120,8 @@ class Varied(dict[str, np.ndarray]):
     def check_state(self, where: str, state: Mapping[str, Any]) -> None:
         """Raise ValueError if a `state_dict` has other numbers than these models have."""
         for name, numbers in dict(state).items():
-            wanted = np.shape(getattr(self._model, str(name), ()))
-            require_tensor(f"{where}: {name}", numbers, (self._num_envs, *wanted))
+            shape = np.shape(getattr(self._model, str(name), ()))
+            require_tensor(f"{where}: {name}", numbers, (self._num_envs, *shape))
 
 
 def _on_host(rows: Any) -> Any:

@@ -141,18 +141,18 @@ class Streams:
 
     def seed(self, seeds: Sequence[int | None], rows: Array) -> None:
         """Seed the environments in `rows` from the list of all environments' seeds; None leaves one as it is."""
-        given = [row for row in host(rows).tolist() if seeds[row] is not None]
-        if not given:
+        seeded = [row for row in host(rows).tolist() if seeds[row] is not None]
+        if not seeded:
             return
-        folded = np.zeros(len(given), np.uint64)
-        for i, row in enumerate(given):
+        folded = np.zeros(len(seeded), np.uint64)
+        for i, row in enumerate(seeded):
             seed = seeds[row]
             assert seed is not None
             self._seeds[row] = seed
             folded[i] = (seed ^ (seed >> 64)) % 2**64  # beyond 64 bits (numpy's entropy has 128): folded, not cut
-        chosen = self._kind.xp.asarray(given, device=self._kind.device)
-        self._seed_keys[chosen] = mix(self._kind.like(folded.view(np.int64)))
-        self._episodes[chosen] = 0
+        seeded_rows = self._kind.xp.asarray(seeded, device=self._kind.device)
+        self._seed_keys[seeded_rows] = mix(self._kind.like(folded.view(np.int64)))
+        self._episodes[seeded_rows] = 0
 
     def begin(self, rows: Array) -> Noise:
         """Begin the next episode of each of these environments, (k,) indices, each once; return its noise."""
@@ -209,10 +209,10 @@ class Streams:
 
     def states(self, rows: Array | None) -> dict[str, Any]:
         """Return where the environments `rows` (k,), or all of them, draw from, as arrays (k,) for `put_states`."""
-        chosen, counts = _chosen(rows), {"steps": self.steps, "episodes": self._episodes}
+        rows_idx, counts = _chosen(rows), {"steps": self.steps, "episodes": self._episodes}
         keys = {"seed_keys": self._seed_keys, "episode_keys": self._episode_keys}
-        arrays = {name: copy(array[chosen]) for name, array in (counts | keys).items()}
-        return {"seeds": self._seeds[_on_host(chosen)].copy(), **arrays}
+        arrays = {name: copy(array[rows_idx]) for name, array in (counts | keys).items()}
+        return {"seeds": self._seeds[_on_host(rows_idx)].copy(), **arrays}
 
     def put_states(self, states: dict[str, Any], rows: Array | None, steps_alone: bool) -> None:
         """Continue the draws of other environments in the environments `rows` (k,) or all: as many, or one for all.
@@ -223,13 +223,13 @@ class Streams:
             steps_alone: True: they keep their seeds and episodes; only the steps in the episode are taken from
                 `states`.
         """
-        chosen = _chosen(rows)
-        self._begun[chosen] = self._now - self._kind.like(states["steps"])
+        rows_idx = _chosen(rows)
+        self._begun[rows_idx] = self._now - self._kind.like(states["steps"])
         if not steps_alone:
-            self._seeds[_on_host(chosen)] = states["seeds"]
-            self._episodes[chosen] = self._kind.like(states["episodes"])
-            self._seed_keys[chosen] = self._kind.like(states["seed_keys"])
-            self._episode_keys[chosen] = self._kind.like(states["episode_keys"])
+            self._seeds[_on_host(rows_idx)] = states["seeds"]
+            self._episodes[rows_idx] = self._kind.like(states["episodes"])
+            self._seed_keys[rows_idx] = self._kind.like(states["seed_keys"])
+            self._episode_keys[rows_idx] = self._kind.like(states["episode_keys"])
 
 
 def _chosen(rows: Array | None) -> Any:

@@ -167,13 +167,13 @@ class Scanner:
 
     def _id(self, kind: str, name: str) -> int:
         mj = self._solver.model.mj
-        found = mujoco.mj_name2id(mj, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), name)
-        if found < 0:
+        number = mujoco.mj_name2id(mj, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), name)
+        if number < 0:
             known = [getattr(mj, kind)(i).name for i in range(getattr(mj, f"n{kind}"))]
             near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there is {', '.join(known)}"
             raise ValueError(f"{self._name}: the model has no {kind} {name!r}: {hint}")
-        return found
+        return number
 
     def _still(self) -> list[int]:
         mj = self._solver.model.mj

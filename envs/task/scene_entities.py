@@ -101,8 +101,8 @@ def scene_entity(mj: mujoco.MjModel, name: str) -> SceneEntity:
     start = f"{name}{SEPARATOR}"
 
     def own(kind: str, count: int) -> dict[str, int]:
-        found = ((getattr(mj, kind)(number).name, number) for number in range(count))
-        return {full.removeprefix(start): number for full, number in found if full.startswith(start)}
+        named = ((getattr(mj, kind)(number).name, number) for number in range(count))
+        return {full.removeprefix(start): number for full, number in named if full.startswith(start)}
 
     links, joints = own("body", mj.nbody), own("joint", mj.njnt)
     rows = set(links.values())
@@ -129,20 +129,20 @@ def scene_entity(mj: mujoco.MjModel, name: str) -> SceneEntity:
         _together([slice(row, row + 1) for row in rows]),
         _together([slice(geom, geom + 1) for geom, body in enumerate(mj.geom_bodyid.tolist()) if body in rows]),
         _together([slice(number, number + 1) for number in _actuators(mj, start, set(joints.values()))]),
-        *(NamedParts(name, kind, found) for kind, found in parts.items()),
+        *(NamedParts(name, kind, named) for kind, named in parts.items()),
     )
 
 
 def _actuators(mj: mujoco.MjModel, start: str, joints: set[int]) -> list[int]:
     """Return the numbers of actuators that have an entity's name, or none and one of its joints."""
     on_joints = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
-    found = []
+    ids = []
     for number in range(mj.nu):
         name = mj.actuator(number).name
         on_joint = int(mj.actuator_trntype[number]) in on_joints and int(mj.actuator_trnid[number, 0]) in joints
         if name.startswith(start) or (not name and on_joint):
-            found.append(number)
-    return found
+            ids.append(number)
+    return ids
 
 
 def _together(parts: list[slice]) -> slice:

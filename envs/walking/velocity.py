@@ -153,8 +153,8 @@ class VelocityTask(Task):
         """Return the first observation; commands with a heading are aimed at it."""
         begun = self.reader.begun(state)
         aimed = self.command.aim(state.remember(**begun))
-        kept = {**begun, self.command.name: aimed.memory[self.command.name]}
-        return ResetResult(self.observation(aimed), memory=kept)
+        memory = {**begun, self.command.name: aimed.memory[self.command.name]}
+        return ResetResult(self.observation(aimed), memory=memory)
 
     def observation(self, state: TaskState) -> Observation:
         """Return the agent's observation, (n, size), or two parts by name."""
@@ -198,11 +198,11 @@ class VelocityTask(Task):
         rewards = {name: self.dt * rate for name, rate in rates.items()}
         lin_vel_error = self.xp.sqrt(terms.lin_vel_error(now))
         info = {"lin_vel_error": lin_vel_error, "ang_vel_error": abs(now.ang_vel[:, 2] - now.command[:, 2])}
-        kept = {"action": action, **self.reader.remembered(now.feet)}
+        memory = {"action": action, **self.reader.remembered(now.feet)}
         if self.phases:
             phase = state.memory["phase"] + self.gait_frequency * self.dt
-            kept["phase"] = phase - self.xp.floor(phase)
-        state = self.command.update(state.remember(**kept))
+            memory["phase"] = phase - self.xp.floor(phase)
+        state = self.command.update(state.remember(**memory))
         state, changes = self.randomization.step(state)
         if "qvel" in changes:
             now = self.reader.pushed(now, state)

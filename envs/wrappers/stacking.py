@@ -76,15 +76,15 @@ class FrameStackObservation(StatefulWrapper):
 
     def _pushed(self, name: str, part: Array) -> Array:
         """The stack of a part with its newest observation, (num_envs, stack_size, ...)."""
-        kept = in_the_library_of(self._stacks[name], part)
-        return namespace(part).concat((kept[:, 1:], part[:, None]), axis=1)
+        stack = in_the_library_of(self._stacks[name], part)
+        return namespace(part).concat((stack[:, 1:], part[:, None]), axis=1)
 
     def _either(self, begun: Array, fresh: Array, name: str) -> Array:
         """Return the fresh stack where `begun` (num_envs,) is True, elsewhere the kept one, if there is one."""
         if name not in self._stacks:
             return fresh
-        kept = in_the_library_of(self._stacks[name], fresh)
-        return namespace(fresh).where(spread_mask(begun, fresh), fresh, kept)
+        stack = in_the_library_of(self._stacks[name], fresh)
+        return namespace(fresh).where(spread_mask(begun, fresh), fresh, stack)
 
     def _shown(self, observation: Observation) -> Observation:
         """Return copies of the stacks, built like the observation: the caller may write to them."""
@@ -113,7 +113,7 @@ def _padding(kind: Any, space: gymnasium.Space) -> dict[str, Any] | None:
         if kind == "reset":
             return None
         return parts_of(create_zero_array(space))
-    given = each(lambda part: host(part), kind)
-    if given not in space:
+    first = each(lambda part: host(part), kind)
+    if first not in space:
         raise ValueError(f"padding_type is {kind!r}, which is no observation of one environment, {space}")
-    return parts_of(given)
+    return parts_of(first)

@@ -143,9 +143,9 @@ class Driver:
 
         The result is (num_envs, nstep, nq + nv).
         """
-        given = self._arrangement.given(controls)
-        track = given.new_empty((*given.shape[:2], self._coordinates))
-        launch = self._results.bind_rollout(self._step.call, given, track)
+        periods = self._arrangement.given(controls)
+        track = periods.new_empty((*periods.shape[:2], self._coordinates))
+        launch = self._results.bind_rollout(self._step.call, periods, track)
         launch.prepare()
         with interrupts_wait():
             self._stale.add(None)
@@ -305,12 +305,12 @@ class Driver:
 
     def unlike_the_reference(self, state: Mapping[str, torch.Tensor], names: Iterable[str]) -> set[str]:
         """Return the names of fields that differ from the reference state in some environment of a `state_dict`."""
-        memory, found = state["memory"].to(self._batch.memory.device), set()
+        memory, unlike = state["memory"].to(self._batch.memory.device), set()
         for name in names:
             place = self._place(name)
             if bool((memory[:, place] != torch.as_tensor(self._fresh[place])).any()):
-                found.add(name)
-        return found
+                unlike.add(name)
+        return unlike
 
     def view(self, name: str) -> InPlaceColumns | None:
         """Return the numbers of a field of the state, of an output, or "faults", in place.
@@ -383,12 +383,12 @@ class Driver:
     def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> EvaluatedFields:
         """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
         rows = self._rows(self._place(f"eval_{field}"))
-        kept = rows.clone()
+        before = rows.clone()
         try:
             rows.fill_(number)
             block = self._results.evaluate(names, None, True)
         finally:
-            rows.copy_(kept)
+            rows.copy_(before)
         return EvaluatedFields({name: block.values[:, block.places[name]] for name in names}, block.indices)
 
 
@@ -428,13 +428,13 @@ class StaleEnvs:
 
     def take(self) -> Any:
         """Return the environments that changed, None for all, or `UP_TO_DATE`; they count as evaluated from then on."""
-        found, self._writes, self._count = self._writes, [], 0
-        if found is None:
+        writes, self._writes, self._count = self._writes, [], 0
+        if writes is None:
             return None
-        if not found:
+        if not writes:
             return UP_TO_DATE
-        together = torch.cat if isinstance(found[0], torch.Tensor) else np.concatenate
-        return found[0] if len(found) == 1 else together(found)
+        together = torch.cat if isinstance(writes[0], torch.Tensor) else np.concatenate
+        return writes[0] if len(writes) == 1 else together(writes)
 
 
 def forward_some(

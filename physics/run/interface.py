@@ -73,8 +73,8 @@ def require_same(state: Mapping[str, torch.Tensor], wanted: Mapping[str, tuple[t
     for name, (shape, dtype) in wanted.items():
         saved = state.get(name)
         if not isinstance(saved, torch.Tensor) or saved.is_meta:
-            found = "missing" if saved is None else f"no tensor of numbers but {type(saved).__name__}"
-            raise ValueError(f"{name}: this part of the state is {found}; use what state_dict() returned")
+            fault = "missing" if saved is None else f"no tensor of numbers but {type(saved).__name__}"
+            raise ValueError(f"{name}: this part of the state is {fault}; use what state_dict() returned")
         if tuple(saved.shape) != shape or saved.dtype != dtype:
             raise ValueError(
                 f"{name}: saved as {tuple(saved.shape)} {saved.dtype}, this solver has {shape} {dtype}; "

@@ -204,11 +204,11 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
         names: the fields.
         everything: run the whole pipeline, as every launch does that moves something.
     """
-    wanted, requested = set(names), []
+    needed, requested = set(names), []
     for bit, stage, fields in reversed(ON_REQUEST):
-        if not wanted.isdisjoint(fields.split()):
+        if not needed.isdisjoint(fields.split()):
             requested.append((bit, stage))
-            wanted |= read_by(stage).difference(*_WRITTEN)
+            needed |= read_by(stage).difference(*_WRITTEN)
     call[Setting.REQUESTED] = sum(bit for bit, _ in requested)
     call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
     stages = [stage for _, stage in requested] + [smooth_acceleration] * int(call[Setting.SMOOTH])

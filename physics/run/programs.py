@@ -223,8 +223,8 @@ def can_compile_apart() -> bool:
         return False
     if not can_start_python():
         return False
-    wanted = os.environ.get(SWITCH) != "0"
-    return wanted and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
+    enabled = os.environ.get(SWITCH) != "0"
+    return enabled and platform.system() == "Linux" and address_of("LLVMParseCommandLineOptions") is not None
 
 
 def is_there(runtime: Runtime, width: int, features: Features) -> bool:

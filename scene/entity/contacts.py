@@ -42,23 +42,23 @@ class EntityContacts:
         other = None if with_entity is None else index_of("with_entity", with_entity)
         if other is self._index and exclude_self_contact:
             raise ValueError("get_contacts: with_entity is the entity itself, and contacts of its links are excluded")
-        found, own = self._contacts()
+        contacts, own = self._contacts()
         keep = own.all(-1) if other is self._index else own.any(-1)
         if other not in (None, self._index):
-            keep = keep & _is_of(found.geom, other).any(-1)
+            keep = keep & _is_of(contacts.geom, other).any(-1)
         if exclude_self_contact:
             keep = keep & ~own.all(-1)
-        keep = keep & found.mask
+        keep = keep & contacts.mask
         width = world.model.max_contacts if is_padded else int(keep.sum(1).max()) if keep.numel() else 0
-        return {name: world.out(numbers) for name, numbers in _shown(world.model.mj, found, keep, width).items()}
+        return {name: world.out(numbers) for name, numbers in _shown(world.model.mj, contacts, keep, width).items()}
 
     def get_links_net_contact_force(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return the sums of contact forces on links, in the world's axes, (n, n_links, 3) N."""
         world, envs = self._index.envs(envs_idx)
-        found, _ = self._contacts()
-        push = _forces(found)
+        contacts, _ = self._contacts()
+        push = _forces(contacts)
         total = push.new_zeros((len(push), int(world.model.mj.nbody), 3))
-        body = torch.as_tensor(world.model.mj.geom_bodyid.astype(np.int64), device=push.device)[found.geom]
+        body = torch.as_tensor(world.model.mj.geom_bodyid.astype(np.int64), device=push.device)[contacts.geom]
         for side, sign in ((0, -1.0), (1, 1.0)):
             total.scatter_add_(1, body[..., side, None].expand(-1, -1, 3), sign * push)
         total = total[:, self._index.bodies(None)]
@@ -70,10 +70,10 @@ class EntityContacts:
         Pairs of which no geom is the entity's are left out.
         """
         world = self._index.world
-        found, own = self._contacts()
+        contacts, own = self._contacts()
         env = 0 if world.n_envs == 0 and env_idx == 0 else int(world.indices(world.envs(env_idx))[0])
-        keep = found.mask[env] & own[env].any(-1) & (found.dist[env] <= 0)
-        return np.unique(found.geom[env][keep].cpu().numpy().reshape(-1, 2), axis=0)
+        keep = contacts.mask[env] & own[env].any(-1) & (contacts.dist[env] <= 0)
+        return np.unique(contacts.geom[env][keep].cpu().numpy().reshape(-1, 2), axis=0)
 
     def _contacts(self) -> tuple[Contacts, torch.Tensor]:
         """Return the contacts of the scene, and which of their geoms (n, m, 2) are the entity's."""
@@ -189,11 +189,11 @@ def _shown(mj: mujoco.MjModel, contacts: Contacts, keep: torch.Tensor, width: in
     }
     numbers = {"position": contacts.pos, "normal": contacts.frame[:, :, 0], "penetration": -contacts.dist}
     numbers |= {"force_a": -push, "force_b": push}
-    found = {}
+    tensors = {}
     for name, value in (ids | numbers).items():
         place = order.reshape(*order.shape, *[1] * (value.ndim - 2)).expand(value.shape)
         rows = torch.gather(value, 1, place)
         rows = torch.nn.functional.pad(rows, (*[0] * (2 * (value.ndim - 2)), 0, spare))[:, :width]
         there = valid.reshape(*valid.shape, *[1] * (value.ndim - 2))
-        found[name] = torch.where(there, rows, torch.full_like(rows, -1 if name in ids else 0))
-    return found | {"valid_mask": valid}
+        tensors[name] = torch.where(there, rows, torch.full_like(rows, -1 if name in ids else 0))
+    return tensors | {"valid_mask": valid}

@@ -36,13 +36,13 @@ class EntityDynamics:
         world = self._index.world
         if not isinstance(link, LinkIndex) or link.index is not self._index:
             raise TypeError(f"link={link!r}: expected a link of entity '{self._index.name}'")
-        found = world.get_many(("cdof", "subtree_com", "xpos", "xquat"))
+        fields = world.get_many(("cdof", "subtree_com", "xpos", "xquat"))
         body, dofs = link.body, self._index.dofs(None)
-        point = found["xpos"][:, body]
+        point = fields["xpos"][:, body]
         if local_point is not None:
-            point = point + rotate(found["xquat"][:, body], world.tensor("local_point", local_point, None, 3))
-        arm = point - found["subtree_com"][:, world.model.mj.body_rootid[body]]
-        spin, slide = found["cdof"][:, dofs].split(3, -1)
+            point = point + rotate(fields["xquat"][:, body], world.tensor("local_point", local_point, None, 3))
+        arm = point - fields["subtree_com"][:, world.model.mj.body_rootid[body]]
+        spin, slide = fields["cdof"][:, dofs].split(3, -1)
         rows = torch.cat((slide + torch.linalg.cross(spin, arm[:, None].expand_as(spin)), spin), -1)
         moves = torch.as_tensor(np.isin(dofs, _dofs_above(world.model.mj, body)), device=rows.device)
         return world.out(torch.where(moves[:, None], rows, torch.zeros_like(rows)).transpose(1, 2))
@@ -131,8 +131,8 @@ class EntityDynamics:
         turn = world.get("xquat", envs)[:, bodies] if local else None
         vectors = []
         for name, value in (("force", force), ("torque", torque)):
-            given = world.tensor(name, 0.0 if value is None else value, envs, len(bodies), 3)
-            vectors.append(given if turn is None else rotate(turn, given))
+            vector = world.tensor(name, 0.0 if value is None else value, envs, len(bodies), 3)
+            vectors.append(vector if turn is None else rotate(turn, vector))
         if pos is None:
             point = points_of(world, bodies, envs, ref)
         else:
@@ -145,11 +145,11 @@ class EntityDynamics:
 
 def _dofs_above(mj: mujoco.MjModel, body: int) -> list[int]:
     """Return the dofs that move a body."""
-    found: list[int] = []
+    dofs: list[int] = []
     while body:
-        found += range(mj.body_dofadr[body], mj.body_dofadr[body] + mj.body_dofnum[body])
+        dofs += range(mj.body_dofadr[body], mj.body_dofadr[body] + mj.body_dofnum[body])
         body = int(mj.body_parentid[body])
-    return found
+    return dofs
 
 
 def _stretches(mj: mujoco.MjModel, joint: int, qpos: torch.Tensor, rest: torch.Tensor) -> list[torch.Tensor]:
@@ -157,9 +157,9 @@ def _stretches(mj: mujoco.MjModel, joint: int, qpos: torch.Tensor, rest: torch.T
     kind, q = mj.jnt_type[joint], int(mj.jnt_qposadr[joint])
     if is_scalar(kind):
         return [qpos[:, q] - rest[:, q]]
-    found = []
+    stretches = []
     if is_free(kind):
-        found, q = [(qpos[:, q : q + 3] - rest[:, q : q + 3]).norm(dim=-1)], q + 3
+        stretches, q = [(qpos[:, q : q + 3] - rest[:, q : q + 3]).norm(dim=-1)], q + 3
     back = rest[:, q : q + 4] * rest.new_tensor([1.0, -1.0, -1.0, -1.0])
     turn = quat_mul(back, qpos[:, q : q + 4] / qpos[:, q : q + 4].norm(dim=-1, keepdim=True))
-    return [*found, 2 * torch.atan2(turn[:, 1:].norm(dim=-1), turn[:, 0].abs())]
+    return [*stretches, 2 * torch.atan2(turn[:, 1:].norm(dim=-1), turn[:, 0].abs())]

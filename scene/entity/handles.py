@@ -155,12 +155,12 @@ class RigidLink(LinkIndex, WithFriction):
         """Set its mass, (n,) or one number, kg; its inertia is scaled with it."""
         world, envs = self.index.envs(envs_idx)
         bodies, numbers = np.array([self.body]), world.solver.parameters
-        wanted = world.doubles("mass", mass, envs)[:, None]
+        new_mass = world.doubles("mass", mass, envs)[:, None]
         masses, inertia = (numbers.get(n, envs).numpy()[:, bodies] for n in ("body_mass", "body_inertia"))
         if not masses.all():
             raise ValueError(f"{self!r} has no mass: give its file one")
-        scaled = inertia * (wanted / masses)[..., None]
-        numbers.set_items(envs, body_mass=(bodies, wanted), body_inertia=(bodies, scaled))
+        scaled = inertia * (new_mass / masses)[..., None]
+        numbers.set_items(envs, body_mass=(bodies, new_mass), body_inertia=(bodies, scaled))
 
     def set_COM(self, com: Numbers, envs_idx: Indices = None) -> None:
         """Set its centre of mass in its frame, (n, 3) or (3,) m."""
@@ -170,8 +170,8 @@ class RigidLink(LinkIndex, WithFriction):
     def set_inertia(self, inertia: Numbers, envs_idx: Indices = None) -> None:
         """Set its inertia about its centre of mass, in its frame's axes, (n, 3, 3) or (3, 3) kg m2."""
         world, envs = self.index.envs(envs_idx)
-        given = world.doubles("inertia", inertia, envs, 3, 3)[:, None]
-        self.entity.parameters.set_links_inertia(given, [self.idx_local], envs_idx)
+        matrices = world.doubles("inertia", inertia, envs, 3, 3)[:, None]
+        self.entity.parameters.set_links_inertia(matrices, [self.idx_local], envs_idx)
 
     def get_mass(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its mass, (n,) kg."""
@@ -287,10 +287,10 @@ class RigidJoint(EntityPart):
     def get_anchor_pos(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its anchor in the world, (n, 3) m; of a free joint, the origin of its link."""
         world, envs = self.index.envs(envs_idx)
-        found = anchor_of(
+        anchors = anchor_of(
             *(world.model.mj, self.idx), lambda name: world.get(name, envs), lambda name: world.parameter(name, envs)
         )
-        return world.out(found)
+        return world.out(anchors)
 
     def get_anchor_axis(self, envs_idx: Indices = None) -> torch.Tensor:
         """Return its axis in the world, (n, 3); of a ball or free joint, the z axis of MuJoCo's xaxis."""

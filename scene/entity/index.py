@@ -98,7 +98,7 @@ class EntityIndex:
         raise SceneOrderError(f"entity '{self.name}': {name} is known after scene.build()")
 
     def all(self, kind: str) -> slice:
-        """Return the numbers in the scene of all parts of a kind."""
+        """Return the indices in the scene of all parts of a kind."""
         return slice(self.start(kind), self.end(kind))
 
     def envs(self, envs_idx: Indices) -> tuple[World, Envs]:
@@ -107,27 +107,27 @@ class EntityIndex:
         return world, world.envs(envs_idx)
 
     def dofs_in(self, dofs_idx_local: Indices, envs_idx: Indices) -> tuple[World, Envs, np.ndarray]:
-        """Return the built scene, environments, and numbers of dofs in the scene, (k,)."""
+        """Return the built scene, environments, and indices of dofs in the scene, (k,)."""
         return *self.envs(envs_idx), self.dofs(dofs_idx_local)
 
     def bodies_in(self, links_idx_local: Indices, envs_idx: Indices) -> tuple[World, Envs, np.ndarray]:
-        """Return the built scene, environments, and numbers of MuJoCo's bodies, (k,)."""
+        """Return the built scene, environments, and indices of MuJoCo's bodies, (k,)."""
         return *self.envs(envs_idx), self.bodies(links_idx_local)
 
     def dofs(self, dofs_idx_local: Indices) -> np.ndarray:
-        """Return numbers of dofs in the scene, (k,)."""
+        """Return indices of dofs in the scene, (k,)."""
         return self.start("dof") + self._local("dofs_idx_local", dofs_idx_local, self.n_dofs)
 
     def qs(self, qs_idx_local: Indices) -> np.ndarray:
-        """Return numbers of coordinates in the scene, (k,)."""
+        """Return indices of coordinates in the scene, (k,)."""
         return self.start("q") + self._local("qs_idx_local", qs_idx_local, self.n_qs)
 
     def bodies(self, links_idx_local: Indices) -> np.ndarray:
-        """Return numbers of MuJoCo's bodies, (k,)."""
+        """Return indices of MuJoCo's bodies, (k,)."""
         return self.start("link") + 1 + self._local("links_idx_local", links_idx_local, self.n_links)
 
     def geoms(self) -> np.ndarray:
-        """Return numbers of its geoms in the scene."""
+        """Return indices of its geoms in the scene."""
         return np.arange(self.start("geom"), self.end("geom"))
 
     def _local(self, what: str, chosen: Indices, count: int) -> np.ndarray:
@@ -147,20 +147,20 @@ class EntityIndex:
             return np.arange(count)[chosen]
         owner, expected = f"entity '{self.name}'", "expected whole numbers, a slice or a mask"
         try:
-            found = np.atleast_1d(real_array(what, list(chosen) if isinstance(chosen, range) else chosen))
+            indices = np.atleast_1d(real_array(what, list(chosen) if isinstance(chosen, range) else chosen))
         except ValueError:
             raise IndexError(f"{owner}: {what}={chosen!r}: {expected}") from None
-        if found.dtype == np.bool_:
-            if found.shape != (count,):
-                raise IndexError(f"{owner}: {what}: a mask must have shape ({count},), not {found.shape}")
-            return np.flatnonzero(found)
-        if found.ndim != 1 or (found.dtype.kind not in "iu" and found.size):
+        if indices.dtype == np.bool_:
+            if indices.shape != (count,):
+                raise IndexError(f"{owner}: {what}: a mask must have shape ({count},), not {indices.shape}")
+            return np.flatnonzero(indices)
+        if indices.ndim != 1 or (indices.dtype.kind not in "iu" and indices.size):
             raise IndexError(f"{owner}: {what}={chosen!r}: {expected}")
-        found = found.astype(np.int64, copy=False)
-        wrong = found.view(np.uint64) >= count  # negative ones too
+        indices = indices.astype(np.int64, copy=False)
+        wrong = indices.view(np.uint64) >= count  # negative ones too
         if wrong.any():
-            raise IndexError(f"{owner}: {what}: there is no {found[wrong][0]}; they are numbered 0 to {count - 1}")
-        return found
+            raise IndexError(f"{owner}: {what}: there is no {indices[wrong][0]}; they are numbered 0 to {count - 1}")
+        return indices
 
 
 class HasIndex(Protocol):

@@ -172,8 +172,8 @@ class EntityParameters(WithFriction):
                 others, as no body's is.
         """
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
-        given = world.doubles("inertia", inertia, envs, len(bodies), 3, 3)
-        moments, quats = principal_axes(f"inertia of entity '{self._index.name}'", given)
+        matrices = world.doubles("inertia", inertia, envs, len(bodies), 3, 3)
+        moments, quats = principal_axes(f"inertia of entity '{self._index.name}'", matrices)
         world.solver.parameters.set_items(envs, body_inertia=(bodies, moments), body_iquat=(bodies, quats))
 
     def get_mass(self, envs_idx: Indices = None) -> torch.Tensor:
@@ -185,9 +185,9 @@ class EntityParameters(WithFriction):
         """Set the mass of the entity, (n,) or one number, kg: the masses and inertia of its links are scaled."""
         world, envs = self._index.envs(envs_idx)
         bodies, numbers = self._index.bodies(None), world.solver.parameters
-        wanted = world.doubles("mass", mass, envs)
+        new_mass = world.doubles("mass", mass, envs)
         masses, inertia = (numbers.get(n, envs).numpy()[:, bodies] for n in ("body_mass", "body_inertia"))
-        ratio = wanted / masses.sum(-1)
+        ratio = new_mass / masses.sum(-1)
         numbers.set_items(
             envs,
             body_mass=(bodies, masses * ratio[:, None]),

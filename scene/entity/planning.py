@@ -70,8 +70,8 @@ class EntityPlanning:
         """
         shared = {name: value for name, value in locals().items() if name not in _OF_ONE_LINK}
         many = self.inverse_kinematics_multilink
-        found, error = many([link], [pos], [quat], [local_point], return_error=True, **shared)
-        return (found, error[..., 0, :]) if return_error else found
+        qpos, error = many([link], [pos], [quat], [local_point], return_error=True, **shared)
+        return (qpos, error[..., 0, :]) if return_error else qpos
 
     def inverse_kinematics_multilink(
         self,
@@ -112,7 +112,7 @@ class EntityPlanning:
             Target(body=world.model.mj.body(link.body).name, point=(0.0, 0.0, 0.0) if point is None else point)
             for link, point in zip(links, points, strict=True)
         ]
-        found = inverse_kinematics(
+        solution = inverse_kinematics(
             *(world.solver, targets),
             poss if poss is not None and any(pos is not None for pos in poss) else None,
             quats if quats is not None and any(quat is not None for quat in quats) else None,
@@ -130,7 +130,7 @@ class EntityPlanning:
             max_step_size=max_step_size,
             seed=seed,
         )
-        qpos, error = world.out(found.qpos[:, self._index.all("q")]), world.out(found.error)
+        qpos, error = world.out(solution.qpos[:, self._index.all("q")]), world.out(solution.error)
         return (qpos, error) if return_error else qpos
 
     def plan_path(
@@ -170,7 +170,7 @@ class EntityPlanning:
             carrier = self._index.links[-1] if ee_link_name is None else self._index.link(ee_link_name)
             carried = [(index_of("with_entity", with_entity).links[0].body, carrier.body)]
         dofs = self._index.dofs(None)
-        found = plan_path(
+        plan = plan_path(
             *(
                 world.solver,
                 self._in_scene("qpos_goal", qpos_goal, envs),
@@ -189,8 +189,8 @@ class EntityPlanning:
             seed=kwargs.get("seed"),
             envs_idx=None if envs is None else envs.index,
         )
-        path = found.qpos[:, :, self._index.all("q")].transpose(0, 1)
-        path, valid = (path[:, 0] if world.n_envs == 0 else path), world.out(found.valid)
+        path = plan.qpos[:, :, self._index.all("q")].transpose(0, 1)
+        path, valid = (path[:, 0] if world.n_envs == 0 else path), world.out(plan.valid)
         return (path, valid) if return_valid_mask else path
 
     def _in_scene(self, name: str, qpos: Numbers | None, envs: Envs) -> torch.Tensor | None:

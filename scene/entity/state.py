@@ -122,10 +122,10 @@ class EntityState:
     ) -> torch.Tensor:
         """Return accelerations of links' origins, (n, k, 3) m/s2: in free fall, gravity."""
         world, envs, bodies = self._index.bodies_in(links_idx_local, envs_idx)
-        found = world.get_many(("cacc", "cvel", "xpos", "subtree_com"), envs)
-        arm = found["xpos"][:, bodies] - found["subtree_com"][:, world.model.mj.body_rootid[bodies]]
-        turn, push = found["cacc"][:, bodies].split(3, -1)
-        spin, speed = found["cvel"][:, bodies].split(3, -1)
+        fields = world.get_many(("cacc", "cvel", "xpos", "subtree_com"), envs)
+        arm = fields["xpos"][:, bodies] - fields["subtree_com"][:, world.model.mj.body_rootid[bodies]]
+        turn, push = fields["cacc"][:, bodies].split(3, -1)
+        spin, speed = fields["cvel"][:, bodies].split(3, -1)
         cross = torch.linalg.cross
         free = push + cross(turn, arm) + cross(spin, speed + cross(spin, arm))
         return world.out(free + world.parameter("gravity", envs)[:, None])
@@ -164,8 +164,8 @@ class EntityState:
     def get_dofs_force(self, dofs_idx_local: Indices = None, envs_idx: Indices = None) -> torch.Tensor:
         """Return the sum of all forces on dofs, (n, k) N or N m: the mass matrix times `get_dofs_acc`."""
         world, envs = self._index.envs(envs_idx)
-        found = world.get_many(("qfrc_smooth", "qfrc_constraint"), envs)
-        return world.out((found["qfrc_smooth"] + found["qfrc_constraint"])[:, self._index.dofs(dofs_idx_local)])
+        forces = world.get_many(("qfrc_smooth", "qfrc_constraint"), envs)
+        return world.out((forces["qfrc_smooth"] + forces["qfrc_constraint"])[:, self._index.dofs(dofs_idx_local)])
 
     # setters
 
@@ -194,10 +194,10 @@ class EntityState:
             ValueError: the first link has joints and is not free, or is attached to another entity.
         """
         world, envs = self._index.envs(envs_idx)
-        given = world.entries("pos", pos, envs, 3)
+        positions = world.entries("pos", pos, envs, 3)
         if not relative:
-            given = torch.as_tensor(given, device=world.offsets.device) - world.offsets_of(envs)
-        self._write_base("set_pos", "pos", given, slice(0, 3), envs, zero_velocity)
+            positions = torch.as_tensor(positions, device=world.offsets.device) - world.offsets_of(envs)
+        self._write_base("set_pos", "pos", positions, slice(0, 3), envs, zero_velocity)
 
     def set_quat(
         self,
@@ -210,9 +210,11 @@ class EntityState:
     ) -> None:
         """Turn its first link to a quaternion (n, 4) or (4,), w first, of any length but 0, as `set_pos` moves it."""
         world, envs = self._index.envs(envs_idx)
-        given = torch.as_tensor(world.entries("quat", quat, envs, 4))
-        self._require_turn("quat", given, np.arange(3, 7), 3)
-        self._write_base("set_quat", "quat", given / given.norm(dim=-1, keepdim=True), slice(3, 7), envs, zero_velocity)
+        quaternions = torch.as_tensor(world.entries("quat", quat, envs, 4))
+        self._require_turn("quat", quaternions, np.arange(3, 7), 3)
+        self._write_base(
+            "set_quat", "quat", quaternions / quaternions.norm(dim=-1, keepdim=True), slice(3, 7), envs, zero_velocity
+        )
 
     def set_qpos(
         self,
@@ -226,10 +228,10 @@ class EntityState:
         """Set coordinates of the entity, (n, k) or (k,) m or rad; a quaternion may have any length above 0."""
         world, envs = self._index.envs(envs_idx)
         columns = self._index.qs(qs_idx_local)
-        given = world.entries("qpos", qpos, envs, len(columns))
+        coordinates = world.entries("qpos", qpos, envs, len(columns))
         for first in self._quaternions:
-            self._require_turn("qpos", given, columns, first)
-        self._write(columns, given, envs, zero_velocity)
+            self._require_turn("qpos", coordinates, columns, first)
+        self._write(columns, coordinates, envs, zero_velocity)
 
     def set_dofs_position(
         self,
@@ -242,12 +244,12 @@ class EntityState:
     ) -> None:
         """Write positions of dofs, (n, k) or (k,) m or rad, which `get_dofs_position` describes."""
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
-        given = world.entries("position", position, envs, len(dofs))
+        positions = world.entries("position", position, envs, len(dofs))
         columns = world.coordinates.column[dofs]
         if (columns < 0).any():
-            full = torch.as_tensor(given, device=world.solver.device).expand(world.how_many(envs), len(dofs))
-            columns, given = world.coordinates.entries(world.solver.state, dofs, full, envs)
-        self._write(columns, given, envs, zero_velocity)
+            full = torch.as_tensor(positions, device=world.solver.device).expand(world.how_many(envs), len(dofs))
+            columns, positions = world.coordinates.entries(world.solver.state, dofs, full, envs)
+        self._write(columns, positions, envs, zero_velocity)
 
     def set_dofs_velocity(
         self,
@@ -259,8 +261,8 @@ class EntityState:
     ) -> None:
         """Write velocities of dofs, (n, k) or (k,) m/s or rad/s; None: zero."""
         world, envs, dofs = self._index.dofs_in(dofs_idx_local, envs_idx)
-        given = world.entries("velocity", 0.0 if velocity is None else velocity, envs, len(dofs))
-        world.solver.state.set_columns(envs, qvel=(dofs, given))
+        velocities = world.entries("velocity", 0.0 if velocity is None else velocity, envs, len(dofs))
+        world.solver.state.set_columns(envs, qvel=(dofs, velocities))
 
     def zero_all_dofs_velocity(self, envs_idx: Indices = None, *, skip_forward: bool = False) -> None:
         """Stop the entity."""
@@ -323,8 +325,8 @@ def points_of(world: World, bodies: np.ndarray, envs: Envs, ref: str) -> torch.T
 def velocities_of(world: World, bodies: np.ndarray, envs: Envs, ref: str) -> torch.Tensor:
     """Return velocities (n, k, 3) of reference points of bodies (k,), m/s."""
     point = {LINK_ORIGIN: "xpos", LINK_COM: "xipos", ROOT_COM: "subtree_com"}[reference_of(ref)]
-    found = world.get_many(list(dict.fromkeys(("cvel", "subtree_com", point))), envs)
+    fields = world.get_many(list(dict.fromkeys(("cvel", "subtree_com", point))), envs)
     roots = world.model.mj.body_rootid[bodies]
-    arm = found[point][:, roots if ref == ROOT_COM else bodies] - found["subtree_com"][:, roots]
-    spin, speed = found["cvel"][:, bodies].split(3, -1)
+    arm = fields[point][:, roots if ref == ROOT_COM else bodies] - fields["subtree_com"][:, roots]
+    spin, speed = fields["cvel"][:, bodies].split(3, -1)
     return speed + torch.linalg.cross(spin, arm)

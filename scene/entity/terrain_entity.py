@@ -46,11 +46,11 @@ class TerrainEntity(RigidEntity):
         """
         world, envs = self.index.envs(envs_idx)
         mj, geom = world.model.mj, self.geoms[0]
-        given = torch.as_tensor(np.asarray(positions) if isinstance(positions, list | tuple) else positions)
-        if given.ndim not in (1, 2, 3) or given.shape[-1] not in (2, 3):
-            raise ValueError(f"positions: expected shape (n, k, 2), (k, 2) or (2,), got {tuple(given.shape)}")
-        is_point, given = given.ndim == 1, torch.atleast_2d(given)
-        places = world.tensor("positions", given, envs, given.shape[-2], given.shape[-1])[..., :2]
+        points = torch.as_tensor(np.asarray(positions) if isinstance(positions, list | tuple) else positions)
+        if points.ndim not in (1, 2, 3) or points.shape[-1] not in (2, 3):
+            raise ValueError(f"positions: expected shape (n, k, 2), (k, 2) or (2,), got {tuple(points.shape)}")
+        is_point, points = points.ndim == 1, torch.atleast_2d(points)
+        places = world.tensor("positions", points, envs, points.shape[-2], points.shape[-1])[..., :2]
         pos, turn = self._field_pose(envs)
         if not bool((turn[:, 2, 2] > 1 - 1e-6).all()):
             raise ValueError(f"entity '{self.name}' is turned about x or y: it has no height over a point")

@@ -58,12 +58,12 @@ def encode(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {"mapping": {str(key): encode(part) for key, part in value.items()}}
     if type(value) in _NAMES:
-        given = {name: encode(part) for name, part in value.given.items()}
+        arguments = {name: encode(part) for name, part in value.given.items()}
         if isinstance(value, morphs.FileMorph):
-            given["file"] = _portable(value.file)
+            arguments["file"] = _portable(value.file)
         if isinstance(value, textures.ImageTexture):
-            given["image_path"] = value.image_path
-        return {"class": _NAMES[type(value)], "given": given}
+            arguments["image_path"] = value.image_path
+        return {"class": _NAMES[type(value)], "given": arguments}
     raise TypeError(f"a scene's description cannot hold {value!r:.60}")
 
 
@@ -86,11 +86,11 @@ def decode(value: Any, folder: Path) -> Any:
         return {key: decode_at(value["mapping"], key, folder) for key in value["mapping"]}
     if set(value) != {"class", "given"} or value["class"] not in _KINDS:
         raise ValueError(f"an unknown part: {value!s:.60}")
-    given = {name: decode_at(value["given"], name, folder) for name in value["given"]}
+    arguments = {name: decode_at(value["given"], name, folder) for name in value["given"]}
     for name in ("file", "image_path"):
-        if isinstance(given.get(name), str):
-            given[name] = _near(given[name], folder)
-    return _KINDS[value["class"]](**given)
+        if isinstance(arguments.get(name), str):
+            arguments[name] = _near(arguments[name], folder)
+    return _KINDS[value["class"]](**arguments)
 
 
 def decode_at(described: Any, place: str | int, folder: Path) -> Any:

@@ -32,9 +32,9 @@ def find(file: str, is_robot: bool = False) -> Path:
     """
     folders = [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
     places = [Path(file), *(folder / file for folder in (*folders, assets.FOLDER))]
-    found = next((path for path in places if os.path.exists(path)), None)
-    if found is not None:
-        return found
+    existing = next((path for path in places if os.path.exists(path)), None)
+    if existing is not None:
+        return existing
     where = f", also not in {' or '.join(map(str, folders))}" if folders else ""
     hint = f"; folders in which scenes look for files stand in the environment variable {VARIABLE}"
     if is_robot:

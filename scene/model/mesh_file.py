@@ -105,9 +105,9 @@ def choose_shapes(spec: mujoco.MjSpec, morph: FileMorph, material: Rigid) -> dic
         )
         return {}
     if hollow:
-        chosen = MeshOptions.of({name: dict(morph.coacd_options or {}) for name in hollow}, None)
+        options = MeshOptions.of({name: dict(morph.coacd_options or {}) for name in hollow}, None)
         try:
-            chosen.apply(spec, lambda changed: compile_spec(changed, morph.file))
+            options.apply(spec, lambda changed: compile_spec(changed, morph.file))
         except MeshFileError as error:
             raise ModelLoadError(f"{morph.file}: {error}") from error
     return {}

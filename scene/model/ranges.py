@@ -90,17 +90,17 @@ def ranges_of(model: Model, names: Sequence[str], link_counts: Sequence[int]) ->
 
 def _of_equalities(mj: mujoco.MjModel, names: Sequence[str], owner: np.ndarray) -> np.ndarray:
     """Return the entity of each equality: that of its first body, site, joint or tendon."""
-    found = []
+    ids = []
     for kind, objects, first in zip(mj.eq_type, mj.eq_objtype, mj.eq_obj1id.tolist(), strict=True):
         if kind == mujoco.mjtEq.mjEQ_TENDON:
-            found.append(names.index(mj.tendon(first).name.split("/")[0]))
+            ids.append(names.index(mj.tendon(first).name.split("/")[0]))
             continue
         if kind == mujoco.mjtEq.mjEQ_JOINT:
             body = mj.jnt_bodyid[first]
         else:
             body = mj.site_bodyid[first] if objects == mujoco.mjtObj.mjOBJ_SITE else first
-        found.append(int(owner[body - 1]))
-    return np.array(found, int)
+        ids.append(int(owner[body - 1]))
+    return np.array(ids, int)
 
 
 def _of_meshes(

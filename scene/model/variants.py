@@ -43,14 +43,14 @@ class Variants:
         Return the numbers of the model that now differ between environments, (num_envs, ...) by MuJoCo's names.
         """
         mj, count = solver.model.mj, solver.num_envs
-        chosen = shares(len(self.places), count)
+        shape_of_env = shares(len(self.places), count)
         body = next(body for body in range(1, mj.nbody) if mj.body(body).name.startswith(f"{self.name}/"))
         geom, joint = int(mj.body_geomadr[body]), int(mj.body_jntadr[body])
         parameters = {name: _present(solver, name) for name in self.numbers}
         for name, values in self.numbers.items():
-            parameters[name][:, body if name in _OF_BODY else geom] = values[chosen]
+            parameters[name][:, body if name in _OF_BODY else geom] = values[shape_of_env]
         if np.ptp(self.places, axis=0).any():  # else all begin where the first one does
-            parameters |= self._starts(solver, body, joint, chosen)
+            parameters |= self._starts(solver, body, joint, shape_of_env)
         changed = {name: rows for name, rows in parameters.items() if np.ptp(rows, axis=0).any()}
         if changed:
             solver.update_parameters(changed)
@@ -64,9 +64,12 @@ class Variants:
             qpos0 = _present(solver, "qpos0")
             qpos0[:, first : first + 7] = self.places[chosen]
             return {"qpos0": qpos0}
-        found = {name: _present(solver, name) for name in ("body_pos", "body_quat")}
-        found["body_pos"][:, body], found["body_quat"][:, body] = self.places[chosen, :3], self.places[chosen, 3:]
-        return found
+        parameters = {name: _present(solver, name) for name in ("body_pos", "body_quat")}
+        parameters["body_pos"][:, body], parameters["body_quat"][:, body] = (
+            self.places[chosen, :3],
+            self.places[chosen, 3:],
+        )
+        return parameters
 
 
 def _present(solver: Any, name: str) -> np.ndarray:

@@ -73,11 +73,11 @@ class Terrain(Morph):
 
     def _kinds(self) -> dict[str, tuple[str, Mapping[str, Any]]]:
         """Return the kinds that occur, with their parameters."""
-        given = self.subterrain_parameters or {}
-        for kind in given:
+        parameters = self.subterrain_parameters or {}
+        for kind in parameters:
             if not any(kind in row for row in self.subterrain_types):
                 raise ValueError(f"Terrain: subterrain_parameters: no sub-terrain is of kind {kind!r}")
-        return {kind: (kind, given.get(kind, {})) for row in self.subterrain_types for kind in row}
+        return {kind: (kind, parameters.get(kind, {})) for row in self.subterrain_types for kind in row}
 
     def ground(self) -> Ground:
         """Return the field; its middle is at the origin, and rows of its heights lie along y."""

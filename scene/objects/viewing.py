@@ -45,8 +45,8 @@ class Window(Viewer, Page):
         options = contents.viewer_options
         super().__init__(scene, driven=True, title="Tumble scene", **page_options(contents))
         self.show_frames(contents.vis_options.show_link_frame)
-        given = getattr(options, "given", {})
-        if "camera_pos" in given or "camera_lookat" in given or "camera_fov" in given:
+        arguments = getattr(options, "given", {})
+        if "camera_pos" in arguments or "camera_lookat" in arguments or "camera_fov" in arguments:
             self._stage.look(options.camera_pos, options.camera_lookat, np.radians(options.camera_fov))
         self.panel.pace(UNPACED if options.realtime_factor is None else float(options.realtime_factor))
         self.announce()
@@ -134,16 +134,16 @@ class SceneViewing:
 
         An object that is shown again is the same one.
         """
-        vis, known, found = self._contents.vis_options, self._besides, dict[Hashable, DebugObject]()
-        self._besides = found
+        vis, known, objects = self._contents.vis_options, self._besides, dict[Hashable, DebugObject]()
+        self._besides = objects
         if vis.show_world_frame:
             size = vis.world_frame_size
-            found["world"] = known.get("world") or debug.frame(np.eye(4), size, 0.03 * size, 0.015 * size)
+            objects["world"] = known.get("world") or debug.frame(np.eye(4), size, 0.03 * size, 0.015 * size)
         for camera in self._contents.cameras if vis.show_cameras else ():
             key = camera.idx, camera.fov
-            found[key] = known.get(key) or debug.frustum(camera, CAMERA)
-            found[key].pose = camera.transform
-        return [*self._contents.drawn, *found.values()]
+            objects[key] = known.get(key) or debug.frustum(camera, CAMERA)
+            objects[key].pose = camera.transform
+        return [*self._contents.drawn, *objects.values()]
 
     def open(self) -> None:
         """Open the page, if it was asked for; warn if it cannot be, so that the script runs without."""

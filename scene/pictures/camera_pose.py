@@ -28,8 +28,8 @@ class CameraPose:
 
     def __init__(self, pos: Numbers, lookat: Numbers, up: Numbers) -> None:
         place, aim, over = (
-            np.array(numbers("add_camera", name, given, 3))
-            for name, given in zip(("pos", "lookat", "up"), (pos, lookat, up), strict=True)
+            np.array(numbers("add_camera", name, vector, 3))
+            for name, vector in zip(("pos", "lookat", "up"), (pos, lookat, up), strict=True)
         )
         self._first = look_at(place, aim, over)
         self._up = over
@@ -88,11 +88,11 @@ class CameraPose:
         self._built()
         index = self._index(envs_idx)
         if transform is not None:
-            given = torch.as_tensor(np.asarray(transform, float)).to(self._pose)
-            if given.shape[-2:] != (4, 4) or given.ndim > 3:
-                raise ValueError(f"transform: expected (4, 4) or (n, 4, 4), got {tuple(given.shape)}")
-            _require_finite("transform", given)
-            self._pose[index] = given
+            matrices = torch.as_tensor(np.asarray(transform, float)).to(self._pose)
+            if matrices.shape[-2:] != (4, 4) or matrices.ndim > 3:
+                raise ValueError(f"transform: expected (4, 4) or (n, 4, 4), got {tuple(matrices.shape)}")
+            _require_finite("transform", matrices)
+            self._pose[index] = matrices
             return
         if pos is None and lookat is None and up is None:
             raise ValueError("set_pose: give a transform, or pos, lookat or up")

@@ -86,9 +86,9 @@ def frame(
     origin = np.zeros((4, 3))
     ends = np.vstack([axis_length * np.eye(3), np.zeros(3)])
     colors = [*_AXES, (0.6, 0.6, 0.6, 1.0)] if color is None else [_colors(color)] * 4
-    found = capsules(origin, ends, np.array([*[axis_radius] * 3, origin_size])[:, None] * [1.0, 1.0], colors)
-    found.pose = pose
-    return found
+    axes = capsules(origin, ends, np.array([*[axis_radius] * 3, origin_size])[:, None] * [1.0, 1.0], colors)
+    axes.pose = pose
+    return axes
 
 
 def box(bounds: Numbers, rgba: Numbers, wireframe: bool, wireframe_radius: float) -> DebugObject:
@@ -97,9 +97,9 @@ def box(bounds: Numbers, rgba: Numbers, wireframe: bool, wireframe_radius: float
     if bounds.shape != (2, 3):
         raise ValueError(f"bounds: expected a lower and an upper corner (2, 3), got shape {bounds.shape}")
     if not wireframe:
-        found = spheres(np.zeros((0, 3)), 0.0, rgba)
-        found.boxes, found.box_rgba = bounds[None], _colors(rgba)[None]
-        return found
+        shape = spheres(np.zeros((0, 3)), 0.0, rgba)
+        shape.boxes, shape.box_rgba = bounds[None], _colors(rgba)[None]
+        return shape
     corners = np.array([[bounds[(k >> axis) & 1, axis] for axis in range(3)] for k in range(8)])
     first, second = np.array(_EDGES).T
     return capsules(corners[first], corners[second], wireframe_radius, rgba)
@@ -111,9 +111,9 @@ def frustum(camera: Seen, rgba: Numbers) -> DebugObject:
     wide = high * camera.aspect_ratio
     corners = np.array([[x * wide, y * high, -1.0] for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
     start = np.vstack([np.zeros((4, 3)), corners])
-    found = capsules(start, np.vstack([corners, np.roll(corners, -1, axis=0)]), 0.005, rgba)
-    found.pose = camera.transform
-    return found
+    edges = capsules(start, np.vstack([corners, np.roll(corners, -1, axis=0)]), 0.005, rgba)
+    edges.pose = camera.transform
+    return edges
 
 
 def chain(points: Numbers, radius: float, rgba: Numbers) -> DebugObject:

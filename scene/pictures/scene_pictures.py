@@ -89,9 +89,9 @@ def look_of(scene: Pictured) -> Look:
         ValueError: options that path tracing has others for.
     """
     vis = scene.vis_options
-    given = {"background_color": vis.background_color, "ambient_light": vis.ambient_light}
+    colors = {"background_color": vis.background_color, "ambient_light": vis.ambient_light}
     if isinstance(scene.renderer, RayTracer):
-        for name, value in {**given, "shadow": None if vis.shadow else False}.items():
+        for name, value in {**colors, "shadow": None if vis.shadow else False}.items():
             if value is not None:
                 raise ValueError(
                     f"VisOptions: {name}={value!r}: paths of light have no such option; RayTracer(env_surface="
@@ -123,11 +123,11 @@ def rendered(scene: Pictured, world: World) -> list[int]:
     Raises:
         IndexError: one of them does not exist.
     """
-    chosen = scene.vis_options.rendered_envs_idx
-    if chosen is None:
+    asked = scene.vis_options.rendered_envs_idx
+    if asked is None:
         return list(range(world.count))
-    found = [int(env) for env in np.atleast_1d(chosen)]
-    for env in found:
+    envs = [int(env) for env in np.atleast_1d(asked)]
+    for env in envs:
         if not 0 <= env < world.count:
             raise IndexError(f"VisOptions: rendered_envs_idx: environment {env} is not in 0 to {world.count - 1}")
-    return found
+    return envs

@@ -39,6 +39,6 @@ class EvaluatedEnvs:
     @cached_property
     def pressing(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Geoms (k, m, 2), normal forces (k, m) N, and forces (k, m, 3) N on geom 2, in the world; 0 for none."""
-        found, rows = self._contacts, self.index
-        force, frame = found.force[rows], found.frame[rows]
-        return found.geom[rows], force[..., 0], (force[..., :3, None] * frame).sum(-2)
+        contacts, rows = self._contacts, self.index
+        force, frame = contacts.force[rows], contacts.frame[rows]
+        return contacts.geom[rows], force[..., 0], (force[..., :3, None] * frame).sum(-2)

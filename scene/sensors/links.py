@@ -67,8 +67,8 @@ class LinkSensor(Sensor):
 
     def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
         """Return the state of `Sensor.state_dict`, and the offsets."""
-        chosen = slice(None) if rows is None else rows
-        return super().state_dict(rows) | {"pos": self._pos[chosen].clone(), "quat": self._quat[chosen].clone()}
+        rows_idx = slice(None) if rows is None else rows
+        return super().state_dict(rows) | {"pos": self._pos[rows_idx].clone(), "quat": self._quat[rows_idx].clone()}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
         """Write the result of `state_dict` into environments `rows` (k,)."""

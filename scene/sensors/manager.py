@@ -115,12 +115,12 @@ class SensorManager:
         Raises:
             ValueError: sensors of one kind have histories of different lengths.
         """
-        found: dict[str, list[Sensor]] = {}
+        by_kind: dict[str, list[Sensor]] = {}
         for sensor in self.sensors:
             if entity_idx is None or sensor.options.entity == entity_idx:
-                found.setdefault(type(sensor.options).__name__, []).append(sensor)
+                by_kind.setdefault(type(sensor.options).__name__, []).append(sensor)
         readings = {}
-        for name, sensors in found.items():
+        for name, sensors in by_kind.items():
             if len({sensor.options.history_length for sensor in sensors}) > 1:
                 raise ValueError(f"read_sensors: sensors of kind {name} have different history_length; read each alone")
             flat = torch.cat([sensor.flat(envs_idx, truth) for sensor in sensors], -1)

@@ -285,14 +285,14 @@ def flaw(owner: str, name: str, value: Numbers, count: int | None = None, infini
     Raises:
         ValueError: with the argument.
     """
-    found = real_array(f"{owner}: {name}", value).astype(float)
-    if found.ndim > 1 or (found.ndim == 1 and count is not None and len(found) != count):
+    numbers = real_array(f"{owner}: {name}", value).astype(float)
+    if numbers.ndim > 1 or (numbers.ndim == 1 and count is not None and len(numbers) != count):
         raise ValueError(f"{owner}: {name}={value!r}: expected one number, or {count or 'as many as it reads'}")
-    if np.isnan(found).any() or (np.isinf(found).any() and not infinite):
+    if np.isnan(numbers).any() or (np.isinf(numbers).any() and not infinite):
         raise ValueError(f"{owner}: {name}={value!r}: it must be finite")
-    if not name.endswith("bias") and (found < 0.0).any():
+    if not name.endswith("bias") and (numbers < 0.0).any():
         raise ValueError(f"{owner}: {name}={value!r}: it must not be below 0")
-    return float(found) if found.ndim == 0 else tuple(found.tolist())
+    return float(numbers) if numbers.ndim == 0 else tuple(numbers.tolist())
 
 
 def coupling(name: str, value: Numbers) -> np.ndarray:

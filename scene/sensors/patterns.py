@@ -92,9 +92,9 @@ class SphericalPattern(RayPattern):
         angular_resolution: Sequence[float | None] = (None, None),
         angles: Sequence[Sequence[float] | None] = (None, None),
     ) -> None:
-        for name, given in (("fov", fov), ("n_points", n_points), ("angular_resolution", angular_resolution)):
-            if not isinstance(given, Sequence) or len(given) != 2:
-                raise ValueError(f"SphericalPattern: {name}={given!r}: expected two, horizontal and vertical")
+        for name, pair in (("fov", fov), ("n_points", n_points), ("angular_resolution", angular_resolution)):
+            if not isinstance(pair, Sequence) or len(pair) != 2:
+                raise ValueError(f"SphericalPattern: {name}={pair!r}: expected two, horizontal and vertical")
         both = [_angles(*each) for each in zip(fov, n_points, angular_resolution, angles, strict=True)]
         azimuth, elevation = np.meshgrid(*map(np.radians, both), indexing="ij")
         level = np.cos(elevation)

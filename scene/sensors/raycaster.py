@@ -54,8 +54,8 @@ class RaycasterSensor(LinkSensor):
             self._pos.new_tensor(rays.reshape(-1, 3)) for rays in (pattern.starts, pattern.directions)
         )
         self._geoms = seen_geoms(world, self.body)
-        given = self.options.no_hit_value
-        self._none = self.options.max_range if given is None else given
+        no_hit = self.options.no_hit_value
+        self._none = self.options.max_range if no_hit is None else no_hit
 
     def sense(self, evaluated: EvaluatedEnvs) -> _Rays:
         """Cast the rays."""
@@ -64,10 +64,10 @@ class RaycasterSensor(LinkSensor):
         along = rotate(quat.expand(-1, len(self._starts), -1), self._directions.expand(len(pos), -1, -1))
         hits = evaluated.world.solver.queries.ray(starts, along, geoms=self._geoms, envs_idx=evaluated.envs)
         least, most = self.options.min_range, self.options.max_range
-        found = (hits.geom >= 0) & (hits.distance >= least) & (hits.distance <= most)
+        hit = (hits.geom >= 0) & (hits.distance >= least) & (hits.distance <= most)
         if not self.options.return_world_frame:
             starts, along = self._starts, self._directions
-        return _Rays(hits.distance, found, starts, along)
+        return _Rays(hits.distance, hit, starts, along)
 
     def numbers(self, sensed: _Rays) -> torch.Tensor:
         """Return the distances, (k, rays) m."""

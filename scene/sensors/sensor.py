@@ -193,8 +193,8 @@ class Sensor(ABC):
         rows = self._rows(envs_idx)
         if self._past:
             return self._past[truth].all(rows)
-        found = self._truth if truth else self._shown
-        return found.clone() if rows is None else found[rows]
+        timeline = self._truth if truth else self._shown
+        return timeline.clone() if rows is None else timeline[rows]
 
     def _given(self, flat: torch.Tensor) -> Any:
         """Return readings (k, ..., m) in their shapes, without the first dimension if the scene has no batch."""
@@ -213,8 +213,8 @@ class Sensor(ABC):
         """
 
         def reading() -> Any:
-            found = self.read()
-            return found._asdict() if hasattr(found, "_asdict") else found
+            data = self.read()
+            return data._asdict() if hasattr(data, "_asdict") else data
 
         assert self.recorders is not None
         return self.recorders.add(reading, rec_options)
@@ -326,14 +326,14 @@ class Sensor(ABC):
 
     def state_dict(self, rows: torch.Tensor | None) -> dict[str, torch.Tensor]:
         """Return the sensor's state, which future readings in environments `rows` (k,) depend on, (k, ...) each."""
-        chosen = slice(None) if rows is None else rows
+        rows_idx = slice(None) if rows is None else rows
         state = {"tick": self._tick, "delay": self._delay, "jitter": self._jitter}
         state |= {"shown": self._shown, "truth": self._truth}
         lines = {"timeline": self._timeline}
         if self._past:
             lines |= {"past": self._past[0], "past_truth": self._past[1]}
-        found = {name: tensor[chosen].clone() for name, tensor in state.items()} | self._flaws.state_dict(chosen)
-        return found | {name: line.all(rows).clone() for name, line in lines.items()}
+        tensors = {name: tensor[rows_idx].clone() for name, tensor in state.items()} | self._flaws.state_dict(rows_idx)
+        return tensors | {name: line.all(rows).clone() for name, line in lines.items()}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], rows: torch.Tensor) -> None:
         """Write the result of `state_dict` into environments `rows` (k,)."""

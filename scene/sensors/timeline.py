@@ -46,8 +46,8 @@ class Timeline:
     def all(self, rows: torch.Tensor | None = None) -> torch.Tensor:
         """Return the readings of environments `rows` (k,), or of all, the newest first, (k, depth, width)."""
         order = (self._head - torch.arange(self.depth, device=self._ring.device)) % self.depth
-        found = self._ring[order].transpose(0, 1)
-        return found if rows is None else found[rows]
+        readings = self._ring[order].transpose(0, 1)
+        return readings if rows is None else readings[rows]
 
     def put(self, readings: torch.Tensor, rows: torch.Tensor) -> None:
         """Write the result of `all`, of this depth or less, into environments `rows` (k,)."""
@@ -61,6 +61,6 @@ class Timeline:
         """Keep more readings from now on; readings older than any kept one equal the oldest one."""
         if depth <= self.depth:
             return
-        kept = self.all().transpose(0, 1).flip(0)  # the oldest first
-        self._ring = torch.cat((kept[:1].expand(depth - len(kept), -1, -1), kept))
+        readings = self.all().transpose(0, 1).flip(0)  # the oldest first
+        self._ring = torch.cat((readings[:1].expand(depth - len(readings), -1, -1), readings))
         self._head = depth - 1

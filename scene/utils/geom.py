@@ -26,11 +26,11 @@ def _either(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         like = _common([arg for arg in (*args, *options.values()) if isinstance(arg, Tensor)])
-        given = [_tensor(arg, like) for arg in args]
-        found = function(*given, **{name: _tensor(arg, like) for name, arg in options.items()})
+        tensors = [_tensor(arg, like) for arg in args]
+        result = function(*tensors, **{name: _tensor(arg, like) for name, arg in options.items()})
         if like is not None:
-            return found
-        return tuple(part.numpy() for part in found) if isinstance(found, tuple) else found.numpy()
+            return result
+        return tuple(part.numpy() for part in result) if isinstance(result, tuple) else result.numpy()
 
     return call
 
@@ -50,8 +50,8 @@ def _tensor(given: Any, like: Tensor | None) -> Any:
         return given if like is None else given.to(like.dtype)
     array = np.asarray(given)
     array = array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
-    found = torch.from_numpy(np.array(array))
-    return found if like is None else found.to(like.device, like.dtype)
+    tensor = torch.from_numpy(np.array(array))
+    return tensor if like is None else tensor.to(like.device, like.dtype)
 
 
 # quaternions
@@ -162,8 +162,8 @@ def quat_to_xyz(quat: Array, rpy: bool = False, degrees: bool = False) -> Array:
     z = torch.atan2(-mat[..., 0, 1], mat[..., 0, 0])
     level = along > (1e-6 if mat.dtype == torch.float64 else 1e-3)
     z = torch.where(level, z, torch.atan2(mat[..., 1, 0], mat[..., 1, 1]))
-    found = sign * torch.stack([torch.where(level, x, 0.0 * x), torch.atan2(sine, along), z], dim=-1)
-    return torch.rad2deg(found) if degrees else found
+    angles = sign * torch.stack([torch.where(level, x, 0.0 * x), torch.atan2(sine, along), z], dim=-1)
+    return torch.rad2deg(angles) if degrees else angles
 
 
 def euler_to_quat(euler_xyz: Array) -> Array:

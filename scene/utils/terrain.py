@@ -39,6 +39,6 @@ def mesh_to_heightfield(
     best = np.full((len(x), len(y)), -np.inf)
     for dx in around * (x[1] - x[0]):
         for dy in around * (y[1] - y[0]):
-            found = highest_surface(triangles, x + dx, y + dy)  # -inf beside the mesh; rows lie along y
-            best = np.maximum(best, found.T)
+            heights = highest_surface(triangles, x + dx, y + dy)  # -inf beside the mesh; rows lie along y
+            best = np.maximum(best, heights.T)
     return np.where(np.isfinite(best), best, low[2]), x, y

@@ -37,14 +37,14 @@ def choose_config(task: str | None, config: Path | None, algo: str | None) -> Ru
     if config is not None and task is None:
         if algo is not None:
             raise TumbleUserError(f"{config} says which algorithm it is for; leave out --algo")
-        chosen = RunConfig.load(config)
-        if source_name(chosen.task) is not None:
-            tell(f"{config}: the task is {chosen.task}, which is imported now")
-        return chosen
+        run_config = RunConfig.load(config)
+        if source_name(run_config.task) is not None:
+            tell(f"{config}: the task is {run_config.task}, which is imported now")
+        return run_config
     if config is not None or task is None:
         raise TumbleUserError("give a TASK (see `tumble list`) or --config FILE, one of the two")
-    found, algo = find_task(task), algo or "ppo"
-    return RunConfig.packaged(found, algo) if is_packaged(found, algo) else RunConfig.default(found, algo)
+    reference, algo = find_task(task), algo or "ppo"
+    return RunConfig.packaged(reference, algo) if is_packaged(reference, algo) else RunConfig.default(reference, algo)
 
 
 def is_packaged(task: str, algo: str) -> bool:
@@ -98,7 +98,7 @@ def options_meant(option: str, near: list[str], algo: str) -> list[str]:
     others = tuple(f"{name}." for name in ALGORITHMS if name != algo)
     known = [key for key in keys(RunConfig) if not key.startswith(others)]
     name = option.lstrip("-").replace("-", "_")
-    options = {found.lstrip("-").replace("-", "_"): found for found in near}
+    options = {flag.lstrip("-").replace("-", "_"): flag for flag in near}
     same = [f"--set {key}=VALUE" for key in known if name in (key, key.rpartition(".")[2])]
     close = [options[word] for word in get_close_matches(name, options, n=3)]
     return same + close or [f"--set {key}=VALUE" for key in nearest_keys(name, known)] or near

@@ -36,8 +36,8 @@ def export(
     from ..export import export_policy
     from ..policy import newest_policy
 
-    found = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
-    for exported in export_policy(opened, found, onnx, torchscript):
+    policy_folder = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
+    for exported in export_policy(opened, policy_folder, onnx, torchscript):
         print(exported.path)
         print(f"  in:  {', '.join(exported.inputs)}\n  out: {', '.join(exported.outputs)}")
         print(

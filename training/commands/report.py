@@ -80,10 +80,10 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
 
 def groups_of(runs: Sequence[Run]) -> list[Group]:
     """Group runs of one task by differences of their configurations besides the seed; the highest mean comes first."""
-    found: dict[str, list[Run]] = {}
+    by_settings: dict[str, list[Run]] = {}
     for run in sorted(runs, key=lambda run: run.config.seed):
-        found.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
-    tables = [(json.loads(key), members) for key, members in found.items()]
+        by_settings.setdefault(json.dumps(_settings(run), sort_keys=True), []).append(run)
+    tables = [(json.loads(key), members) for key, members in by_settings.items()]
     groups = []
     for table, members in tables:
         rivals = [other for other, _ in tables if other["algo"] == table["algo"]]

@@ -73,12 +73,12 @@ def train_seeds(config: "RunConfig", seeds: str, jobs: int | None, out: Path | N
     from ..seeds import SeedBatch, parse_seeds
     from ..tasks import find_task
 
-    wanted = parse_seeds(seeds)
+    seed_numbers = parse_seeds(seeds)
     check_device(config.device)
     require_library(config.algo)
     require_loggers(config)
-    config = config.replace(task=find_task(config.task), seed=wanted[0])
-    carry_out(SeedBatch.create(config, wanted, out), jobs)
+    config = config.replace(task=find_task(config.task), seed=seed_numbers[0])
+    carry_out(SeedBatch.create(config, seed_numbers, out), jobs)
 
 
 def resume_seeds(batch: "SeedBatch", steps: int | None, threads: int | None, jobs: int | None) -> None:

@@ -59,8 +59,8 @@ def view(
         check_options(run.config.task, options)
         with importing(LIBRARIES):
             from ..policy import newest_policy
-        found = newest_policy(run) if checkpoint == "latest" else run.checkpoint(checkpoint)
-        view_policy(run, found, num_envs, options=options, **settings)
+        policy_folder = newest_policy(run) if checkpoint == "latest" else run.checkpoint(checkpoint)
+        view_policy(run, policy_folder, num_envs, options=options, **settings)
     else:
         view_task(what, num_envs, options, settings)
 

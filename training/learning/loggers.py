@@ -81,9 +81,9 @@ class CurveWriter(KVWriter):
     """
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
-        kept = keep_rows(path, resumed_at)
+        rows = keep_rows(path, resumed_at)
         self._file = open_to_append(path)
-        self.clock = TrainingClock(kept[-1] if kept else NO_ROW)
+        self.clock = TrainingClock(rows[-1] if rows else NO_ROW)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
@@ -162,9 +162,9 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 
 def keep_rows(path: Path, resumed_at: int | None) -> list[dict[str, Any]]:
     """Drop the lines of a file of rows after the step from which a run goes on, or all; return the kept ones."""
-    kept = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
-    write_text_atomically(path, "".join(json.dumps(row) + "\n" for row in kept))
-    return kept
+    rows = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
+    write_text_atomically(path, "".join(json.dumps(row) + "\n" for row in rows))
+    return rows
 
 
 def open_to_append(path: Path) -> TextIO:

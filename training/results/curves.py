@@ -86,8 +86,8 @@ class Group:
     @cached_property
     def curves(self) -> list[tuple[int, Curve]]:
         """The seed and the curve of each run that has a point."""
-        found = [(run.config.seed, read_returns(run, self.kind)) for run in self.runs]
-        return [(seed, curve) for seed, curve in found if curve is not None]
+        returns = [(run.config.seed, read_returns(run, self.kind)) for run in self.runs]
+        return [(seed, curve) for seed, curve in returns if curve is not None]
 
     def summary(self) -> dict[str, Any]:
         """Return `score` of each run, and mean, deviation and interval of each of its figures."""

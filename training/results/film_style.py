@@ -63,16 +63,16 @@ class FilmStyle:
         """The arguments `look` and `show` of a renderer; empty if they are the usual ones."""
         from ...physics.rendering import Look, Show
 
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if self.look == "file" or self.soft:
             light: dict[str, Any] = {"soft_shadows": 16} if self.soft else {}
-            found["look"] = Look.of_file(**light) if self.look == "file" else Look(**light)
+            options["look"] = Look.of_file(**light) if self.look == "file" else Look(**light)
         if set(self.overlays) & set(DRAWN):
             shown: dict[str, Any] = {name: name in self.overlays for name in ("contacts", "sites", "tendons")}
             shown |= {"geom_groups": (_COLLISION_GROUP,)} if "collision" in self.overlays else {}
             frames = "body" if "frames" in self.overlays else None
-            found["show"] = Show(contact_forces="forces" in self.overlays, frames=frames, **shown)
-        return found
+            options["show"] = Show(contact_forces="forces" in self.overlays, frames=frames, **shown)
+        return options
 
     def fps(self, real: float) -> float:
         """Return the frames a second of a film that shows `real` of them in a second of simulated time."""
@@ -107,20 +107,20 @@ class Scoreboard:
         if rewards is not None:
             self._reward = np.asarray(rewards, float)
             self._return += self._reward
-        found = {key: value for key, value in (infos or {}).items() if key.startswith("reward_")}
-        self._terms = {key.removeprefix("reward_"): np.asarray(value, float) for key, value in found.items()}
+        terms = {key: value for key, value in (infos or {}).items() if key.startswith("reward_")}
+        self._terms = {key.removeprefix("reward_"): np.asarray(value, float) for key, value in terms.items()}
 
     def lines(self, env: int) -> list[str]:
         """Return the text of an environment."""
-        asked, found = self._style.overlays, []
+        asked, lines = self._style.overlays, []
         if "time" in asked:
-            found.append(f"{self._time:.2f} s")
+            lines.append(f"{self._time:.2f} s")
         if "reward" in asked:
-            found.append(f"reward {self._reward[env]:+.3f}   return {self._return[env]:.2f}")
+            lines.append(f"reward {self._reward[env]:+.3f}   return {self._return[env]:.2f}")
         if "terms" in asked:
             largest = sorted(self._terms, key=lambda name: -abs(self._terms[name][env]))[:_MOST_TERMS]
-            found += [f"{name} {self._terms[name][env]:+.3f}" for name in self._terms if name in largest]
-        return found
+            lines += [f"{name} {self._terms[name][env]:+.3f}" for name in self._terms if name in largest]
+        return lines
 
     def write(self, frames: np.ndarray, pixels: np.ndarray | None = None, names: Any = ()) -> np.ndarray:
         """Return pictures (n, height, width, 3) with their text.
@@ -132,8 +132,8 @@ class Scoreboard:
         """
         from ...physics.rendering import caption, label
 
-        found = []
+        texts = []
         for env, frame in enumerate(np.asarray(frames)):
             named = frame if pixels is None else label(frame, pixels[env], names)
-            found.append(caption(named, self.lines(env)))
-        return np.stack(found)
+            texts.append(caption(named, self.lines(env)))
+        return np.stack(texts)

@@ -51,9 +51,9 @@ def replay_task(task: str, num_envs: int, seed: int, seconds: float, **options: 
     """
     envs = make_vec(task, num_envs=num_envs, output="numpy", autoreset_mode=AutoresetMode.SAME_STEP, **options)
     with explained(task):
-        found = record(envs, max(seconds, 0.01), envs=range(num_envs), seed=seed, title=short_name(task))
+        replay = record(envs, max(seconds, 0.01), envs=range(num_envs), seed=seed, title=short_name(task))
     envs.close()
-    return found
+    return replay
 
 
 def replay_model(path: Path, seconds: float, num_envs: int = 1) -> Replay:

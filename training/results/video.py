@@ -198,5 +198,5 @@ def laid_out(pictures: np.ndarray, style: FilmStyle) -> np.ndarray:
     """Return pictures as one, in a style."""
     from ...physics.rendering import grid
 
-    found: np.ndarray = grid(pictures, style.columns, style.gap)
-    return found
+    picture: np.ndarray = grid(pictures, style.columns, style.gap)
+    return picture

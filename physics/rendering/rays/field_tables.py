@@ -42,10 +42,6 @@ class FieldTables:
     blocks: np.ndarray
     reach: np.ndarray
 
-    def of_geoms(self, mj: mujoco.MjModel, geoms: Sequence[int]) -> list[int]:
-        """Rows of the fields of geoms."""
-        return [self.fields.index(int(mj.geom_dataid[geom])) for geom in geoms]
-
 
 _kept: "WeakKeyDictionary[mujoco.MjModel, dict[tuple[int, ...], FieldTables]]" = WeakKeyDictionary()
 

@@ -53,16 +53,16 @@ class Columns:
 
     def read_columns(self, columns: torch.Tensor, numbers: Any, index: Any) -> torch.Tensor:
         """Copy single numbers (k,) of the environments `index` (None: all), (environments, k); no others are read."""
-        chosen = self._on_device(numbers)
-        return columns[chosen].T if index is None else columns[chosen[:, None], self._on_device(index)].T
+        columns_idx = self._on_device(numbers)
+        return columns[columns_idx].T if index is None else columns[columns_idx[:, None], self._on_device(index)].T
 
     def write_columns(self, columns: torch.Tensor, numbers: Any, rows: Any, index: Any) -> None:
         """Write `rows`, broadcast to (environments, k), to single numbers (k,) for `index` (None: all)."""
-        given, chosen = torch.as_tensor(rows, dtype=columns.dtype, device=self.device), self._on_device(numbers)
+        values, columns_idx = torch.as_tensor(rows, dtype=columns.dtype, device=self.device), self._on_device(numbers)
         if index is None:
-            columns[chosen] = given.expand(self.num_envs, len(chosen)).T
+            columns[columns_idx] = values.expand(self.num_envs, len(columns_idx)).T
         else:
-            columns[chosen[:, None], self._on_device(index)] = given.expand(len(index), len(chosen)).T
+            columns[columns_idx[:, None], self._on_device(index)] = values.expand(len(index), len(columns_idx)).T
 
     def columns(self, columns: torch.Tensor, numbers: slice) -> torch.Tensor:
         """Copy numbers of all environments, as `read` does; each number of all environments stays contiguous."""
@@ -74,12 +74,12 @@ class Columns:
 
     def write(self, columns: torch.Tensor, first: int, rows: Any, width: int, index: Any) -> None:
         """Write `rows`, broadcast to (environments, width), from number `first` on for `index` (None: all)."""
-        given = torch.as_tensor(rows, dtype=columns.dtype, device=self.device)
+        values = torch.as_tensor(rows, dtype=columns.dtype, device=self.device)
         target = columns[first : first + width]
         if index is None:
-            target.copy_(given.expand(self.num_envs, width).T)
+            target.copy_(values.expand(self.num_envs, width).T)
         else:
-            target[:, self._on_device(index)] = given.expand(len(index), width).T
+            target[:, self._on_device(index)] = values.expand(len(index), width).T
 
     def mask(self, index: Any) -> torch.Tensor:
         """Return bool (1, num_envs), True for the environments `index`; None: for all."""
@@ -103,8 +103,8 @@ class Columns:
 
     def subset(self, batch: Sequence[torch.Tensor], index: Any) -> tuple[Sequence[torch.Tensor], None]:
         """Copy environments in the order of `index`; None, as only the device knows `index` (see `Tiles.subset`)."""
-        chosen = self._on_device(index)
-        return [tensor[:, chosen].contiguous() for tensor in batch], None
+        envs = self._on_device(index)
+        return [tensor[:, envs].contiguous() for tensor in batch], None
 
     # arrays that launches fill
 

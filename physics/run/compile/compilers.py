@@ -66,8 +66,8 @@ def _job(width: int, precision: str, features: Features) -> dict[str, Any]:
 
 def _stored_plan(job: dict[str, Any]) -> tuple[str, Plan | None]:
     """Return the key of a program's plan, and the plan if it is in the store."""
-    found = shared_store().load(key := key_of("program", job))
-    return key, Plan(**json.loads(found)) if found else None
+    stored = shared_store().load(key := key_of("program", job))
+    return key, Plan(**json.loads(stored)) if stored else None
 
 
 def stored(keys: Mapping[str, str]) -> dict[str, bytes]:

@@ -177,9 +177,9 @@ class Results:
         block, rows = self._covering(names, index, True)
         values, indices = block.values, block.indices
         if rows is not None:
-            chosen = torch.as_tensor(rows, device=values.device)
+            rows_idx = torch.as_tensor(rows, device=values.device)
             lanes = len(values) // len(indices)
-            values, indices = values[chosen], indices[chosen // lanes]
+            values, indices = values[rows_idx], indices[rows_idx // lanes]
         return EvaluatedFields({name: values[:, block.places[name]] for name in names}, indices)
 
     def _covering(self, names: Sequence[str], index: Index, indices: bool, at_start: bool = False) -> tuple[Block, Any]:

@@ -88,8 +88,8 @@ class Tiles:
 
         This is quicker than `read`, and so are computations over all environments with one number or a few.
         """
-        chosen = tiled[:, numbers].transpose(1, 0, 2).copy()
-        return torch.from_numpy(chosen.reshape(chosen.shape[0], -1)[:, : self.num_envs].T)
+        by_column = tiled[:, numbers].transpose(1, 0, 2).copy()
+        return torch.from_numpy(by_column.reshape(by_column.shape[0], -1)[:, : self.num_envs].T)
 
     def any(self, tiled: np.ndarray, number: int) -> bool:
         """Return True if a number is nonzero in any environment; this is quicker than reading it."""
@@ -118,8 +118,8 @@ class Tiles:
 
     def marked(self, marks: np.ndarray, index: np.ndarray | None) -> np.ndarray | None:
         """Return the environments of `index` (None: of all) that have a mark; None if every environment has."""
-        found = np.flatnonzero(marks) if index is None else np.unique(index[marks[index]])
-        return None if len(found) == self.num_envs else found
+        marked = np.flatnonzero(marks) if index is None else np.unique(index[marks[index]])
+        return None if len(marked) == self.num_envs else marked
 
     def in_place(self, tiled: torch.Tensor) -> torch.Tensor | None:
         """Return a view (environments, numbers) of a tensor; None for several environments in lanes."""

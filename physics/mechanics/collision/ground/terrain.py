@@ -2,7 +2,7 @@
 
 The surface pushes out whatever is below it. Each triangle pushes along its normal, each convex edge along directions
 between the normals beside it, and nothing else pushes: on a flat field of any cell size a solid has the contacts that
-it has on a plane. Of all places that touch a fixed rule keeps a few (`candidates`). With the option hfield="mujoco"
+it has on a plane. A fixed rule keeps a few of the places in contact (`candidates`). With the option hfield="mujoco"
 contacts are MuJoCo's, those of prisms.
 
 The mid phase compares the box around a solid with the largest height under it. Only cells under the box are looked at,
