@@ -308,36 +308,32 @@ def evaluate(
         )
     from .commands.arguments import check_options, parse_options, require_trust
 
-    options, opened, chosen_simulators = parse_options(option), Run.find(run), simulators or ["tumble"]
+    options, opened, simulators = parse_options(option), Run.find(run), simulators or ["tumble"]
     require_trust(opened.config, task, trust)
     check_options(opened.config.task, options)
     with importing(LIBRARIES):
         from . import evaluate as evaluation
         from .policy import newest_policy
-    policy_folder = (
-        newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
-    )  # for all simulators
+    # the same for all simulators
+    policy_folder = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
     simulate = partial(
         evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=policy_folder, options=options
     )
-    scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(chosen_simulators)]
+    scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(simulators)]
     print_scores(scores)
     if len(scores) == 2:
         print(evaluation.agreement(*scores))
     print("\n".join(evaluation.save_evaluation(opened, score) for score in scores))
     if video is not None:
         style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
-        what = {"simulator": chosen_simulators[0], "seed": seed, "seconds": seconds, "checkpoint": policy_folder}
+        what = {"simulator": simulators[0], "seed": seed, "seconds": seconds, "checkpoint": policy_folder}
         what |= {"num_envs": num_envs, "options": options, "deterministic": not stochastic}
         film_episode(video, opened, what, style)
     if replay is not None:
         from .results.replays import replay_policy
 
-        print(
-            replay_policy(
-                opened, chosen_simulators[0], seed, seconds, policy_folder, num_envs, options, not stochastic
-            ).save(replay)
-        )
+        played = replay_policy(opened, simulators[0], seed, seconds, policy_folder, num_envs, options, not stochastic)
+        print(played.save(replay))
     if viewed:
         from .commands.view_command import view_policy
 
