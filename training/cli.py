@@ -205,9 +205,7 @@ def train(
     with importing(LIBRARIES):
         check_options(run_config.task, run_config.env)
     if seeds is not None:
-        if "evaluation.every_steps" not in settings:
-            run_config = evaluated(run_config)
-        train_seeds(run_config, seeds, jobs, out)
+        train_seeds(run_config if "evaluation.every_steps" in settings else evaluated(run_config), seeds, jobs, out)
         return
     with importing(LIBRARIES):
         from . import train as training
