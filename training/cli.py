@@ -312,11 +312,8 @@ def evaluate(
     with importing(LIBRARIES):
         from . import evaluate as evaluation
         from .policy import newest_policy
-    # the same for all simulators
-    policy_folder = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
-    simulate = partial(
-        evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=policy_folder, options=options
-    )
+    policy = newest_policy(opened) if checkpoint == "latest" else opened.checkpoint(checkpoint)
+    simulate = partial(evaluation.evaluate, opened, episodes=episodes, seed=seed, checkpoint=policy, options=options)
     scores = [simulate(name, deterministic=not stochastic) for name in dict.fromkeys(simulators)]
     print_scores(scores)
     if len(scores) == 2:
@@ -324,18 +321,18 @@ def evaluate(
     print("\n".join(evaluation.save_evaluation(opened, score) for score in scores))
     if video is not None:
         style = {"overlays": tuple(overlay or ()), "slow": slow, "columns": columns}
-        what = {"simulator": simulators[0], "seed": seed, "seconds": seconds, "checkpoint": policy_folder}
+        what = {"simulator": simulators[0], "seed": seed, "seconds": seconds, "checkpoint": policy}
         what |= {"num_envs": num_envs, "options": options, "deterministic": not stochastic}
         film_episode(video, opened, what, style)
     if replay is not None:
         from .results.replays import replay_policy
 
-        played = replay_policy(opened, simulators[0], seed, seconds, policy_folder, num_envs, options, not stochastic)
+        played = replay_policy(opened, simulators[0], seed, seconds, policy, num_envs, options, not stochastic)
         print(played.save(replay))
     if viewed:
         from .commands.view_command import view_policy
 
-        view_policy(opened, policy_folder, num_envs, seed, options, not stochastic)
+        view_policy(opened, policy, num_envs, seed, options, not stochastic)
 
 
 def film_episode(video: Path, run: Any, what: dict[str, Any], style: dict[str, Any]) -> None:
