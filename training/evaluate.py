@@ -199,13 +199,25 @@ def evaluate(
         try:
             if policy is None:
                 policy = Policy(config, checkpoint, envs.single_observation_space, envs.single_action_space)
-            episodes_played.append(play(policy, envs, seed + first, deterministic))
+            with _torch_threads(config.threads):
+                episodes_played.append(play(policy, envs, seed + first, deterministic))
         finally:
             envs.close()
     assert policy is not None
     task = task_id(config.task)
     head = {"task": task, "simulator": simulator, "step": policy.step, "seed": seed, "deterministic": deterministic}
     return Evaluation.of(joined(episodes_played), **head, environment=twin or "", options=options)
+
+
+@contextmanager
+def _torch_threads(count: int) -> Iterator[None]:
+    """Give torch so many threads, as training did; with more, small networks are slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Played:

@@ -68,6 +68,7 @@ class Policy:
             raise PolicyError(f"{misfit}: it sees {', '.join(self.parts) if self.parts != ('',) else 'one array'}")
         self.observation_space = shown
         kind, options = policy_class(config, shown, SeenParts(self.parts, self.parts))
+        options["optimizer_class"] = _NoOptimizer
         self.network = kind(channels_first(shown), action_space, lr_schedule=lambda _: 0.0, **options)
         try:
             _load_actor(self.network, weights)
@@ -118,6 +119,13 @@ class Policy:
             mean, scale = self.statistics[name]
             part = np.clip((part - mean) / scale, -self.clip, self.clip)
         return part if part.dtype == np.uint8 else part.astype(np.float32)
+
+
+class _NoOptimizer:
+    """The optimizer of a network that does not learn; torch's first one of a process imports its compiler for 2 s."""
+
+    def __init__(self, parameters: Any, **options: Any) -> None:
+        pass
 
 
 def newest_policy(run: Run) -> Path:
