@@ -10,7 +10,7 @@ from typing import Any
 
 from ...physics.machine.codegen.words import DOUBLE, FLOAT, FLOATS, INT, INTS, Function, Module, Record
 from .functions import exp, log
-from .products import PANEL
+from .products import NARROW, PANEL
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 DISTRIBUTION = Record(
@@ -20,7 +20,7 @@ DISTRIBUTION = Record(
     options=INTS,  # of each choice
     log_std=FLOATS,  # of each Gaussian
     std=FLOATS,
-    inverse_std=FLOATS,
+    inverse_std=FLOATS,  # and zeros up to a multiple of 8
     log_normalizer=DOUBLE,  # sum of log std + log(2 pi) / 2
 )
 LEAST = -3.0e38
@@ -73,13 +73,15 @@ def _log_prob(module: Module) -> Function:
     with module.function("log_prob", returns=FLOAT, **arguments) as (f, distribution, out, stride, action, z):
         result, choices = f.variable(FLOAT, 0.0), distribution.choices
         with f.when(choices.equals(0)):
-            inverse_std, squares = distribution.inverse_std, f.variable(FLOAT, 0.0)
-            with f.loop(0, distribution.numbers) as k:
+            numbers, inverse_std = distribution.numbers, distribution.inverse_std
+            squares = f.variable(FLOAT.vector(NARROW), 0.0)
+            with f.loop(0, numbers, NARROW) as k:
                 at = panel_index(stride, k)
-                deviation = (action[k] - out[at]) * inverse_std[k]
-                z[at] = deviation
+                taken = f.load_first(action + k, numbers - k, NARROW)
+                deviation = (taken - out.vector(at, NARROW)) * inverse_std.vector(k, NARROW)
+                f.store(z + at, deviation)
                 squares.set(f.fma(deviation, deviation, squares.value))
-            result.set(f.fma(squares.value, -0.5, -f.convert(distribution.log_normalizer, FLOAT)))
+            result.set(f.fma(f.total(squares.value), -0.5, -f.convert(distribution.log_normalizer, FLOAT)))
         first, options = f.variable(INT, 0), distribution.options
         with f.loop(0, choices) as c:
             start, stop = first.value, first.value + options[c]
@@ -115,14 +117,12 @@ def _slopes(module: Module) -> Function:
     write = module.function("slopes", returns=FLOAT, **arguments, log_std_gradient=FLOATS)
     with write as (f, distribution, s, e, stride, action, z, log_std_gradient):
         entropy, choices = f.variable(FLOAT, 0.0), distribution.choices
-        with f.when(choices.equals(0)):
-            inverse_std = distribution.inverse_std
-            with f.loop(0, distribution.numbers) as k:
-                at = panel_index(stride, k)
-                deviation = z[at]
-                slope = f.fma(deviation, deviation, -1.0)
-                log_std_gradient[k] = f.fma(s, slope, log_std_gradient[k])
-                z[at] = s * deviation * inverse_std[k]
+        with f.when(choices.equals(0)), f.loop(0, distribution.numbers, NARROW) as k:
+            at, inverse_std = panel_index(stride, k), distribution.inverse_std.vector(k, NARROW)
+            deviation = z.vector(at, NARROW)
+            slope = f.select(inverse_std > 0.0, f.fma(deviation, deviation, -1.0), 0.0)
+            f.store(log_std_gradient + k, f.fma(slope, s, log_std_gradient.vector(k, NARROW)))
+            f.store(z + at, deviation * s * inverse_std)
         first, options = f.variable(INT, 0), distribution.options
         with f.loop(0, choices) as c:
             start, stop = first.value, first.value + options[c]

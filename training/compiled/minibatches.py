@@ -15,6 +15,7 @@ from .networks import BETA_1, BETA_2
 from .perceptron import Perceptron
 from .ppo_loss import FIGURES, UPDATE
 from .ppo_update import LAUNCHES, TASK
+from .products import padded
 
 GROUP, MOST_GROUPS = 512, 8
 """Rows of a minibatch for each group of rows, and the most groups: what more threads than two can share."""
@@ -89,7 +90,7 @@ class Minibatches:
         self.critic = Perceptron(critic, groups)
         self.steps = 0
         numbers = len(options) if log_std is None else len(log_std)
-        self._options, self._deviations = np.array([*options, 0], np.int64), np.zeros((2, numbers), np.float32)
+        self._options, self._deviations = np.array([*options, 0], np.int64), np.zeros((2, padded(numbers)), np.float32)
         self.numbers = numbers
         self.distribution = DISTRIBUTION.pack(
             numbers=numbers,

@@ -116,7 +116,7 @@ def _add(module: Module) -> Function:
 
 
 def _norm(module: Module) -> Function:
-    """Write the sum of the gradient's squares: lanes of doubles, which are added in their order."""
+    """Write the sum of the gradient's squares: lanes of doubles, which are added."""
     with module.function("norm", network=NETWORK) as (f, network):
         gradient, lanes = network.gradient, DOUBLE.vector(LANES)
         sums = f.variable(lanes, 0.0)

@@ -24,7 +24,7 @@ from ...physics.machine.codegen.words import (
 )
 from .distributions import DISTRIBUTION, Distributions
 from .functions import clip, exp
-from .networks import NETWORK, OPTIMIZER, Networks
+from .networks import LANES, NETWORK, OPTIMIZER, Networks
 from .products import CHUNK, PANEL
 
 UPDATE = Record(
@@ -143,8 +143,8 @@ def _actor(
         mean, scale, clip_range = limits[0], limits[1], f.convert(update.clip_range, FLOAT)
         share = 1.0 / f.convert(n, FLOAT)
         entropy_slope = share * f.convert(update.ent_coef, FLOAT)
-        figures = [f.variable(DOUBLE, 0.0) for _ in FIGURES[:4]]
-        log_probs = f.array(FLOAT, CHUNK)
+        figures, entropy = [f.variable(DOUBLE.vector(LANES), 0.0) for _ in FIGURES[:3]], f.variable(DOUBLE, 0.0)
+        log_ratios, scaled = f.array(FLOAT, CHUNK), f.array(FLOAT, CHUNK)
         f.call(networks.clear, network.gradient, network.count)
         with f.loop(first, last, CHUNK) as r0:
             many = f.minimum(last - r0, CHUNK)
@@ -153,31 +153,34 @@ def _actor(
             f.call(gather, network, rollout + update.actor_column, width, here, many, rows)
             f.call(networks.forward, network, rows)
             with f.loop(0, many) as r:
-                row = rollout + (here[r] * width + actions)
-                at = r * PANEL
-                log_probs[r] = f.call(distributions.log_prob, distribution, out + at, stride, row, slopes + at)
-            with f.loop(0, many) as r:
-                row = rollout + (here[r] * width + actions)
-                rest = row + numbers
-                log_ratio = log_probs[r] - rest[LOG_PROB]
-                ratio, advantage = exp(f, log_ratio), (rest[ADVANTAGE] - mean) * scale
+                row, at = rollout + (here[r] * width + actions), r * PANEL
+                log_prob, rest = (
+                    f.call(distributions.log_prob, distribution, out + at, stride, row, slopes + at),
+                    row + numbers,
+                )
+                log_ratios[r], scaled[r] = log_prob - rest[LOG_PROB], (rest[ADVANTAGE] - mean) * scale
+            with f.loop(many, rows) as r:
+                log_ratios[r], scaled[r] = 0.0, 0.0
+            with f.loop(0, rows, LANES) as r:
+                log_ratio, advantage = log_ratios.vector(r, LANES), scaled.vector(r, LANES)
+                ratio = exp(f, log_ratio)
                 free = advantage * ratio
                 held = advantage * clip(f, ratio, 1.0 - clip_range, clip_range + 1.0)
+                far = f.select(f.abs(ratio - 1.0) > clip_range, f.constant(1.0, ratio.type), 0.0)
+                for figure, value in zip(figures, (-f.minimum(free, held), ratio - 1.0 - log_ratio, far), strict=True):
+                    figure.add(f.convert(value, DOUBLE))
                 # zero where the clipped term, which is constant, is the smaller one
-                slope = f.select(free <= held, free * -share, 0.0)
-                at = slopes + r * PANEL
-                entropy = f.call(
+                f.store(log_ratios + r, f.select(free <= held, free * -share, 0.0))
+            with f.loop(0, many) as r:
+                row, at, slope = rollout + (here[r] * width + actions), slopes + r * PANEL, log_ratios[r]
+                of_row = f.call(
                     distributions.slopes, distribution, slope, entropy_slope, stride, row, at, log_std_gradient
                 )
-                far = f.select(f.abs(ratio - 1.0) > clip_range, f.constant(1.0, FLOAT), 0.0)
-                for figure, value in zip(
-                    figures, (-f.minimum(free, held), ratio - 1.0 - log_ratio, far, entropy), strict=True
-                ):
-                    figure.add(f.convert(value, DOUBLE))
+                entropy.add(f.convert(of_row, DOUBLE))
             _clear_rows(f, top, stride, many, rows)
             f.call(networks.backward, network, rows)
-        for k, figure in enumerate(figures):
-            update.figures[group * len(FIGURES) + k] = figure.value
+        for k, value in enumerate([*(f.total(figure.value) for figure in figures), entropy.value]):
+            update.figures[group * len(FIGURES) + k] = value
     return f
 
 

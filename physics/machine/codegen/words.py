@@ -427,6 +427,24 @@ class Function:
             f"shufflevector {a.type.name} {a.name}, {b.type.name} {b.name}, <{len(lanes)} x i32> <{chosen}>", type
         )
 
+    def total(self, x: Any) -> Any:
+        """Return the sum of the lanes of a vector: its halves are added until one number is left."""
+        half = x.type.lanes // 2
+        while half:
+            x = self.shuffle(x, x, range(half)) + self.shuffle(x, x, range(half, 2 * half))
+            half //= 2
+        return x.lane(0)
+
+    def load_first(self, at: Any, n: Any, lanes: int) -> Any:
+        """Return a vector of the n elements at an address, or of so many as it has lanes; other lanes are 0."""
+        type = at.type.element.vector(lanes)
+        numbers = Value(self, INT.vector(lanes), f"<{', '.join(f'i64 {k}' for k in range(lanes))}>")
+        few = numbers < n
+        full = f"llvm.masked.load.v{lanes}f32.p0"
+        self._module.declared.add(f"declare {type.name} @{full}(ptr, i32, {few.type.name}, {type.name})")
+        rest = f"i32 {type.align}, {few.type.name} {few.name}, {type.name} zeroinitializer"
+        return self.emit(f"call {type.name} @{full}(ptr {at.name}, {rest})", type)
+
     def minimum(self, a: Any, b: Any) -> Any:
         """Return the smaller one; b if one is not a number."""
         a, b = self.alike(a, b)
