@@ -82,6 +82,8 @@ class _Writer:
             if max(places) - min(places) + 1 != len(places):
                 raise ValueError("a loop whose blocks are not side by side")
             self._ends.setdefault(max(places) + 1, []).append(loop)
+        for ends in self._ends.values():
+            ends.sort(key=lambda loop: len(loop.members))
         self._crossing, self._leaving = self._uses()
         self._resets: dict[str, list[CodeBlock]] = {}
         for block in graph.blocks[1:]:
@@ -89,16 +91,16 @@ class _Writer:
             while any(loop not in block.loops for loop in at.loops):
                 at = graph.blocks[at.parent]
             self._resets.setdefault(at.name, []).append(block)
+        self._free = {block.name for i, block in enumerate(graph.order) if i and self._is_free(i, block)}
         for i, block in enumerate(graph.order):
             self._write(i, block)
-        self._start(f"at.{len(graph.order)}")
         self._end_loops(len(graph.order))
         self._put("ret void")
 
     def text(self) -> str:
         """Return the body of the function."""
         slots = [f"  {name} = alloca {kind}\n" for name, kind in self._slots.items()]
-        head = ["start:\n", f"  %dummy = alloca <{self.width} x i64>\n", *slots, "  br label %at.0\n"]
+        head = ["start:\n", f"  %dummy = alloca <{self.width} x i64>\n", *slots, "  br label %check.0\n"]
         return "".join([*head, *(line + "\n" for line in self._lines)])
 
     def declarations(self, text: str) -> str:
@@ -208,18 +210,14 @@ class _Writer:
 
     def _write(self, i: int, block: CodeBlock) -> None:
         graph = self.graph
-        self._start(f"at.{i}")
         self._end_loops(i)
-        self._start(f"check.{i}")
-        after = i + 1
-        while after < len(graph.order) and graph.dominates(block, graph.order[after]):
-            after += 1
+        after = self._after(i, block)
         if block is graph.first:
             self._kept_mask = self._vector("-1", "i32", block)
         else:
-            guard = self._guard(block, after - i)
+            guard = self._guard(block)
             if guard:
-                self._put(f"br i1 {guard}, label %do.{i}, label %at.{after}")
+                self._put(f"br i1 {guard}, label %do.{i}, label %{self._next(block, after)}")
                 self._start(f"do.{i}")
             self._kept_mask = self._load("i32", True, _slot_of("pend", block.name))
         self._mask = self._bits(self._kept_mask)
@@ -246,35 +244,50 @@ class _Writer:
             if one.result:
                 self._share(one)
         self._lead_on(block)
-        self._put(f"br label %at.{i + 1}")
+        self._put(f"br label %{self._next(block, i + 1)}")
 
     def _end_loops(self, i: int) -> None:
-        for loop in sorted(self._ends.get(i, []), key=lambda loop: len(loop.members)):
-            head = self._place[loop.head.name]
-            again = self._any(self._load("i1", True, _slot_of("pend", loop.head.name)))
-            self._count += 1
-            self._put(f"br i1 {again}, label %check.{head}, label %over.{self._count}")
-            self._start(f"over.{self._count}")
-        if i < len(self.graph.order):
-            self._put(f"br label %check.{i}")
+        """Begin the place before block i: loops that end there begin again if lanes have come to their heads."""
+        ends = self._ends.get(i, [])
+        heads = [self._place[loop.head.name] for loop in ends]
+        for k, head in enumerate(heads):
+            self._start(f"end.{head}")
+            again = self._any(self._load("i1", True, _slot_of("pend", ends[k].head.name)))
+            on = f"end.{heads[k + 1]}" if k + 1 < len(heads) else f"check.{i}"
+            self._put(f"br i1 {again}, label %check.{head}, label %{on}")
+        self._start(f"check.{i}")
 
-    def _guard(self, block: CodeBlock, length: int) -> str:
+    def _next(self, block: CodeBlock, i: int) -> str:
+        """Return the label by which to go on from a block before block i: the ends of loops around it are on the way.
+
+        Those of others are not, as no lane has been in them, and their masks may not be there.
+        """
+        ends = [loop for loop in self._ends.get(i, []) if block.name in loop.members]
+        return f"end.{self._place[ends[0].head.name]}" if ends else f"check.{i}"
+
+    def _guard(self, block: CodeBlock) -> str:
         """Return whether any lane comes to a block, "" if the block is to run in any case."""
+        if block.name in self._free:
+            return ""
         if self._is_led(block):
             before = block.before[0]
             condition = self._plain(before.condition, block)
             return condition if before.ways[0][0] == block.name else self._let(f"xor i1 {condition}, true")
-        heavy = ("load", "store", "call", "sdiv", "srem", "udiv", "urem")
-        if (
-            length == 1
-            and len(block.body) <= _SMALL
-            and not any(one.op in heavy and not _is_whole(one) for one in block.body)
-        ):
-            leads = block.condition and not self.graph.is_varying(block.condition, block)
-            feeds = any(one.result not in self.graph.varying for other in block.after for one in other.phis)
-            if not leads and not feeds and not self._is_head(block):
-                return ""
         return self._any(self._load("i1", True, _slot_of("pend", block.name)))
+
+    def _is_free(self, i: int, block: CodeBlock) -> bool:
+        """Return True if a block may run without lanes, and is so small that this is better than to skip it."""
+        heavy = ("load", "store", "call", "sdiv", "srem", "udiv", "urem")
+        if self._after(i, block) > i + 1 or len(block.body) > _SMALL or self._is_head(block):
+            return False
+        leads = block.condition and not self.graph.is_varying(block.condition, block)
+        feeds = any(one.result not in self.graph.varying for other in block.after for one in other.phis)
+        return not leads and not feeds and not any(one.op in heavy and not _is_whole(one) for one in block.body)
+
+    def _after(self, i: int, block: CodeBlock) -> int:
+        """Return the place behind block i and those to which only it leads."""
+        order = self.graph.order
+        return next((k for k in range(i + 1, len(order)) if not self.graph.dominates(block, order[k])), len(order))
 
     def _is_head(self, block: CodeBlock) -> bool:
         return bool(block.loops) and block.loops[-1].head is block
@@ -330,6 +343,7 @@ class _Writer:
         before = block.before[0]
         return (
             len(block.before) == 1
+            and block.name not in self._free
             and before.loops == block.loops
             and before.type == "i1"
             and bool(before.condition)
@@ -389,8 +403,9 @@ class _Writer:
 
     def _arithmetic(self, one: Instruction) -> None:
         head, kind, a, b = self._parsed(one, rf"((?:\w+ )??)({TYPE}) ([^,]+), (.+)$")
+        known = not b.startswith("%")
         a, b = self._vector(a, kind, one.block), self._vector(b, kind, one.block)
-        if one.op in ("sdiv", "udiv", "srem", "urem"):  # the processor stops at a division by zero in any lane
+        if one.op in ("sdiv", "udiv", "srem", "urem") and not known:  # the processor stops at a zero in any lane
             b = self._pick(self._mask, kind, b, self._vector("1", kind, one.block))
         self._result(one, f"{one.op} {head}{self._wide(kind)} {a}, {b}")
 

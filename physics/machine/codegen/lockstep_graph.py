@@ -16,7 +16,7 @@ before it are there, and the largest of the lanes' numbers (the first argument, 
 
 NAME = r'%(?:[-\w.$]+|"[^"]*")'
 TYPE = r"(?:float|double|i\d+|ptr)"
-_FLAGS = r"(?:(?:nuw|nsw|exact|inbounds|nnan|ninf|nsz|arcp|contract|afn|reassoc|fast|disjoint|nneg) )*"
+_FLAGS = r"(?:(?:nuw|nsw|exact|inbounds|nnan|ninf|nsz|arcp|contract|afn|reassoc|fast|disjoint|nneg|samesign) )*"
 ARITHMETIC = "fadd fsub fmul fdiv frem add sub mul sdiv udiv srem urem shl lshr ashr and or xor".split()
 CASTS = "trunc zext sext fptrunc fpext fptosi fptoui sitofp uitofp bitcast ptrtoint inttoptr".split()
 
@@ -327,11 +327,12 @@ class Graph:
         if head is not None:
             groups = [head.latches, [b for b in block.before if b not in head.latches]]
         start = self.blocks[block.parent]
-        return any(
-            len(group) > 1 and (self.dominates(start, other) or head is not None) and self._meets(other, block, group)
-            for group in groups
-            for other in parting
-        )
+        for group in (group for group in groups if len(group) > 1):
+            if any(loop.varied and block.name not in loop.members for b in group for loop in b.loops):
+                return True  # at different turns
+            if any((head is not None or self.dominates(start, b)) and self._meets(b, block, group) for b in parting):
+                return True
+        return False
 
     def _meets(self, other: CodeBlock, block: CodeBlock, group: list[CodeBlock]) -> bool:
         """Return True if the ways on from a block lead to another one by different neighbours of a group."""
@@ -356,9 +357,8 @@ class Graph:
                 continue
             if block in parting:
                 return True
-            if not all(self.dominates(block, latch) for latch in loop.latches) and any(
-                b.name in loop.members and self.reached[b.number] >> block.number & 1 for b in parting
-            ):
+            every = block.loops[-1] is loop and all(self.dominates(block, latch) for latch in loop.latches)
+            if not every and any(b.name in loop.members for b in parting):
                 return True
         return False
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tumble.physics.machine.codegen.llvm import load, promoted_machine_code
+from tumble.physics.machine.codegen.llvm import load, machine_code, promoted_machine_code
 from tumble.physics.machine.codegen.lockstep import in_lockstep
 from tumble.physics.run.programs import can_compile_apart
+
+from .random_ways import RandomWays, optimised
 
 pytestmark = pytest.mark.skipif(not can_compile_apart(), reason="there is no LLVM here")
 TEXT = (Path(__file__).parent / "branches.ll").read_text()
@@ -78,3 +80,21 @@ def test_what_has_no_vectors_is_refused(before, after, message):
 def test_a_function_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="no function other"):
         in_lockstep(TEXT, "other", 8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_ways(seed):
+    """Beside the same function for one lane after the other, which LLVM compiles as it is."""
+    text, width = RandomWays(seed).text(), 8
+    one = text.replace("call float @atan2f(float %item.number, float 1.234500e+04)", "fadd float %item.number, 0.0")
+    assert one != text
+    codes = promoted_machine_code(in_lockstep(optimised(text), "function_body", width) + CALL), machine_code(one + CALL)
+    side_by_side, each = (ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int32)(load(c, "call")[0]) for c in codes)
+    for n in range(4):
+        x = np.random.default_rng(n).integers(-9, 99, width).astype(np.int32)
+        found, expected = np.zeros((2, width), np.int32)
+        for out, call, items in ((found, side_by_side, [0]), (expected, each, range(width))):
+            context = np.array([x.ctypes.data, out.ctypes.data, n], np.uint64)
+            for item in items:
+                call(context.ctypes.data, item)
+        np.testing.assert_array_equal(found, expected)
