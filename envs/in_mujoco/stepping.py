@@ -12,8 +12,8 @@ import numpy as np
 from ..faults import NON_FINITE
 from .world import LARGEST, MujocoWorld
 
-_FEWEST = 4
-"""Environments that a thread steps at least; to start it takes as long as a few steps."""
+_FEWEST = 32
+"""Environments that a thread steps at least; to start it, twice a step, takes as long as some ten of them."""
 
 
 def step(worlds: Sequence[MujocoWorld], n: int, threads: int) -> None:

@@ -12,6 +12,7 @@ import torch
 import tumble
 from tumble.envs import Start, StepResult, Task
 from tumble.envs.faults import CONTACTS_FULL, NON_FINITE
+from tumble.envs.in_mujoco import stepping
 from tumble.envs.in_mujoco.readout import KNOWN
 from tumble.envs.in_mujoco.solver import MujocoSolver
 from tumble.envs.in_mujoco.warned import heard
@@ -169,8 +170,9 @@ def test_numbers_of_environments_own(double_precision):
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "RK4"])
-def test_threads_change_no_bit(integrator):
+def test_threads_change_no_bit(monkeypatch, integrator):
     """With RK4, steps note where each evaluation was, by a callback of the whole process."""
+    monkeypatch.setattr(stepping, "_FEWEST", 1)
     model = Model.from_mjcf(XML.format(integrator=integrator))
     controls = np.random.default_rng(3).uniform(-1, 1, (20, 9, model.mj.nu))
     ends = []
