@@ -30,7 +30,7 @@ class ThroughputJob:
         n_steps: of each environment in an iteration.
         batch_size: rows of a minibatch.
         rounds: iterations that count; one before them does not.
-        learner: "lean", as packaged, or "sb3", Stable-Baselines3's own PPO.
+        learner: "compiled", as packaged, "lean", or "sb3", Stable-Baselines3's own PPO.
         vector_env: "tumble", or one of Stable-Baselines3's own over Gymnasium's v5 task: "dummy", all environments in
             this process, or "subproc", each in a separate process.
         threads: of the solver and of torch on the processor.
@@ -43,7 +43,7 @@ class ThroughputJob:
     n_steps: int
     batch_size: int
     rounds: int
-    learner: str = "lean"
+    learner: str = "compiled"
     vector_env: str = "tumble"
     threads: int = 1
 

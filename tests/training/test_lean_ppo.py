@@ -30,12 +30,12 @@ def gradient(model):
 
 
 def test_the_configuration_chooses(pendulums, small_ppo):
-    """Stable-Baselines3's own class unless the configuration asks for this one; the packaged ones do."""
+    """Stable-Baselines3's own class unless the configuration asks for another; the packaged ones for machine code."""
     kinds = {learner: Learner(small_ppo.change({"ppo.learner": learner}), pendulums(8)) for learner in ("sb3", "lean")}
     assert [type(learner.model) for learner in kinds.values()] == [PPO, LeanPPO]
     assert small_ppo.ppo.learner == "sb3"
     for path in CONFIG_FOLDER.glob("*-ppo.toml"):
-        assert RunConfig.load(path).ppo.learner == "lean", "the committed learning scores were made with it"
+        assert RunConfig.load(path).ppo.learner == "compiled"
 
 
 @pytest.mark.parametrize("options", [{}, {"max_grad_norm": 0.01}, {"clip_range": 0.01, "learning_rate": 1e-2}])
