@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference" / "learning"
 PAGE = FOLDER.with_suffix(".md")
-FILES = ("v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight")
+FILES = ("half_cheetah", "v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight")
 """Names of the files with scores and curves, without their endings."""
 START = """# Learning
 
