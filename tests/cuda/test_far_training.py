@@ -65,7 +65,7 @@ def test_a_run_learns_what_it_learns_on_the_processor(far, tmp_path):
     """To the bit: trained, interrupted, resumed and evaluated. What it saved can be read without the device."""
     config = RunConfig.packaged("tumble/InvertedPendulum-v0", "ppo")
     steps = config.ppo.n_steps * 16
-    config = config.replace(num_envs=16, total_steps=steps)
+    config = config.change({"ppo.learner": "lean"}).replace(num_envs=16, total_steps=steps)
     policies, scores = [], []
     for device in ("cpu", NAME):
         run_with("32") if device == "cpu" else run_in_columns(device=device)

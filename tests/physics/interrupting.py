@@ -14,9 +14,9 @@ def interrupted(seconds):
         pytest.skip("only the main thread is interrupted")
     main = threading.main_thread().ident
     timer = threading.Timer(seconds, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             yield
     finally:
         timer.cancel()

@@ -3,7 +3,6 @@
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ...physics.machine.codegen.keys import key_of
@@ -99,12 +98,12 @@ def learning_pool() -> Pool:
 
 
 def _compiled(write: Callable[[int], str]) -> bytes:
-    """Return a module as an object file, from the store if it has it."""
-    rows = tile_rows()
-    store, key = shared_store(), key_of("learning", write.__name__, rows, _sources())
+    """Return a module as an object file, from the store if it has this very text."""
+    text = write(tile_rows())
+    store, key = shared_store(), key_of("learning", text)
     binary = store.load(key)
     if binary is None:
-        store.save(key, binary := optimized_machine_code(write(rows)))
+        store.save(key, binary := optimized_machine_code(text))
     return binary
 
 
@@ -118,7 +117,3 @@ def q_code_at(addresses: list[int]) -> QCode:
     """Return the functions at the addresses of Q_NAMES."""
     critics, steps, actor, rest, *called = addresses
     return QCode(critics, steps, actor, rest, *map(_FUNCTION, called))
-
-
-def _sources() -> list[str]:
-    return [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
