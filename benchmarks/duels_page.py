@@ -27,7 +27,8 @@ the score was not reached.
 SIDES = """
 ## The sides
 
-- Tumble trains as `tumble train TASK --set 'ppo.learner="compiled"'` does.
+- Tumble trained as `tumble train TASK` did at the time of the record, with as many environments as the column "batch"
+  says; later packaged settings may be faster ([Learning](learning.md)).
 - Stable-Baselines3 has the numbers of the packaged configuration ("with Tumble's numbers"), or those of
   [RL Zoo][zoo]: one environment, a million steps.
 - The single file is `benchmarks/plain_ppo.py`: torch's autograd as in [CleanRL][cleanrl], with its numbers, but 64

@@ -43,7 +43,7 @@ SIDES = (
     Side("Gymnasium in DummyVecEnv", "dummy", "sb3", 64),
     Side("Gymnasium in SubprocVecEnv", "subproc", "sb3", 8),
 )
-"""The first equals `tumble train`. More than a few processes on two cores are slower, so the last has 8."""
+"""The first is the learner of `tumble train`. More than a few processes on two cores are slower, so the last has 8."""
 
 
 def run(models: Sequence[str], rounds: int, threads: int) -> BenchmarkResult:

@@ -74,7 +74,12 @@ class TwinProcesses(VectorEnv[Any, Any, Any]):
             child.stdin.flush()
 
     def _received(self) -> list[Any]:
-        return [pickle.load(child.stdout) for child in self._children]
+        try:
+            return [pickle.load(child.stdout) for child in self._children]
+        except EOFError:
+            raise RuntimeError(
+                "a process with environments of Gymnasium ended; standard error has its last words"
+            ) from None
 
 
 def joined_infos(parts: Sequence[dict[str, Any]], sizes: Sequence[int]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def in_a_row(tensors):
 
 
 def optimize_moved(model):
-    """Give the optimizer the parameters on the device: torch moves them to a GPU in place, and to this one anew."""
+    """Give the optimizer the parameters on the device: torch moves them to a GPU in place, here it copies."""
     model.policy.optimizer.param_groups[0]["params"] = list(model.policy.parameters())
 
 

@@ -71,7 +71,7 @@ class Losses:
 
     def __init__(self, module: Module, networks: Networks, distributions: Distributions) -> None:
         self.gather = gather = _gather(module)
-        scale = _advantages(module)
+        scale = _advantage_scale(module)
         self.actor = _actor(module, networks, distributions, gather, scale)
         self.critic = _critic(module, networks, gather)
 
@@ -100,9 +100,9 @@ def _gather(module: Module) -> Function:
     return f
 
 
-def _advantages(module: Module) -> Function:
+def _advantage_scale(module: Module) -> Function:
     """Write the mean of a minibatch's advantages, and 1 / (deviation + 1e-8); without normalisation 0 and 1."""
-    write = module.function("advantages", update=UPDATE, index=INTS, n=INT, out=FLOATS)
+    write = module.function("advantage_scale", update=UPDATE, index=INTS, n=INT, out=FLOATS)
     with write as (f, update, index, n, out):
         column, width = update.rollout + (update.actions + update.distribution[0].numbers + ADVANTAGE), update.width
         total, squares, count = f.variable(DOUBLE, 0.0), f.variable(DOUBLE, 0.0), f.convert(n, DOUBLE)

@@ -52,7 +52,7 @@ class Products:
 
 
 def _linear(f: Function, x: Any, y: Any, slope: Any) -> None:
-    y.f.store(y, x)
+    f.store(y, x)
 
 
 def _activated(name: str) -> Callable[[Function, Any, Any, Any], None]:

@@ -13,7 +13,6 @@ the return R and the entropy H (Schulman et al., 2017):
     L = -mean(min(A r, A clip(r, 1 - c, 1 + c))) + vf_coef mean((V - R)^2) - ent_coef H
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +23,9 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
 
+from ..compiled.distributions import HALF_LOG_2PI
 from .obstacles import are_rows
 
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 COLUMNS = ("actions", "log_probs", "advantages", "returns")
 
 

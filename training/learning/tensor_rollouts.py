@@ -14,6 +14,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import Tensor
 
 from ...physics.base.draws import hashed_key
+from ..compiled.distributions import HALF_LOG_2PI
 from ..compiled.minibatches import RowColumns
 from ..compiled.ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from ..compiled.rollout_memory import ObservationPart, Statistics
@@ -127,7 +128,7 @@ class TensorRollouts:
             log_std = self.policy.log_std.detach()
             z = normal(bits)
             actions = output + z * log_std.exp()
-            log_prob = -0.5 * (z * z).sum(1) - (log_std.sum() + len(log_std) * 0.5 * math.log(2 * math.pi))
+            log_prob = -0.5 * (z * z).sum(1) - (log_std.sum() + len(log_std) * HALF_LOG_2PI)
             taken = torch.minimum(torch.maximum(actions, self._low), self._high)
         row[:, first : first + self.numbers] = actions
         row[:, first + self.numbers + LOG_PROB] = log_prob

@@ -1,4 +1,4 @@
-"""Questions of kernels about the items of a loop that are worked on side by side, in the lanes of a register.
+"""Functions of kernels whose loop works on several items side by side, in the lanes of a register.
 
 A kernel that is marked by `in_lanes` has `WIDTH` items at once where another process compiles it for a CPU
 (`lockstep.py`), elsewhere one. Its code is the same: it is that of one item.
@@ -14,7 +14,7 @@ from ..machine import default_lanes
 from .lockstep_graph import LANE, LARGEST, RANK
 
 WIDTH = min(8, default_lanes("32"))
-"""Lanes: sixteen pixels would often have to be followed on two ways."""
+"""The number of lanes: 16 gained nothing on AVX2, as lanes then more often take both ways of a branch."""
 _MOST = 1 << 20
 """Numbers from which `in_turn` chooses are less, so that a real number of 24 bits has room for one and its turn."""
 _width = 1
@@ -62,7 +62,7 @@ def lane(item):
 
 @ti.func
 def rank(item):
-    """Return how many lanes before this one are at this place, too; `item` is any number of the kernel."""
+    """Return the number of active lanes before this one; `item` is any number of the kernel."""
     number = 0
     if ti.static(lanes() > 1):
         number = ti.cast(ti.atan2(ti.cast(item, ti.f32), RANK), ti.i32)

@@ -108,7 +108,7 @@ class _Writer:
         return "".join(f"{line}\n" for line in sorted(self._declared) if line.split("(")[0].split("@")[1] not in text)
 
     def _uses(self) -> tuple[set[str], set[str]]:
-        """Return the values that other blocks use, and those that lanes take out of a loop at different times."""
+        """Return the values that other blocks use, and the values of loops that lanes leave at different times."""
         crossing: set[str] = set()
         leaving: set[str] = set()
         graph = self.graph
@@ -266,7 +266,7 @@ class _Writer:
         return f"end.{self._place[ends[0].head.name]}" if ends else f"check.{i}"
 
     def _guard(self, block: CodeBlock) -> str:
-        """Return whether any lane comes to a block, "" if the block is to run in any case."""
+        """Return the condition that a lane comes to a block; "" if the block runs without one."""
         if block.name in self._free:
             return ""
         if self._is_led(block):
@@ -443,7 +443,7 @@ class _Writer:
         self._result(one, f"getelementptr {re.sub(rf'({TYPE}) ({NAME})', operand, one.text)}")
 
     def _addresses(self, one: Instruction, pointer: str) -> list[str]:
-        """Return the address of each lane, that of a place without meaning for those that are not there."""
+        """Return the address of each lane; an idle lane gets the address of a scratch number."""
         key = f"{pointer} as addresses"
         if key not in self._cache:
             wide = self._wide("ptr")
@@ -499,7 +499,7 @@ class _Writer:
         return self._result(one, f"freeze {self._wide(kind)} {found}")
 
     def _rank(self, one: Instruction) -> None:
-        """Write how many lanes before each are there."""
+        """Write the number of active lanes before each lane."""
         wide, number = self._wide("i32"), f"i{self.width}"
         bits = self._let(f"bitcast {self._wide('i1')} {self._mask} to {number}")
         every = self._splat(self._let(f"zext {number} {bits} to i32"), "i32")
@@ -511,7 +511,7 @@ class _Writer:
         self._result(one, f"sitofp {wide} {count} to {self._wide('float')}")
 
     def _largest(self, one: Instruction) -> None:
-        """Write the largest number of all lanes that are there: from 0 on numbers are in the order of their bits."""
+        """Write the largest number of all active lanes; positive floats have the order of their bits."""
         value = self._vector(self._parsed(one, r".*@atan2f\(float (?:noundef )?([^,]+),")[0], "float", one.block)
         numbers = self._let(f"bitcast {self._wide('float')} {value} to {self._wide('i32')}")
         least = self._vector(str(-(1 << 31)), "i32", one.block)

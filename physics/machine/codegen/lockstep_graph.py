@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 LANE, RANK, LARGEST = 12345.0, 23451.0, 54321.0
-"""Second arguments of arctangents in a kernel that stand for something else: the number of the lane, how many lanes
-before it are there, and the largest of the lanes' numbers (the first argument, -1 or more)."""
+"""Second arguments of arctangents in a kernel that stand for something else: the number of the lane, the number of
+active lanes before it, and the largest of the lanes' numbers (the first argument, -1 or more)."""
 
 
 NAME = r'%(?:[-\w.$]+|"[^"]*")'
@@ -363,7 +363,7 @@ class Graph:
         return False
 
     def _arrange(self, block: CodeBlock, later: list[CodeBlock]) -> None:
-        """Put a block and those that only it leads to in order; `later` collects those outside of its loop."""
+        """Order a block and the blocks that it dominates; `later` collects blocks outside of its loop."""
         self.order.append(block)
         children = sorted((b for b in self.blocks[1:] if b.parent == block.number), key=lambda b: b.number)
         own = later if not (block.loops and block.loops[-1].head is block) else []

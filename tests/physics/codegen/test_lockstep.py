@@ -23,7 +23,7 @@ define void @call(ptr %context, i32 %item) {
 
 
 def in_plain_words(x, n):
-    """What the function of `branches.ll` does with the number of each lane, one turn after the other."""
+    """Do in Python what the function of `branches.ll` does for the number of each lane."""
     count = len(x)
     total, out, k, rank = (np.zeros(count, np.float32) for _ in range(4))
     playing = np.ones(count, bool)

@@ -53,7 +53,7 @@ class Watch(BaseCallback):
 
 @pytest.mark.parametrize("options", [{}, {"clip_range_vf": 0.1}, {"normalize_advantage": False}, {"batch_size": 50}])
 def test_an_update_is_that_of_stable_baselines(pendulums, options):
-    """Of one rollout, from the same weights; batches of 50 leave a last one of 28 rows."""
+    """The learners take the same rollout and weights; batches of 50 leave a last one of 28 rows."""
     ours, theirs = model_of(pendulums, **options), model_of(pendulums, PPO, **options)
     watch = Watch()
     ours.learn(128, callback=watch)  # fills the buffer, and updates

@@ -10,7 +10,8 @@ from tumble.training.compiled import code
 from .networks import Case, random_case
 
 GRADIENT = 2e-6
-"""Of the largest entry, against double precision: single precision rounds to 6e-8, and sums have 10 to 1,000 terms."""
+"""The bound, as a share of the largest entry in double precision. Single precision rounds to 6e-8, and sums have 10 to
+1,000 terms."""
 WEIGHTS = 1e-6
 """After 100 steps. Adam divides by the size of the gradient, so errors do not grow with it."""
 
@@ -29,7 +30,7 @@ def vectors(case: Case, threads: int = 1, count: int = 16) -> np.ndarray:
 
 
 def test_gradients_equal_automatic_differentiation_in_double_precision():
-    """Of forty random architectures, numbers of rows and options."""
+    """Forty cases have random architectures, numbers of rows and options."""
     worst = {}
     for seed in range(40):
         case = random_case(seed)

@@ -11,7 +11,8 @@ from tumble.training.compiled import code
 from .off_policy import OURS, SEED, THEIRS, Case
 
 GRADIENT = 2e-6
-"""Of the largest entry, against double precision: single precision rounds to 6e-8, and sums have 10 to 1,000 terms."""
+"""The bound, as a share of the largest entry in double precision. Single precision rounds to 6e-8, and sums have 10 to
+1,000 terms."""
 WEIGHTS = 3e-6
 """After 100 steps, against double precision, from which Stable-Baselines3 in single precision is as far with TD3."""
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
@@ -34,7 +35,7 @@ def weights(model):
 
 @pytest.mark.parametrize("algo", ["sac", "td3"])
 def test_gradients_are_those_of_stable_baselines_in_double_precision(algo, monkeypatch):
-    """Of random architectures, spaces and numbers of rows; with a rate of 0, so that no step comes in between."""
+    """The cases have random architectures, spaces and numbers of rows, and a rate of 0, so that weights stay."""
     worst = {}
     for seed in range(20):
         case = Case(algo, seed, learning_rate=0.0, **({"policy_delay": 1} if algo == "td3" else {}))
