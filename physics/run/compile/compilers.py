@@ -3,11 +3,12 @@
 import json
 import os
 import queue
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -201,7 +202,7 @@ def _started() -> Iterator[_Process]:
     """Start a compiling process with this process's module search path; end it when the context ends.
 
     Paths are absolute, as the process works in a temporary folder. It gets a new process group, to which a
-    terminal does not send Ctrl-C: this process decides what an interrupt means.
+    terminal does not send Ctrl-C, and Ctrl-C is blocked in it: this process decides what an interrupt means.
 
     Raises:
         RuntimeError: the process cannot be started.
@@ -211,15 +212,21 @@ def _started() -> Iterator[_Process]:
     command = python_command(f"{_FIRST}; from {_MODULE} import main; main()")
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors, work_folder() as folder:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the process is not yet in its group
         try:
             started = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, process_group=0, cwd=folder
             )
         except OSError as error:
             raise RuntimeError(f"sys.executable, which is to compile the solver, cannot be started: {error}") from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         with started as process:
             try:
                 yield _Process(process, errors)
             finally:
                 process.kill()
                 process.wait()  # `with` would not wait after an interrupt
+                if process.stdin:
+                    with suppress(OSError):  # the buffer may hold a job that the process did not live to read
+                        process.stdin.close()

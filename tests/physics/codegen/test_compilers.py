@@ -113,6 +113,14 @@ def test_several_processes_one_of_which_dies(ask, tmp_path, monkeypatch):
     assert ask()[1] == CODE
 
 
+def test_a_job_that_finds_its_process_dead(ask):
+    """The job stays in the pipe's buffer; closing the pipe does not hide what happened."""
+    with pytest.raises(RuntimeError, match="ended with code -9"), compilers._started() as process:
+        process._process.kill()
+        process._process.wait()
+        process.answer({"do": "plan"})
+
+
 def test_no_process_stays(ask, monkeypatch):
     started, popen = [], subprocess.Popen
 
