@@ -17,6 +17,7 @@ from .commands.export_command import export
 from .commands.printing import print_outcome, print_scores, print_table
 from .commands.render_command import Columns, Overlays, Slow, render
 from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
+from .commands.sweep_command import sweep
 from .commands.view_command import view
 from .errors import TumbleUserError, explain
 from .output_paths import require_output_path
@@ -356,6 +357,7 @@ def report(
     print("\n".join(str(path) for path in write_report(runs, out)))
 
 
+app.command()(sweep)
 app.command()(render)
 app.command()(view)
 app.command()(check)

@@ -17,6 +17,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,7 @@ FOLDER = "seed-{}"
 PATIENCE = 10.0  # s that a process gets to stop at once, before it is killed
 MOST = 1000  # seeds
 INTERRUPTED = 130  # the command's exit code
+END = object()  # of an iterator
 
 
 @dataclass(frozen=True)
@@ -159,41 +161,86 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
         KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
     """
     config = batch.config
+    failures: list[str] = []
     batch.require_one_task()
     waiting = [seed for seed in batch.seeds if not batch.is_finished(seed, config.total_steps)]
     arguments = ("--steps", str(config.total_steps), *arguments)
     jobs = jobs or default_jobs(config, len(waiting))
-    threads = str(max(1, usable_cores() // jobs))  # of each solver
-    environment = {"TUMBLE_THREADS": threads, "PYTHONUNBUFFERED": "1"} | os.environ
-    running: list[_Child] = []
-    failures: list[str] = []
+
+    def tell(line: str) -> None:
+        print(line, flush=True)
+
+    def end(child: Child, stopping: bool) -> None:
+        if child.failure and not (stopping and child.was_interrupted):
+            failures.append(child.failure)
+
+    run_processes((Child(batch, seed, arguments, jobs, f"seed {seed}", tell) for seed in waiting), jobs, end)
+    return failures
+
+
+def run_processes(
+    children: Iterator["Child | None"],
+    jobs: int,
+    end: Callable[["Child", bool], None],
+    watch: Callable[[], None] = lambda: None,
+) -> None:
+    """Run processes side by side until all have ended, or until Ctrl-C, which stops them and begins no more.
+
+    Args:
+        children: Starts a process when it is asked for the next one; None if there is nothing to start at present.
+        jobs: How many processes at a time.
+        end: Called with each process that has ended, and with whether all were being stopped.
+        watch: Called about twenty times a second.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
+    """
+    running: list[Child] = []
+    exhausted, stopping = False, False
     with StopRequest().listening() as request:
-        stopping = False
         try:
-            while running or (waiting and not request.wanted):
+            while running or not (exhausted or request.wanted):
                 if request.wanted and not stopping:
                     stopping = True
                     for child in running:
                         child.interrupt()
-                if waiting and not request.wanted and len(running) < jobs:
-                    running.append(_Child(batch, waiting.pop(0), arguments, environment))
-                    continue
+                if len(running) < jobs and not (exhausted or request.wanted):
+                    started = next(children, END)
+                    exhausted = started is END
+                    if isinstance(started, Child):
+                        running.append(started)
+                        continue
                 time.sleep(0.05)
-                ended = [child for child in running if child.has_ended()]
-                running = [child for child in running if child not in ended]
-                failures += [
-                    child.failure for child in ended if child.failure and not (stopping and child.was_interrupted)
-                ]
+                watch()
+                for child in [child for child in running if child.has_ended()]:
+                    running.remove(child)
+                    end(child, stopping)
         finally:
             for child in running:  # where something went wrong here, or Ctrl-C was pressed twice
                 child.stop_at_once()
-    return failures
 
 
-class _Child:
-    """A process that trains one seed."""
+class Child:
+    """A process that trains one seed.
 
-    def __init__(self, batch: SeedBatch, seed: int, arguments: tuple[str, ...], environment: dict[str, str]) -> None:
+    Args:
+        batch: The batch of the seed.
+        seed: The seed.
+        arguments: More arguments of `tumble train`.
+        jobs: How many processes share the cores.
+        name: A name for messages, such as "seed 1".
+        tell: Takes each line of output, with the name in front.
+    """
+
+    def __init__(
+        self,
+        batch: SeedBatch,
+        seed: int,
+        arguments: tuple[str, ...],
+        jobs: int,
+        name: str,
+        tell: Callable[[str], None],
+    ) -> None:
         run, config = batch.run(seed), batch.config
         what = ["--config", str(batch.folder / CONFIG), "--seed", str(seed), "--out", str(run.folder)]
         if run.config_path.exists():  # naming the module or file of the batch's task trusts no other one
@@ -201,7 +248,8 @@ class _Child:
             what = [*(() if source is None else (source,)), "--resume", str(run.folder)]
         program = f"from {__package__}.cli import main; main()"
         command = python_command(program, "train", *what, *arguments, "--no-progress")
-        self.seed, self.last = seed, ""
+        threads = str(max(1, usable_cores() // jobs))  # of each solver
+        self.run, self.name, self.tell, self.last = run, name, tell, ""
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -209,18 +257,18 @@ class _Child:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=environment,
+            env={"TUMBLE_THREADS": threads, "PYTHONUNBUFFERED": "1"} | os.environ,
             start_new_session=True,  # a terminal's Ctrl-C reaches only this process, which passes it on
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _read(self) -> None:
-        """Print the output of the process."""
+        """Pass on the output of the process."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.last = line.strip() or self.last
-            print(f"seed {self.seed}: {line.rstrip()}", flush=True)
+            self.tell(f"{self.name}: {line.rstrip()}")
 
     def has_ended(self) -> bool:
         """Say whether the process has ended and all that it printed is read."""
@@ -236,9 +284,9 @@ class _Child:
 
     @property
     def failure(self) -> str:
-        """Name the seed that failed, and why; empty if it did not."""
+        """Name the process that failed, and why; empty if it did not."""
         code = self.process.returncode
-        return f"seed {self.seed} (exit code {code}): {self.last}" if code else ""
+        return f"{self.name} (exit code {code}): {self.last}" if code else ""
 
     def interrupt(self) -> None:
         """Ask the process to finish its iteration, save and stop."""

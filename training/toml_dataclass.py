@@ -2,6 +2,7 @@
 
 import dataclasses
 import tomllib
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
@@ -28,14 +29,19 @@ def require(condition: bool, message: str) -> None:
 
 
 def read_toml(cls: type[T], path: Path) -> T:
-    """Read a TOML file into a dataclass.
+    """Read a TOML file into a dataclass; errors as in `read_table`."""
+    return read_table(lambda table: build(cls, table), path)
+
+
+def read_table(make: Callable[[dict[str, Any]], T], path: Path) -> T:
+    """Read a TOML file, and make something of its table; the errors of both name the file.
 
     Raises:
         ConfigError: The file is missing, cannot be read, is not TOML in UTF-8, or has an unknown key or a value that
             does not fit.
     """
     try:
-        return _build(cls, tomllib.loads(read_regular(path, LARGEST).decode()), where="")
+        return make(tomllib.loads(read_regular(path, LARGEST).decode()))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such configuration file") from None
     except OSError as error:
@@ -66,7 +72,7 @@ def change(config: T, changes: dict[str, Any], without: tuple[str, ...] = ()) ->
             inner = inner.setdefault(parent, {})
             require(isinstance(inner, dict), f"{name!r} lies in {parent!r}, which is no table but {inner!r}")
         inner[last] = value
-    return _build(type(config), _as_read(table), where="")
+    return build(type(config), _as_read(table))
 
 
 def keys(cls: type) -> list[str]:
@@ -147,7 +153,7 @@ def _toml_value(value: Any) -> str:
     raise ConfigError(f"{value!r} cannot be written to a configuration file")
 
 
-def _build(cls: type, table: dict[str, Any], where: str) -> Any:
+def build(cls: type, table: dict[str, Any], where: str = "") -> Any:
     """Make a dataclass from a TOML table, naming the nearest key where one is unknown."""
     kinds = get_type_hints(cls)
     for key in table:
@@ -166,7 +172,7 @@ def _convert(kind: Any, value: Any, name: str) -> Any:
     """Check one value against its declared type; integers are accepted as floats, lists become tuples."""
     if dataclasses.is_dataclass(kind):
         require(isinstance(value, dict), f"{name!r} must be a table: [{name}]")
-        return _build(kind, value, where=f"{name}.")  # type: ignore[arg-type]
+        return build(kind, value, where=f"{name}.")  # type: ignore[arg-type]
     options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if float in options and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

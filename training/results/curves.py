@@ -28,6 +28,7 @@ from ..tasks import short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SCORES, CURVE = "seeds.json", "curve.png"
 POINTS = 200  # of the mean curve
@@ -158,18 +159,34 @@ def over(curves: list[tuple[int, Curve]], axis: str) -> list[tuple[np.ndarray, n
     return [(getattr(curve, axis), curve.returns) for _, curve in curves]
 
 
-def draw(panels: Sequence[tuple[str, Sequence[Group]]], path: Path) -> None:
-    """Draw groups as a PNG: a row for each title, over steps and over minutes; seeds thin, means with their intervals.
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of so many inches.
 
     Raises:
         TumbleUserError: matplotlib is missing.
     """
     try:
         from matplotlib.figure import Figure
-        from matplotlib.ticker import EngFormatter
     except ImportError:
         raise TumbleUserError("learning curves need matplotlib: pip install matplotlib") from None
-    figure = Figure(figsize=(11.0, 3.8 * len(panels)), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: "Figure", path: Path) -> None:
+    """Write a figure as a PNG, whole or not at all."""
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, dpi=140)
+
+
+def draw(panels: Sequence[tuple[str, Sequence[Group]]], path: Path) -> None:
+    """Draw groups as a PNG: a row for each title, over steps and over minutes; seeds thin, means with their intervals.
+
+    Raises:
+        TumbleUserError: matplotlib is missing.
+    """
+    figure = new_figure(11.0, 3.8 * len(panels))
+    from matplotlib.ticker import EngFormatter
+
     axes: Any = figure.subplots(len(panels), 2, squeeze=False, sharey="row")
     for (title, groups), (left, right) in zip(panels, axes, strict=True):
         kinds = {group.kind for group in groups}
@@ -186,8 +203,7 @@ def draw(panels: Sequence[tuple[str, Sequence[Group]]], path: Path) -> None:
         right.set(title=title, xlabel=clock, xlim=(0, None))
         if any(group.curves for group in groups):
             left.legend(fontsize="small", frameon=False)
-    with replacing(path) as unfinished:
-        figure.savefig(unfinished, dpi=140)
+    save_figure(figure, path)
 
 
 def _draw_group(axes: "Axes", curves: list[tuple[np.ndarray, np.ndarray]], color: str, label: str) -> None:

@@ -1,0 +1,1 @@
+"""Sweeps: many runs whose settings Optuna chooses."""
