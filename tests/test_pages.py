@@ -30,6 +30,7 @@ ELSEWHERE = {
     "your_own_task",  # test_docs.py, test_page_programs.py
     "your_own_mechanism",  # test_mechanism_page.py
     "libraries",  # libraries
+    "ray",  # libraries
     "training",  # training/test_policies_page.py
 }
 """Pages whose programs other tests run."""
