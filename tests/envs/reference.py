@@ -15,6 +15,7 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import V5, make_task
 from tumble.envs.task.noise import Streams
 
+OLD_GYMNASIUM = tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4)
 TASKS = tuple(V5)
 NEVER_TERMINATE = ("HalfCheetah", "HumanoidStandup", "Swimmer", "Reacher", "Pusher")
 NEVER_TOUCH = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher")  # they have joint limits alone
