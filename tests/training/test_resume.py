@@ -456,3 +456,13 @@ def test_a_second_interrupt_stops_at_once():
     assert request.wanted
     with pytest.raises(KeyboardInterrupt):
         request(signal.SIGINT, None)
+
+
+def test_a_cluster_and_the_process_of_several_seeds_may_both_ask():
+    """SLURM sends SIGTERM to all processes of a step, and the one that has started others passes it on as Ctrl-C."""
+    request = StopRequest()
+    request(signal.SIGTERM, None)
+    request(signal.SIGINT, None)
+    assert request.wanted
+    with pytest.raises(KeyboardInterrupt):
+        request(signal.SIGINT, None)

@@ -33,15 +33,20 @@ class StopTraining(Exception):
 
 
 class StopRequest:
-    """Ctrl-C or a termination signal, remembered until training reaches a point from which it can go on exactly."""
+    """Ctrl-C or a termination signal, remembered until training reaches a point from which it can go on exactly.
+
+    One of each counts as one request: SLURM sends SIGTERM to all processes, and that of several seeds passes it on.
+    """
 
     def __init__(self) -> None:
         self.wanted = False
+        self._numbers: set[int] = set()
 
     def __call__(self, number: int, frame: Any) -> None:
-        """Handle the signal; the second one interrupts at once, leaving the last checkpoint."""
-        if self.wanted:
+        """Handle the signal; the second one of a kind interrupts at once, leaving the last checkpoint."""
+        if number in self._numbers:
             raise KeyboardInterrupt
+        self._numbers.add(number)
         self.wanted = True
         tqdm.write("stopping: this iteration is finished and saved first (again to stop at once)")
 

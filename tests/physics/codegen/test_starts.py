@@ -6,6 +6,7 @@ twice; the slow tests compile.
 
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -283,3 +284,23 @@ def test_one_environment_has_one_lane_if_both_are_there(begin, tmp_path):
     assert programs.lanes_of_one(runtime, has) == 1
     os.unlink(next(path for path in files(folder) if path.stem in plan.decode()))
     assert programs.lanes_of_one(runtime, has) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the other processor is one of x86-64")
+def test_processors_that_share_a_folder_have_code_of_their_own(tmp_path):
+    """The nodes of a cluster: what one compiles for itself the others do not load, and nobody compiles twice."""
+    command, files, states = [sys.executable, "-m", "tests.physics.codegen.other_processor"], {}, {}
+    for name in ("", "x86-64-v2", "", "x86-64-v2"):
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        environment = os.environ | {"TUMBLE_CACHE": str(tmp_path), "PROCESSOR": name}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        after = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        assert before.items() <= after.items(), "no file is replaced"
+        if name in files:
+            assert after == before and json.loads(done.stdout) == states[name]
+        else:
+            files[name], states[name] = after.keys() - before.keys(), json.loads(done.stdout)
+    assert len(files[""]) == len(files["x86-64-v2"]) > 5
+    np.testing.assert_allclose(states[""], states["x86-64-v2"], rtol=1e-5, atol=1e-6)
