@@ -12,6 +12,7 @@ from tumble.training.commands.report import find_runs, groups_of, write_report
 from tumble.training.config import RunConfig
 from tumble.training.evaluate import Evaluation, save_evaluation
 from tumble.training.results.curves import half_width, mean_curve
+from tumble.training.results.interquartile import interquartile, interquartile_mean
 from tumble.training.runs import Run
 from tumble.training.seeds import SeedBatch
 from tumble.training.train import train
@@ -88,6 +89,86 @@ def test_settings_are_ranked_by_evaluations(tmp_path):
         ("steps", 300.0, 32.0), ("minutes", 3.0, 32.0)
     ]  # fmt: skip
     np.testing.assert_allclose([float(ends[0]["low"]), float(ends[0]["high"])], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 11, 40])
+def test_the_interquartile_mean_is_the_trimmed_one(count):
+    scores = np.random.default_rng(count).gamma(2.0, size=(7, count))
+    np.testing.assert_allclose(interquartile_mean(scores), scipy.stats.trim_mean(scores, 0.25, axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_the_interval_of_one_task_is_scipys(count):
+    """The tolerance is that of 10,000 draws, some four standard errors of a quantile."""
+    scores = np.random.default_rng(count).normal(100.0, 10.0, count)
+    wanted = scipy.stats.bootstrap(
+        (scores,), lambda x, axis: scipy.stats.trim_mean(x, 0.25, axis=axis), n_resamples=10_000, method="percentile",
+        rng=np.random.default_rng(5),
+    )  # fmt: skip
+    figures = interquartile([scores.tolist()])
+    assert figures["mean"] == pytest.approx(scipy.stats.trim_mean(scores, 0.25))
+    deviation = wanted.standard_error
+    np.testing.assert_allclose(figures["interval"], wanted.confidence_interval, atol=0.15 * deviation)
+    assert interquartile([[3.0]]) == {"mean": 3.0, "interval": None}
+
+
+RLIABLE = (1.58626791, 1.31611655, 1.9143255)
+"""Interquartile mean and interval of `stratified`, of rliable 1.2.0 with 5,000 draws."""
+
+
+@pytest.fixture
+def stratified():
+    """Eight runs of three tasks."""
+    return np.random.default_rng(1).gamma(2.0, 1.0, (8, 3))
+
+
+def test_the_stratified_interval_is_rliables(stratified):
+    """The tolerance of the ends is that of 5,000 draws."""
+    figures = interquartile(stratified.T.tolist())
+    assert figures["mean"] == pytest.approx(RLIABLE[0], abs=1e-8)
+    np.testing.assert_allclose(figures["interval"], RLIABLE[1:], atol=0.02)
+
+
+def test_the_stratified_interval_is_that_of_rliable_where_it_is_installed(stratified):
+    library, metrics = pytest.importorskip("rliable.library"), pytest.importorskip("rliable.metrics")
+    points, intervals = library.get_interval_estimates(
+        {"A": stratified}, lambda x: np.array([metrics.aggregate_iqm(x)]), reps=5000
+    )
+    figures = interquartile(stratified.T.tolist())
+    assert figures["mean"] == pytest.approx(points["A"][0])
+    np.testing.assert_allclose(figures["interval"], intervals["A"][:, 0], atol=0.02)
+
+
+def test_settings_are_compared_over_tasks_of_the_control_suite(tmp_path):
+    """Returns of tasks whose episodes are shorter count as shares too; other tasks have no such scale."""
+    batches = []
+    for task, limit, returns in (
+        ("tumble/PointMass-v0", 500, [100, 200, 250]),
+        ("tumble/WalkerWalk-v0", 1000, [500, 700]),
+        ("tumble/Ant-v0", 1000, [9000, 9000]),
+    ):
+        for algo, factor in (("ppo", 1.0), ("sac", 0.5)):
+            for seed, score in enumerate(returns):
+                config = RunConfig(task, algo, seed=seed, env={"max_episode_steps": 500} if limit == 500 else {})
+                batches.append(
+                    pretend(tmp_path / f"{limit}{task[7:]}{algo}{seed}", config, [factor * score], []).folder
+                )
+    paths = write_report(batches, tmp_path / "report")
+    report = json.loads(paths[0].read_text())
+    ppo, sac = sorted(report["over_tasks"], key=lambda row: row["group"])
+    assert ppo["tasks"] == ["tumble/PointMass-v0", "tumble/WalkerWalk-v0"] and ppo["runs"] == 5
+    assert ppo["mean"] == pytest.approx((0.4 + 0.5 + 0.5) / 3) and sac["mean"] == pytest.approx(ppo["mean"] / 2)
+    assert ppo["interval"][0] <= ppo["mean"] <= ppo["interval"][1]
+    lines = paths[1].read_text().splitlines()
+    assert [
+        line for line in lines if line.startswith("| PPO | tumble/PointMass-v0, tumble/WalkerWalk-v0 | 5 | 0.467 [")
+    ]
+    ant = next(group for group in report["groups"] if group["task"] == "tumble/Ant-v0" and group["group"] == "PPO")
+    assert ant["headline"]["interquartile"] == {"mean": 9000.0, "interval": [9000.0, 9000.0]}
+    assert any(
+        line.startswith("| tumble/Ant-v0 | PPO | 2 |") and line.endswith("| 9000.0 [9000.0, 9000.0] |")
+        for line in lines
+    )
 
 
 def test_runs_of_the_same_seed_all_count(tmp_path):

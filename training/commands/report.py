@@ -7,16 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...envs.registry import SUITE
 from ...physics.machine.disk import read_regular
 from ..checkpoint import write_text_atomically
 from ..config import ALGORITHMS
 from ..errors import TumbleUserError
 from ..evaluate import SIMULATORS
 from ..learning.loggers import CLOCKS, NO_ROW, read_curve
-from ..results.curves import SCORED, Group, draw, means_csv, points_csv, write_csv
+from ..results.curves import HEADLINES, SCORED, Group, draw, means_csv, points_csv, write_csv
+from ..results.interquartile import interquartile
 from ..runs import Run
 from ..seeds import SeedBatch
-from ..tasks import short_name, task_id
+from ..tasks import NAMESPACE, short_name, task_id
 from .seeds_command import mean_and_half
 
 HEADINGS = ("task", "algorithm", "seed", "steps", "minutes", "in Tumble", "in MuJoCo", "apart", "success", "info")
@@ -29,7 +31,9 @@ GROUP_HEADINGS = (
     "last evaluation",
     "best policy, other episodes",
     "ended episodes",
+    "interquartile mean",
 )
+OVER_HEADINGS = ("setting", "tasks", "runs", "interquartile mean of shares")
 POINTS_HEAD = ("task", "setting", "seed", "curve", "step", "minutes", "return")
 MEANS_HEAD = ("task", "setting", "curve", "seeds", "axis", "place", "mean", "low", "high")
 NOT_LEARNING = ("seed", "threads", "checkpoint", "log")  # values that do not change learning
@@ -115,6 +119,29 @@ def _value(value: Any) -> str:
     return f"{value:_}" if type(value) is int else "none" if value is None else str(value)
 
 
+def over_tasks(members: Sequence[tuple[str, Group]]) -> list[dict[str, Any]]:
+    """Return the interquartile mean of each setting over several tasks, as a share of the highest possible return.
+
+    Only tasks of the control suite are in it: their rewards are between 0 and 1, so that their returns have a common
+    scale, the number of steps of an episode. Other tasks have no scores of reference to normalise by.
+    """
+    shares: dict[str, dict[str, list[float]]] = {}
+    for task, group in members:
+        known = SUITE.get(task.removeprefix(NAMESPACE).removesuffix("-v0"))
+        if known is None:
+            continue
+        limits = [run.config.env.get("max_episode_steps", known.max_episode_steps) for run in group.runs]
+        scores = [row[HEADLINES[group.kind]] for row in group.summary()["seeds"]]
+        scored = [score / limit for score, limit in zip(scores, limits, strict=True) if score is not None]
+        if scored:
+            shares.setdefault(group.name, {})[task_id(task)] = scored
+    return [
+        {"group": name, "tasks": list(tasks), "runs": sum(map(len, tasks.values()))} | interquartile([*tasks.values()])
+        for name, tasks in shares.items()
+        if len(tasks) > 1
+    ]
+
+
 def write_report(folders: Sequence[Path], folder: Path) -> list[Path]:
     """Compare runs: groups of seeds by differences of their configurations.
 
@@ -139,25 +166,38 @@ def write_report(folders: Sequence[Path], folder: Path) -> list[Path]:
     members = [(task, group) for task, groups in panels for group in groups]
     rows = [describe(run) | {"group": group.name} for _, group in members for run in group.runs]
     summaries = [{"task": task_id(task)} | group.summary() for task, group in members]
+    over = over_tasks(members)
     paths = [folder / name for name in ("scores.json", "README.md", "curves.png", "curves.csv", "means.csv")]
     draw([(short_name(task), groups) for task, groups in panels], paths[2])
-    write_text_atomically(paths[0], json.dumps({"groups": summaries, "runs": rows}, indent=2) + "\n")
-    write_text_atomically(paths[1], page(summaries, rows))
+    write_text_atomically(
+        paths[0], json.dumps({"groups": summaries, "over_tasks": over, "runs": rows}, indent=2) + "\n"
+    )
+    write_text_atomically(paths[1], page(summaries, over, rows))
     write_csv(paths[3], POINTS_HEAD, [row for task, group in members for row in points_csv(task_id(task), group)])
     write_csv(paths[4], MEANS_HEAD, [row for task, group in members for row in means_csv(task_id(task), group)])
     return paths
 
 
-def page(groups: list[dict[str, Any]], rows: list[dict[str, Any]]) -> str:
-    """Return the tables as a Markdown page: groups of seeds, then runs."""
+def page(groups: list[dict[str, Any]], over: list[dict[str, Any]], rows: list[dict[str, Any]]) -> str:
+    """Return the tables as a Markdown page: groups of seeds, settings over several tasks, then runs."""
     lines = ["# Learning", "", "Written by `tumble report`.", ""]
-    lines += ["Means over seeds ± half the 95 % interval of the mean (Student's t).", ""]
+    lines += [
+        "Means over seeds ± half the 95 % interval of the mean (Student's t). The interquartile mean is that of the"
+    ]
+    lines += [
+        "middle half of the last evaluations, or else of ended episodes, with its bootstrapped 95 % interval.",
+        "",
+    ]
     lines += [
         *_table(GROUP_HEADINGS, [_group_cells(group) for group in groups]),
         "",
         "![learning curves](curves.png)",
         "",
     ]
+    if over:
+        lines += ["Settings over tasks of the control suite, whose returns are shares of the number of steps.", ""]
+        cells = [[row["group"], ", ".join(row["tasks"]), str(row["runs"]), _interquartile(row, 3)] for row in over]
+        lines += [*_table(OVER_HEADINGS, cells), ""]
     lines += ["Runs: means over episodes ± standard error; minutes of one core.", ""]
     return "\n".join([*lines, *_table(HEADINGS, [_cells(row) for row in rows]), ""])
 
@@ -172,7 +212,15 @@ def _group_cells(group: dict[str, Any]) -> list[str]:
     seeds = group["seeds"]
     steps, minutes = (sum(row[name] for row in seeds) / len(seeds) for name in ("steps", "cpu_seconds"))
     figures = [mean_and_half(group.get(name)) for name in SCORED]
+    headline = group["headline"]
+    figures.append("" if headline is None else _interquartile(headline["interquartile"], 1))
     return [group["task"], group["group"], str(len(seeds)), f"{steps:,.0f}", f"{minutes / 60:.1f}", *figures]
+
+
+def _interquartile(figures: dict[str, Any], digits: int) -> str:
+    """Return a result of `interquartile` as text."""
+    bounds = "" if figures["interval"] is None else " [{:.{d}f}, {:.{d}f}]".format(*figures["interval"], d=digits)
+    return f"{figures['mean']:.{digits}f}{bounds}"
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

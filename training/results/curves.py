@@ -25,6 +25,7 @@ from ..learning.loggers import CLOCKS, NO_ROW, read_curve
 from ..runs import Run
 from ..seeds import SeedBatch
 from ..tasks import short_name
+from .interquartile import CONFIDENCE, interquartile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 SCORES, CURVE = "seeds.json", "curve.png"
 POINTS = 200  # of the mean curve
-CONFIDENCE = 0.95
 TRAINING, EVALUATION = "training", "evaluation"
 COLUMNS = {TRAINING: ("progress.jsonl", "rollout/ep_rew_mean"), EVALUATION: (EVALUATIONS, "mean")}
 HEADLINES = {TRAINING: "training_return", EVALUATION: "last_evaluation"}  # of `score`
@@ -130,9 +130,13 @@ def half_width(deviation: Any, count: int) -> Any:
 
 
 def spread(values: Sequence[float]) -> dict[str, Any]:
-    """Return mean, standard deviation and 95 % interval of the mean (None for one value), and the number of values."""
+    """Return mean, standard deviation and 95 % interval of the mean (None for one value), and the number of values.
+
+    Also the interquartile mean with its interval, see `interquartile.py`.
+    """
     mean, count = float(np.mean(values)), len(values)
     figures: dict[str, Any] = {"mean": mean, "standard_deviation": None, "interval": None, "seeds": count}
+    figures["interquartile"] = interquartile([values])
     if count > 1:
         deviation = float(np.std(values, ddof=1))
         half = float(half_width(deviation, count))

@@ -76,7 +76,7 @@ def draw_importances(study: Study, shares: dict[str, float], path: Path) -> None
     bars.barh(list(shares)[::-1], list(shares.values())[::-1], color="C0")
     bars.set(title="importance", xlim=(0, 1))
     history.plot(numbers, scores, "o", color="C0", alpha=0.6, label="complete trial")
-    history.plot(numbers, np.maximum.accumulate(scores), color="C1", label="best so far")
+    history.plot(numbers, np.maximum.accumulate(scores), color="C1", drawstyle="steps-post", label="best so far")
     history.set(title=study.file.name, xlabel="trial", ylabel="score")
     history.legend(fontsize="small", frameon=False)
     for column, name in enumerate(shares):
@@ -88,7 +88,9 @@ def draw_importances(study: Study, shares: dict[str, float], path: Path) -> None
             axes.set_xticks(range(len(names)), names)
             values = [names.index(str(value)) for value in values]
         axes.plot(values, scores, "o", color="C0", alpha=0.6)
-        axes.set(xlabel=name, ylabel="score" if column == 0 else "", xscale="log" if places.log else "linear")
+        axes.set(xlabel=name, ylabel="score" if column == 0 else "")
+        if places.log:
+            axes.set_xscale("log")
     for axes in figure.axes:
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
