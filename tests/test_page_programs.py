@@ -353,23 +353,31 @@ def test_the_commands_of_a_task_on_a_scene_train_evaluate_and_draw(tmp_path):
 # -- clusters ---------------------------------------------------------------------------------------------------------
 
 
+def launched(folder: Path, script: str, **variables: str) -> list[str]:
+    """Return what a script of SLURM runs by `srun`, word by word."""
+    (folder / "srun").write_text('#!/bin/sh\necho "$@"\n')
+    (folder / "srun").chmod(0o755)
+    environment = {"SLURM_CPUS_PER_TASK": "2", "PATH": f"{folder}:{os.environ['PATH']}"} | variables
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout.split()
+
+
 def test_the_script_of_seeds_begins_runs_and_goes_on_with_them(tmp_path):
-    """As SLURM runs it, for the third of its jobs; `srun` prints here what it would run."""
-    (tmp_path / "srun").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "srun").chmod(0o755)
-    (tmp_path / "seeds.sh").write_text(blocks("clusters", "sh")[0])
-    variables = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_CPUS_PER_TASK": "2", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    folder, printed = "runs/quadruped/seed-3", []
+    script, folder, begun = blocks("clusters", "sh")[0], "runs/quadruped/seed-3", []
     for _ in range(2):
-        done = subprocess.run(
-            ["bash", "seeds.sh"], cwd=tmp_path, env=variables, check=True, capture_output=True, text=True
-        )
-        printed.append(done.stdout.split())
+        begun.append(launched(tmp_path, script, SLURM_ARRAY_TASK_ID="3"))
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / "config.toml").touch()
-    assert all(words[:3] == ["--cpus-per-task=2", "tumble", "train"] for words in printed)
-    assert printed[0][3:6] == ["QuadrupedFlat", "--seed", "3"] and printed[0][-3:] == ["--out", folder, "--no-progress"]
-    assert printed[1][3:] == ["--resume", folder, "--no-progress"]
+    assert all(words[:3] == ["--cpus-per-task=2", "tumble", "train"] for words in begun)
+    assert begun[0][3:6] == ["QuadrupedFlat", "--seed", "3"] and begun[0][-3:] == ["--out", folder, "--no-progress"]
+    assert begun[1][3:] == ["--resume", folder, "--no-progress"]
+
+
+def test_the_script_of_workers_starts_the_sweep(tmp_path):
+    words = launched(tmp_path, blocks("clusters", "sh")[1])
+    assert words == ["--cpus-per-task=2", "tumble", "sweep", "point_mass.toml", "--out", "runs/point_mass"]
 
 
 # -- viewers ----------------------------------------------------------------------------------------------------------
