@@ -70,6 +70,7 @@ class EvaluationCallback(BaseCallback):
 
     def evaluate(self) -> Evaluation:
         """Play the policy of this moment; keep it if it is the best so far."""
+        self.learner.group.busy = True  # until the next rollout has ended
         with self.clock.stopped(), work_folder() as folder:
             self.learner.save_policy(folder)
             score = self.play_policy(folder, CHOOSING_SEED)

@@ -15,6 +15,7 @@ from ..physics.machine.waiting import importing, show_what_is_waited_for
 from .commands.check_command import check
 from .commands.export_command import export
 from .commands.printing import print_outcome, print_scores, print_table
+from .commands.processes_command import Processes, start_processes, starts_processes
 from .commands.render_command import Columns, Overlays, Slow, render
 from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
 from .commands.sweep_command import sweep
@@ -159,6 +160,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, help="Default: the configuration's.")] = None,
     seeds: Seeds = None,
     jobs: Jobs = None,
+    processes: Processes = None,
     steps: Steps = None,
     num_envs: Annotated[int | None, typer.Option(min=1, help="Environments at a time.")] = None,
     device: Annotated[str | None, typer.Option(help="Of solver and learner: cpu or cuda.")] = None,
@@ -178,6 +180,8 @@ def train(
     ] = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
+    if starts_processes(processes, seeds):
+        raise typer.Exit(start_processes(processes or 1))
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
     fixed |= {"--seeds": seeds, "--config": config, "--option": option, "--set": setting, "--out": out}
     fixed |= {"--evaluate-every": evaluate_every, "--wandb": wandb}
@@ -210,7 +214,9 @@ def train(
         return
     with importing(LIBRARIES):
         from . import train as training
-    print_outcome(training.train(run_config, out, progress=progress or "lines"))
+    outcome = training.train(run_config, out, progress=progress or "lines")
+    if outcome.leads:
+        print_outcome(outcome)
 
 
 def refuse_with_resume(fixed: dict[str, Any]) -> None:
@@ -245,6 +251,8 @@ def go_on(
     with importing(LIBRARIES):
         from . import train as training
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
+    if not outcome.leads:
+        return
     if outcome.changed:
         print_outcome(outcome)
         return

@@ -22,6 +22,7 @@ from ..envs.arguments import require_vector
 from ..envs.gym.base_env import GOAL_METHODS
 from ..envs.task.observations import each, parts_of
 from ..physics.machine.normal_mode import normal_mode
+from .distributed import ALONE, Group
 from .spaces import ACTIONS, boxes
 
 Observations = np.ndarray | dict[str, np.ndarray]
@@ -45,13 +46,14 @@ class TumbleVecEnv(VecEnv):
     Args:
         envs: The vector environment; its observations (one tensor, or a dictionary of them), rewards and flags are
             torch tensors, or all of them numpy arrays.
+        group: The processes that have parts of one batch of environments.
 
     Raises:
         TypeError: This is no vector environment.
         ValueError: The environment does not reset finished environments in the same step, or has spaces of other kinds.
     """
 
-    def __init__(self, envs: VectorEnv) -> None:
+    def __init__(self, envs: VectorEnv, group: Group = ALONE) -> None:
         require_vector(envs, "TumbleVecEnv")
         mode = envs.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:
@@ -67,7 +69,7 @@ class TumbleVecEnv(VecEnv):
                 f"the bridge carries observations in a Box or a Dict of boxes, and actions in a {kinds}; "
                 f"got {observation_space} and {action_space}"
             )
-        self.envs = envs
+        self.envs, self.group = envs, group
         self._started = time.perf_counter()
         super().__init__(envs.num_envs, observation_space, action_space)
         self._whole_actions = not isinstance(action_space, gym.spaces.Box)
@@ -77,7 +79,12 @@ class TumbleVecEnv(VecEnv):
         self.lengths = torch.zeros(0)
         self._shortened = np.zeros(envs.num_envs, dtype=bool)  # running episodes that `elapsed_steps` shortens
         self._ended = np.zeros(envs.num_envs, dtype=bool)  # environments that have ended a whole episode
+        self.others_have_ended = True  # environments of other processes
         self.info: dict[str, Any] = {}  # of the last step, as the vector environment returned it
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed environments at the next reset: environment i of all processes' with the seed plus i."""
+        return super().seed(None if seed is None else seed + self.group.rank * self.num_envs)
 
     # -- stepping ----------------------------------------------------------------------------------------------------
 
@@ -205,7 +212,7 @@ class TumbleVecEnv(VecEnv):
 
         Before that the mean return of ended episodes is one of short episodes.
         """
-        return bool(self._ended.all())
+        return bool(self._ended.all()) and self.others_have_ended
 
     # -- other methods of SB3's interface -----------------------------------------------------------------------------
 

@@ -5,20 +5,26 @@ run = train(config)
 """
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import torch
 from gymnasium.vector import VectorEnv
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.logger import Logger
 
 from ..physics.machine.waiting import Waiting
 from .best import EvaluationCallback
 from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
+from .distributed import Group
 from .learning.callbacks import CheckpointCallback, InfoCallback, Progress, ProgressCallback, StopRequest, StopTraining
 from .learning.learner import Learner, check_device, stagger
 from .learning.loggers import make_logger, require_loggers
 from .lock import locked
+from .processes import joined, leads
 from .provenance import write_record
 from .runs import Run
 from .task_errors import is_the_tasks
@@ -38,6 +44,7 @@ class Outcome:
         step: Environment steps taken so far.
         finished: Whether all configured steps have been taken.
         changed: Whether anything was done; a resumed run may have had nothing left to do.
+        leads: Whether this process writes the run; of several that train together only one does.
         spent: Share of the time by its use, see `TimeSpent`.
         rate: Environment steps a second of this call, without evaluations.
     """
@@ -46,6 +53,7 @@ class Outcome:
     step: int
     finished: bool
     changed: bool = True
+    leads: bool = True
     spent: dict[str, float] = field(default_factory=dict)
     rate: float = 0.0
 
@@ -65,23 +73,26 @@ def train(
     Raises:
         TaskError: The task does not exist or cannot be made.
         SpaceError: The algorithm cannot learn from such observations or with such actions.
-        DeviceError: The device is not there, or several processes were started for the run (WORLD_SIZE).
+        DeviceError: The device is not there, or the run is none of several processes.
+        GroupError: Another process that a launcher started for the run failed, hangs, or is another than the others.
         RunError: `out` already holds a run.
         LockedError: Another process trains in `out`.
         CheckpointError: A checkpoint could not be written.
         Exception: An error of the task's code. The progress until then is saved; a note of the exception says so.
     """
     require_loggers(config)
-    if out is not None:
-        Run(out).require_free()
     if envs is None:
         config = config.replace(task=find_task(config.task))
-    learner = _beginner(config, envs)
-    run = Run.create(config, out)
-    with locked(run.folder):
-        run.require_free()  # again: no other process can begin there from now on
-        run.keep_config(config)
-        return _learn(learner, run, resumed_at=None, progress=progress)
+    with joined(config) as group:
+        if out is not None and group.rank == 0:
+            Run(out).require_free()
+        learner = _beginner(config, envs, group)
+        run = Run(group.told(Run.create(config, out).folder if group.rank == 0 else None))
+        with _held(run, group):
+            if group.rank == 0:
+                run.require_free()  # again: no other process can begin there from now on
+                run.keep_config(config)
+            return _learn(learner, run, resumed_at=None, progress=progress)
 
 
 def resume(
@@ -117,23 +128,34 @@ def resume(
         with Waiting(f"reading the newest checkpoint of {folder}"):
             step = verify_checkpoint(run.latest())
         if step >= config.total_steps:
-            return Outcome(run, step, finished=True, changed=False)
+            return Outcome(run, step, finished=True, changed=False, leads=leads())
     require_loggers(config)
     check_device(config.device)
-    with locked(folder):
-        if not run.has_checkpoint():
-            logger.warning("%s has no checkpoint: it begins again, with its configuration and seed", folder)
-            return _learn(_beginner(config, envs), run, resumed_at=None, progress=progress)
-        learner = Learner(config, envs)
+    with joined(config) as group, _held(run, group):
+        if not group.told(run.has_checkpoint()):
+            if group.rank == 0:
+                logger.warning("%s has no checkpoint: it begins again, with its configuration and seed", folder)
+            return _learn(_beginner(config, envs, group), run, resumed_at=None, progress=progress)
+        learner = Learner(config, envs, group)
         with Waiting(f"loading the newest checkpoint of {folder}"):
             run.load_latest(learner.load)
-        run.keep_config(config)
-        return _learn(learner, run, resumed_at=learner.model.num_timesteps, progress=progress)
+        step = learner.model.num_timesteps
+        group.require_equal("steps of the checkpoint that was read", torch.tensor(step))
+        if group.rank == 0:
+            run.keep_config(config)
+        return _learn(learner, run, resumed_at=step, progress=progress)
 
 
-def _beginner(config: RunConfig, envs: VectorEnv | None) -> Learner:
+@contextmanager
+def _held(run: Run, group: Group) -> Iterator[None]:
+    """Hold the lock of a run's folder in the process that writes there."""
+    with locked(run.folder) if group.rank == 0 else nullcontext():
+        yield
+
+
+def _beginner(config: RunConfig, envs: VectorEnv | None, group: Group) -> Learner:
     """Make a learner that has learnt nothing."""
-    learner = Learner(config, envs)
+    learner = Learner(config, envs, group)
     if config.stagger and envs is None:
         stagger(learner.bridge)
     return learner
@@ -141,15 +163,19 @@ def _beginner(config: RunConfig, envs: VectorEnv | None) -> Learner:
 
 def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progress) -> Outcome:
     """Run SB3's loop from the learner's present state to the configured total."""
-    model, total = learner.model, learner.config.total_steps
-    write_record(run, learner, resumed_at)
-    run_logger, clock = make_logger(run, resumed_at, learner.bridge)
-    model.set_logger(run_logger)
-    bar = ProgressCallback(total, progress, run.folder)
-    evaluated = bool(learner.config.evaluation.every_steps)
-    evaluation = EvaluationCallback(learner, run, resumed_at, clock) if evaluated else None
+    model, total, first = learner.model, learner.config.total_steps, learner.group.rank == 0
+    bar = ProgressCallback(total, progress if first else False, run.folder)
+    evaluation = None
+    if first:
+        write_record(run, learner, resumed_at)
+        run_logger, clock = make_logger(run, resumed_at, learner.bridge)
+        model.set_logger(run_logger)
+        if learner.config.evaluation.every_steps:
+            evaluation = EvaluationCallback(learner, run, resumed_at, clock)
+    else:
+        model.set_logger(Logger(None, []))
     finished, spent = True, TimeSpent(learner, evaluation)
-    with StopRequest().listening() as request, spent.watching():
+    with StopRequest(quiet=not first).listening() as request, spent.watching():
         checkpoints = CheckpointCallback(learner, run, request)
         callbacks: list[BaseCallback] = [bar, checkpoints, InfoCallback(), spent]
         if evaluation is not None:
@@ -165,7 +191,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
         except StopTraining:
             finished = False
         except Exception as error:
-            if is_the_tasks(error):
+            if is_the_tasks(error) and learner.group.size == 1:
                 error.add_note(_after_crash(run, checkpoints))
             raise
         finally:
@@ -174,7 +200,7 @@ def _learn(learner: Learner, run: Run, resumed_at: int | None, progress: Progres
                 evaluation.close()
             model.logger.close()
             learner.bridge.close()
-    return Outcome(run, model.num_timesteps, finished, spent=spent.shares(), rate=spent.rate())
+    return Outcome(run, model.num_timesteps, finished, leads=first, spent=spent.shares(), rate=spent.rate())
 
 
 def _after_crash(run: Run, checkpoints: CheckpointCallback) -> str:

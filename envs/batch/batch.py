@@ -62,6 +62,7 @@ class TaskBatch:
             NotImplementedError: MuJoCo lacks a feature of the model or the task.
         """
         self.num_envs = num_envs
+        self.whole: tuple[int, int] | None = None  # see `Last`
         if not isinstance(model_options, Mapping | None):
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         self._model_options = dict(model_options or {})
@@ -340,7 +341,7 @@ class TaskBatch:
         fresh, steps = self.streams.fresh(rows), self.streams.steps[rows]
         if self._gone:
             memory, fresh, steps = {}, self.kind.xp.ones_like(fresh), 0 * steps
-        return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory)
+        return Last(rows, self.num_envs, fresh, steps, coordinates[:, :nq], coordinates[:, nq:], memory, self.whole)
 
     def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Call a method of the task; if it reads a name that its state does not have, the error says what to do."""

@@ -119,12 +119,13 @@ class TerrainLevels:
 
     def _dealt_out(self, last: Last, any_col: Array) -> Array:
         """Return the column of each environment, (n,) int64; drawn if there are fewer environments than kinds."""
-        if last.num_envs < len(self._terrain.proportions):
+        first, count = last.whole or (0, last.num_envs)
+        if count < len(self._terrain.proportions):
             return any_col
         xp = namespace(any_col)
-        if last.num_envs not in self._dealt:
-            self._dealt[last.num_envs] = xp.asarray(deal_out(self._terrain, last.num_envs), device=any_col.device)
-        return xp.take(self._dealt[last.num_envs], last.envs, axis=0)
+        if count not in self._dealt:
+            self._dealt[count] = xp.asarray(deal_out(self._terrain, count), device=any_col.device)
+        return xp.take(self._dealt[count], first + last.envs, axis=0)
 
     def _drawn_patches(self, name: str, levels: Array, types: Array, noise: Noise) -> Array:
         """Return one flat patch of each environment's sub-terrain, (n, 3) m."""

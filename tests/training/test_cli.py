@@ -398,14 +398,16 @@ def test_without_the_mujoco_extra_the_remedy_is_named(monkeypatch, capsys, run_f
 
 
 def test_one_of_several_processes_of_a_launcher_is_refused_in_a_sentence(monkeypatch, capsys, tmp_path, run_folder):
-    """Each of torchrun's would train a run with the same seed; nothing is written."""
+    """If the launcher does not say which process this is, or seeds are trained in processes too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WORLD_SIZE", "4")
     before = sorted(run_folder.rglob("*"))
-    for arguments in (TRAIN, [*TRAIN, "--seeds", "1-2"], ["train", "--resume", run_folder, "--steps", 10_000]):
+    for arguments in (TRAIN, ["train", "--resume", run_folder, "--steps", 10_000]):
         message = mistake(monkeypatch, capsys, *arguments)
-        assert "error: WORLD_SIZE is 4, but a run trains in one process on one device" in message
-        assert "--seeds and --jobs" in message and message.count("\n") == 1
+        assert "error: RANK is '', and WORLD_SIZE is more than 1: a launcher such as torchrun sets both" in message
+        assert message.count("\n") == 1
+    for arguments in ([*TRAIN, "--seeds", "1-2"], [*TRAIN, "--seeds", "1-2", "--processes", "2"]):
+        assert "several processes train one run, and --seeds" in mistake(monkeypatch, capsys, *arguments)
     assert list(tmp_path.iterdir()) == [] and sorted(run_folder.rglob("*")) == before
 
 

@@ -1,7 +1,8 @@
 """Updates of actor and critic by compiled code: `Minibatches.run` takes all minibatches of an iteration."""
 
+import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,23 @@ class RowColumns:
     actor: int
     critic: int
     actions: int
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The part of minibatches that other processes have.
+
+    Attributes:
+        sizes: rows of each minibatch in all processes, int64.
+        scales: mean of each minibatch's advantages, and 1 / (deviation + 1e-8): float32 (minibatches, 2).
+        add: replaces numbers by their sum over all processes.
+        first: whether this process has the part of the gradient that does not depend on rows, for all.
+    """
+
+    sizes: np.ndarray
+    scales: np.ndarray
+    add: Callable[[Tensor], None]
+    first: bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +132,12 @@ class Minibatches:
         }
         self._kept = launches
         addresses = {phase: launch.address for phase, launch in launches.items()}
-        self._launches = LAUNCHES.pack(update=self._update, launch=launches["fused"].function, **addresses)
+        self._add: Callable[[Tensor], None] | None = None
+        self._error: BaseException | None = None
+        self._exchange = ctypes.CFUNCTYPE(None)(self._add_up)
+        exchange = ctypes.cast(self._exchange, ctypes.c_void_p).value or 0
+        launch = launches["fused"].function
+        self._launches = LAUNCHES.pack(update=self._update, launch=launch, exchange=exchange, **addresses)
 
     def read(self, optimizer: torch.optim.Optimizer) -> None:
         """Copy parameters, moments and the number of steps from torch."""
@@ -130,8 +153,28 @@ class Minibatches:
         for network in (self.actor, self.critic):
             network.write(optimizer, self.steps)
 
+    def _add_up(self) -> None:
+        """Add the gradients and figures of all processes; an error ends the update, and `run` raises it."""
+        gradients, figures = [self.actor.whole_gradient, self.critic.whole_gradient], self._figures
+        numbers = torch.cat([*gradients, torch.from_numpy(figures.sum(0)).float()])
+        try:
+            assert self._add is not None
+            self._add(numbers)
+        except BaseException as error:  # no error passes through compiled code
+            self._error = error
+            self._update[UPDATE.column("shared")] = -1
+        *parts, means = numbers.split([*map(len, gradients), figures.shape[1]])
+        for gradient, part in zip(gradients, parts, strict=True):
+            gradient.copy_(part)
+        figures[:], figures[0] = 0.0, means.numpy()
+
     def run(
-        self, rollout: Tensor, columns: RowColumns, batches: Sequence[Tensor], settings: PPOSettings
+        self,
+        rollout: Tensor,
+        columns: RowColumns,
+        batches: Sequence[Tensor],
+        settings: PPOSettings,
+        shared: Shared | None = None,
     ) -> UpdateReport:
         """Take the minibatches.
 
@@ -140,13 +183,18 @@ class Minibatches:
             columns: where they are.
             batches: the rows of each minibatch, int64.
             settings: numbers of the loss.
+            shared: the part of other processes; None: there are none.
         """
         index = torch.cat(list(batches))
         starts = np.cumsum([0, *(len(batch) for batch in batches)])
         steps = self.steps + 1 + np.arange(len(batches), dtype=np.float64)
         corrections = np.stack([1 / (1 - BETA_1**steps), 1 / np.sqrt(1 - BETA_2**steps)], 1)
         self._totals[:] = 0.0
-        limit = math.inf
+        limit, sizes, scales, ent_coef = math.inf, np.diff(starts), np.zeros((1, 2), np.float32), settings.ent_coef
+        if shared is not None:
+            sizes, scales, self._add = shared.sizes, shared.scales, shared.add
+            if not (shared.first or len(self._options) > 1):  # the entropy of Gaussians does not depend on rows
+                ent_coef = 0.0
         self._update[:] = UPDATE.pack(
             rollout=rollout.data_ptr(),
             width=rollout.stride(0),
@@ -155,13 +203,15 @@ class Minibatches:
             starts=starts,
             minibatches=len(batches),
             minibatch=0,
+            sizes=sizes,
+            scales=scales,
             groups=self._groups,
             distribution=self.distribution,
             clip_range=settings.clip_range,
             clip_range_vf=limit if settings.clip_range_vf is None else settings.clip_range_vf,
-            normalize=int(settings.normalize),
+            normalize=int(settings.normalize) * (1 if shared is None else 2),
             vf_coef=settings.vf_coef,
-            ent_coef=settings.ent_coef,
+            ent_coef=ent_coef,
             max_grad_norm=settings.max_grad_norm,
             rate=settings.rate,
             epsilon=settings.epsilon,
@@ -172,6 +222,7 @@ class Minibatches:
             pending=0,
             done=0,
             stopped=0,
+            shared=int(shared is not None),
             totals=self._totals,
             actor=self.actor.networks,
             critic=self.critic.networks,
@@ -181,6 +232,9 @@ class Minibatches:
             log_std_gradient=self.actor.others,
         )
         code().update(self._launches.ctypes.data)
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
         done = int(self._update[UPDATE.column("done")])
         stopped = bool(self._update[UPDATE.column("stopped")])
         self.steps += done

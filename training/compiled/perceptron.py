@@ -120,6 +120,11 @@ class Perceptron:
             squared_norm=0,
         )
 
+    @property
+    def whole_gradient(self) -> Tensor:
+        """The gradient of all groups, in the order of the vectors, between two phases of an update."""
+        return self._kept[1][0]
+
     def gradient(self, group: int = 0) -> list[Tensor]:
         """Return a group's gradient as tensors like `tensors`."""
         return self._unpacked(self._kept[1 + group][0])

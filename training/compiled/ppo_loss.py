@@ -35,12 +35,14 @@ UPDATE = Record(
     index=INTS,  # the rollout's row of each row of all minibatches
     starts=INTS,  # of each minibatch in the index, and the end of the last
     minibatches=INT,
+    sizes=INTS,  # rows of each minibatch in all processes
+    scales=FLOATS,  # (minibatches, 2): of advantages, if `normalize` is 2
     minibatch=INT,  # the present one
     groups=INT,  # of a minibatch's rows
     distribution=array_of(DISTRIBUTION),
     clip_range=DOUBLE,
     clip_range_vf=DOUBLE,  # infinite: none
-    normalize=INT,  # 1: advantages get mean 0 and standard deviation 1 in each minibatch
+    normalize=INT,  # 1: advantages get mean 0 and standard deviation 1 in each minibatch; 2: by `scales`
     vf_coef=DOUBLE,
     ent_coef=DOUBLE,
     max_grad_norm=DOUBLE,
@@ -53,6 +55,7 @@ UPDATE = Record(
     pending=INT,  # 1: the step of the last minibatch has yet to be taken
     done=INT,  # steps that were taken
     stopped=INT,
+    shared=INT,  # 1: other processes have rows too; -1: one of them cannot be reached
     totals=DOUBLES,  # of FIGURES, over all minibatches
     actor=array_of(NETWORK),  # one for each group, with common parameters
     critic=array_of(NETWORK),
@@ -107,7 +110,9 @@ def _advantage_scale(module: Module) -> Function:
         column, width = update.rollout + (update.actions + update.distribution[0].numbers + ADVANTAGE), update.width
         total, squares, count = f.variable(DOUBLE, 0.0), f.variable(DOUBLE, 0.0), f.convert(n, DOUBLE)
         out[0], out[1] = 0.0, 1.0
-        with f.when(update.normalize * n > 1):
+        with f.when(update.normalize.equals(2)):
+            out[0], out[1] = update.scales[update.minibatch * 2], update.scales[update.minibatch * 2 + 1]
+        with f.when(update.normalize.equals(1)), f.when(n > 1):
             with f.loop(0, n) as r:
                 total.add(f.convert(column[index[r] * width], DOUBLE))
             mean = total.value / count
@@ -141,7 +146,7 @@ def _actor(
         limits = f.array(FLOAT, 2)
         f.call(advantages, update, index, n, limits)
         mean, scale, clip_range = limits[0], limits[1], f.convert(update.clip_range, FLOAT)
-        share = 1.0 / f.convert(n, FLOAT)
+        share = 1.0 / f.convert(update.sizes[update.minibatch], FLOAT)
         entropy_slope = share * f.convert(update.ent_coef, FLOAT)
         figures, entropy = [f.variable(DOUBLE.vector(LANES), 0.0) for _ in FIGURES[:3]], f.variable(DOUBLE, 0.0)
         log_ratios, scaled = f.array(FLOAT, CHUNK), f.array(FLOAT, CHUNK)
@@ -195,13 +200,13 @@ def _clear_rows(f: Function, layer: Any, stride: Any, first: Any, last: Any) -> 
 def _critic(module: Module, networks: Networks, gather: Function) -> Function:
     with module.function("critic_gradient", update=UPDATE, group=INT) as (f, update, group):
         network = update.critic[group]
-        index, n, first, last = group_of(f, update, group)
+        index, _, first, last = group_of(f, update, group)
         rollout, width = update.rollout, update.width
         targets = rollout + (update.actions + update.distribution[0].numbers)
         top = network.layer[network.layers - 1]
         out, slopes, stride = top.y, top.z, network.capacity * PANEL
         limit = f.convert(update.clip_range_vf, FLOAT)
-        factor = f.convert(update.vf_coef * 2.0, FLOAT) / f.convert(n, FLOAT)
+        factor = f.convert(update.vf_coef * 2.0, FLOAT) / f.convert(update.sizes[update.minibatch], FLOAT)
         loss = f.variable(DOUBLE, 0.0)
         f.call(networks.clear, network.gradient, network.count)
         with f.loop(first, last, CHUNK) as r0:

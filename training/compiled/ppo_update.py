@@ -20,8 +20,11 @@ from .ppo_loss import FIGURES, UPDATE, Losses
 
 TASK = Record("Task", update=UPDATE, critic=INT, group=INT)
 """A task of a phase: the actor (0) or the critic (1), and a group of rows."""
-LAUNCHES = Record("Launches", update=UPDATE, launch=BYTES, gradients=BYTES, sums=BYTES, steps=BYTES, fused=BYTES)
-"""The pool's function `launch`, a launch for each phase, and one that has all of them."""
+LAUNCHES = Record(
+    "Launches", update=UPDATE, launch=BYTES, gradients=BYTES, sums=BYTES, steps=BYTES, fused=BYTES, exchange=BYTES
+)
+"""The pool's function `launch`, a launch for each phase, and one that has all of them; and a function that adds the
+gradients and figures of all processes."""
 FACTOR, LEAST_RATE, MOST_RATE = 1.5, 1e-5, 1e-2
 """The rule of rsl_rl's schedule "adaptive" (`PPO.update`), by which the KL divergence steers the rate."""
 
@@ -42,7 +45,7 @@ class UpdateFunctions:
         self.sums = _sums(module, networks)
         self.steps = _steps(module, networks, distributions)
         self.fused = _fused(module, self.gradients, self.sums, self.steps)
-        self.run = _run(module, distributions)
+        self.run = _run(module, networks, distributions)
 
 
 def _of(f: Function, task: Any) -> Any:
@@ -97,7 +100,7 @@ def _fused(module: Module, gradients: Function, sums: Function, steps: Function)
     return f
 
 
-def _run(module: Module, distributions: Distributions) -> Function:
+def _run(module: Module, networks: Networks, distributions: Distributions) -> Function:
     with module.function("update", public=True, launches=LAUNCHES) as (f, launches):
         update = launches.update
         update.optimizer = f.record(OPTIMIZER)
@@ -111,9 +114,13 @@ def _run(module: Module, distributions: Distributions) -> Function:
                     f.call_address(launches.launch, launches.steps)
                 f.call_address(launches.launch, launches.gradients)
                 f.call_address(launches.launch, launches.sums)
+            with f.when(update.shared.equals(1)):
+                f.call_address(launches.exchange)
+                f.call(networks.norm, update.actor[0])
+                f.call(networks.norm, update.critic[0])
             update.done = update.done + update.pending
             kl = _add_figures(f, update)
-            update.stopped = f.convert(kl > update.target_kl * 1.5, INT)
+            update.stopped = f.convert(kl > update.target_kl * 1.5, INT) | f.convert(update.shared < 0, INT)
             update.pending = 1 - update.stopped
             with f.when(update.desired_kl > 0.0):
                 _steer(f, update, kl)
@@ -135,7 +142,7 @@ def _prepare_step(f: Function, update: Any) -> None:
 
 def _add_figures(f: Function, update: Any) -> Any:
     """Add the means of the present minibatch to the totals; return its KL divergence."""
-    n = f.convert(update.starts[update.minibatch + 1] - update.starts[update.minibatch], DOUBLE)
+    n = f.convert(update.sizes[update.minibatch], DOUBLE)
     means = []
     for k in range(len(FIGURES)):
         total = f.variable(DOUBLE, 0.0)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ...physics.machine.codegen.pool import Pool
+from ..distributed import ALONE, Group, combined, moments_of
 from .code import code
 from .minibatches import Minibatches, RowColumns
 from .ppo_loss import VALUE
@@ -25,6 +26,25 @@ class Statistics:
     normalizes: bool
     learns: bool
     limit: float
+
+    def take_in(self, moments: Tensor) -> None:
+        """Go on with the moments (width, 3) of more rows."""
+        mean, variance, count = (torch.from_numpy(x) for x in (self.mean, self.variance, self.count))
+        before = torch.stack([count.expand_as(mean), mean, variance * count], 1)
+        total, new_mean, squares = combined(before, moments).unbind(1)
+        mean.copy_(new_mean)
+        variance.copy_(squares / total)
+        count.copy_(total[:1])
+
+
+def take_in(statistics: Sequence[Any], rows: Sequence[Tensor], group: Group) -> None:
+    """Give each of several statistics its rows (n, width) of all processes, in one exchange."""
+    learning = [(one, moments_of(x)) for one, x in zip(statistics, rows, strict=True) if one.learns]
+    if learning:
+        whole = group.merged(torch.cat([moments for _, moments in learning]))
+        widths = [len(moments) for _, moments in learning]
+        for (one, _), moments in zip(learning, whole.split(widths), strict=True):
+            one.take_in(moments)
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,9 @@ class RolloutMemory:
         low: Any,
         high: Any,
         pool: Pool,
+        group: Group = ALONE,
     ) -> None:
+        self._group = group
         self.numbers = numbers = networks.numbers
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns
         self.rows = torch.zeros(steps + 2, envs, columns.actions + numbers + VALUE + 1)
@@ -87,6 +109,7 @@ class RolloutMemory:
             distribution=networks.distribution,
             index=self._index,
             key=0,
+            first=group.rank * envs,
             low=self._limits[0],
             high=self._limits[1],
             taken=self.taken.data_ptr(),
@@ -135,11 +158,13 @@ class RolloutMemory:
                 self.rows[0, :, column : column + part.width] = torch.from_numpy(observations[part.name])
         self.starts[0] = torch.from_numpy(np.asarray(starts, np.float32))
         self._kept = (dict(statistics), of_returns, dict(episodes))
+        alone = self._group.size == 1
         for k, part in enumerate(self.parts):
-            self._part[k] = _part(part.width, self._places[k], statistics[part.name], 0)
-        self._return_part[0] = _part(1, self._index[:1], of_returns, self._returns_copy)
+            self._part[k] = _part(part.width, self._places[k], statistics[part.name], 0, alone)
+        self._return_part[0] = _part(1, self._index[:1], of_returns, self._returns_copy, alone)
         for name, array in episodes.items():
             self._record[self._column[name]] = _address(array)
+        self._gamma = gamma
         for name, value in (("gamma", gamma), ("gae_lambda", gae_lambda)):
             self._record[self._column[name] :][:1].view(np.float64)[0] = value
 
@@ -155,6 +180,8 @@ class RolloutMemory:
         """Take in what a step returned; return the number of environments whose episode ended."""
         self._set(step=step, reward=_address(reward), terminated=_address(terminated), truncated=_address(truncated))
         self._point(observations)
+        if self._group.size > 1:
+            self._take_in(observations, reward)
         code().record(self._record.ctypes.data)
         return int(self._record[self._column["ended"]])
 
@@ -185,6 +212,13 @@ class RolloutMemory:
         first = part.columns[0]
         return self.rows[:, :, first : first + part.width].numpy()
 
+    def _take_in(self, observations: Mapping[str, Tensor], reward: Tensor) -> None:
+        """Give statistics the rows of all processes, as `record` gives them those of one."""
+        statistics, of_returns, episodes = self._kept
+        returns = torch.as_tensor(episodes["returns"]) * self._gamma + reward
+        rows = [returns.float()[:, None], *(observations[part.name] for part in self.parts)]
+        take_in([of_returns, *(statistics[part.name] for part in self.parts)], rows, self._group)
+
     def _point(self, tensors: Mapping[str, Tensor]) -> None:
         """Point the parts at tensors (envs, width), float32 and without gaps."""
         for k, part in enumerate(self.parts):
@@ -195,13 +229,13 @@ class RolloutMemory:
             self._record[self._column[name]] = word
 
 
-def _part(width: int, places: np.ndarray, statistics: Statistics, x: Any) -> np.ndarray:
+def _part(width: int, places: np.ndarray, statistics: Statistics, x: Any, learns: bool) -> np.ndarray:
     return PART.pack(
         x=x,
         width=width,
         columns=len(places),
         column=places,
-        learns=int(statistics.learns),
+        learns=int(learns and statistics.learns),
         normalizes=int(statistics.normalizes),
         limit=statistics.limit,
         mean=statistics.mean,

@@ -59,6 +59,7 @@ ROLLOUT = Record(
     distribution=DISTRIBUTION,
     index=INTS,  # 0, 1, 2, ...
     key=INT,  # of the draws of this step
+    first=INT,  # the number that the first environment draws by: others may be in other processes
     low=FLOATS,  # limits of what the environment takes (numbers of an action,)
     high=FLOATS,
     taken=FLOATS,  # actions inside of the limits (envs, numbers)
@@ -216,15 +217,15 @@ def _draw(module: Module) -> Function:
     with module.function("draw", **arguments) as (f, rollout, env, out, stride, action):
         distribution = rollout.distribution
         numbers, choices, std = distribution.numbers, distribution.choices, distribution.std
-        taken = rollout.taken + env * numbers
+        taken, drawn = rollout.taken + env * numbers, (rollout.first + env) * numbers
         low, high = rollout.low, rollout.high
         with f.when(choices.equals(0)), f.loop(0, numbers) as k:
-            z = normal(f, random_bits(rollout.key, env * numbers + k + 1))
+            z = normal(f, random_bits(rollout.key, drawn + k + 1))
             action[k] = f.fma(z, std[k], out[panel_index(stride, k)])
             taken[k] = clip(f, action[k], low[k], high[k])
         first, options = f.variable(INT, 0), distribution.options
         with f.loop(0, choices) as c:
-            chance = fraction(f, random_bits(rollout.key, env * numbers + c + 1) >> 40)
+            chance = fraction(f, random_bits(rollout.key, drawn + c + 1) >> 40)
             chosen = _choose(f, out, stride, first.value, options[c], chance)
             action[c] = f.convert(chosen, FLOAT)
             taken[c] = action[c]

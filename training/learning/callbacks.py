@@ -38,8 +38,8 @@ class StopRequest:
     One of each counts as one request: SLURM sends SIGTERM to all processes, and that of several seeds passes it on.
     """
 
-    def __init__(self) -> None:
-        self.wanted = False
+    def __init__(self, quiet: bool = False) -> None:
+        self.wanted, self.quiet = False, quiet
         self._numbers: set[int] = set()
 
     def __call__(self, number: int, frame: Any) -> None:
@@ -48,7 +48,8 @@ class StopRequest:
             raise KeyboardInterrupt
         self._numbers.add(number)
         self.wanted = True
-        tqdm.write("stopping: this iteration is finished and saved first (again to stop at once)")
+        if not self.quiet:
+            tqdm.write("stopping: this iteration is finished and saved first (again to stop at once)")
 
     @contextmanager
     def listening(self) -> Iterator["StopRequest"]:
@@ -88,19 +89,22 @@ class CheckpointCallback(BaseCallback):
         self._next = (self.model.num_timesteps // every + 1) * every
 
     def _on_rollout_start(self) -> None:
-        if self.request.wanted:
+        group = self.learner.group
+        stop, passing = group.sums(self.request.wanted, group.rank == 0 and self._passing_is_due())
+        if stop:
             self.save()
             raise StopTraining
         if self.model.num_timesteps >= self._next:
             self.save()
             self._plan()
-        elif self._passing_is_due():
+        elif passing:
             self._save_in_passing()
         self._rolls = True
-        self._before = self.learner.state_dict() if self.model.num_timesteps > self._saved else None
+        news = self.model.num_timesteps > self._saved and group.size == 1
+        self._before = self.learner.state_dict() if news else None
 
     def _on_rollout_end(self) -> None:
-        self._rolls, self._before = False, None
+        self._rolls, self._before, self.learner.group.busy = False, None, False
 
     def _on_training_end(self) -> None:
         self.save()
@@ -146,10 +150,11 @@ class CheckpointCallback(BaseCallback):
 
     def _write(self, passing: bool, state: dict[str, Any] | None = None) -> Path:
         step = self.learner.model.num_timesteps if state is None else state["num_timesteps"]
-        begun = clock()
-        with Waiting(f"writing the checkpoint of step {step:,}"):
-            write = partial(self.learner.save, state=state)
-            path = save_checkpoint(self.run.checkpoints, step, write, keep=self.settings.keep, passing=passing)
+        path, begun, others = self.run.checkpoints, clock(), self.learner.other_states()
+        if self.learner.group.rank == 0:
+            with Waiting(f"writing the checkpoint of step {step:,}"):
+                write = partial(self.learner.save, state=state, others=others)
+                path = save_checkpoint(path, step, write, keep=self.settings.keep, passing=passing)
         self._saved, self._saved_at = step, clock()
         self._cost = self._saved_at - begun
         return path
@@ -162,11 +167,16 @@ class InfoCallback(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        envs = self.training_env.unwrapped
+        envs: Any = self.training_env.unwrapped
+        means: dict[str, float] = {}
         for name, values in getattr(envs, "info", {}).items():
             numbers = isinstance(values, np.ndarray | torch.Tensor) and tuple(values.shape) == (envs.num_envs,)
             if numbers and not name.startswith("_"):
-                self.logger.record(f"info/{name}", float(torch.as_tensor(values).double().mean()))
+                means[name] = float(torch.as_tensor(values).double().mean())
+        given = envs.group.objects(means)
+        for name in dict.fromkeys(name for means in given for name in means):
+            all_means = [means[name] for means in given if name in means]
+            self.logger.record(f"info/{name}", sum(all_means) / len(all_means))
 
 
 class ProgressCallback(BaseCallback):
@@ -196,7 +206,7 @@ class ProgressCallback(BaseCallback):
         self._update.end()
 
     def _on_step(self) -> bool:
-        self._bar.update(self.training_env.num_envs)
+        self._bar.update(self.training_env.num_envs * self.training_env.unwrapped.group.size)  # type: ignore[attr-defined]
         if self.show == "lines" and time.perf_counter() - self._said[1] > LINE_EVERY:
             self._say()
         return True

@@ -23,12 +23,14 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from ...envs.task.observations import parts_of
 from ..compiled.code import learning_pool
 from ..compiled.draws import draw_key
-from ..compiled.minibatches import Minibatches, PPOSettings, RowColumns
+from ..compiled.minibatches import Minibatches, PPOSettings, RowColumns, Shared
+from ..compiled.ppo_loss import ADVANTAGE
 from ..compiled.rollout_memory import ObservationPart, RolloutMemory, Statistics
 from ..compiled.rollouts import EPSILON
 from ..sb3_bridge import TumbleVecEnv
 from .lean_ppo import COLUMNS, LeanPPO
 from .obstacles import WithReason
+from .shares import Shares, draw_shares
 from .tensor_rollouts import TensorRollouts
 
 DISTRIBUTIONS = (DiagGaussianDistribution, CategoricalDistribution, MultiCategoricalDistribution)
@@ -78,7 +80,7 @@ class CompiledPPO(WithReason, LeanPPO):
                 [*extractor.value_net, policy.value_net],
                 None if options else policy.log_std,
                 options,
-                min(self.batch_size, self.n_steps * self.n_envs),
+                min(self.batch_size, self.n_steps * self.n_envs * self.group.size),
                 learning_pool(),
             )
         return self._networks
@@ -124,25 +126,32 @@ class CompiledPPO(WithReason, LeanPPO):
             self._prepared().read(self.policy.optimizer)
         memory, counts = self._begin_rollout(env, bridge, n_rollout_steps)
         discrete = not isinstance(self.action_space, gym.spaces.Box)
+        ended: list[tuple[int, dict[str, Any]]] = []
+        alone = self.group.size == 1
         for step in range(n_rollout_steps):
             taken = memory.act(step, self._key())
             actions = taken.reshape(-1).long() if discrete and taken.shape[1] == 1 else taken
             observations, rewards, terminated, truncated = bridge.step_tensors(actions.long() if discrete else actions)
-            rewards, parts = rewards.float().contiguous(), _rows(observations)
+            rewards, parts = rewards.to(memory.rows.dtype).contiguous(), _rows(observations, memory.rows.dtype)
             terminated, truncated = terminated.contiguous(), truncated.contiguous()
             infos: list[dict[str, Any]] = []
             if memory.record(step, parts, rewards, terminated, truncated) or "final_obs" in bridge.info:
                 infos = self._end_episodes(memory, bridge, step, terminated, truncated, parts)
-            self.num_timesteps += self.n_envs
+            self.num_timesteps += self.n_envs * self.group.size
             callback.update_locals({"infos": infos, "self": self, "env": env})
             if not callback.on_step():
                 _give_back(counts)
                 return False
-            self._update_info_buffer(infos)
+            if alone:
+                self._update_info_buffer(infos)
+            else:
+                ended += [(step, info) for info in infos if info]
         memory.finish()
         _give_back(counts)
         if isinstance(memory, TensorRollouts):
-            self._update_info_buffer(bridge.episodes_of(memory.ends.cpu().numpy()))
+            ended = [(n_rollout_steps, info) for info in bridge.episodes_of(memory.ends.cpu().numpy())]
+        if ended or not alone:
+            self._count_episodes(ended, bridge)
         self._last_obs = self._as_observation(memory, n_rollout_steps)
         self._last_episode_starts = memory.starts[n_rollout_steps].cpu().numpy().astype(bool)
         self._fill(rollout_buffer, memory)
@@ -150,6 +159,15 @@ class CompiledPPO(WithReason, LeanPPO):
         callback.update_locals({"infos": [], "self": self, "env": env})
         callback.on_rollout_end()
         return True
+
+    def _count_episodes(self, ended: list[tuple[int, dict[str, Any]]], bridge: TumbleVecEnv) -> None:
+        """Take in the infos of all processes' episodes that ended in a rollout, each with its step, in their order."""
+        mine = [(step, {"episode": info["episode"]}) for step, info in ended if "episode" in info]
+        bridge.others_have_ended = True
+        given = self.group.objects((mine, bridge.all_have_ended()))
+        together = sorted(((step, info) for infos, _ in given for step, info in infos), key=lambda one: one[0])
+        self._update_info_buffer([info for _, info in together])
+        bridge.others_have_ended = all(have_ended for _, have_ended in given)
 
     def _key(self) -> int:
         """Return the key of this step's draws: a hash of the seed and of the steps taken."""
@@ -174,9 +192,9 @@ class CompiledPPO(WithReason, LeanPPO):
             low, high = (space.low, space.high) if isinstance(space, gym.spaces.Box) else (0, 0)
             sizes = (self.n_envs, steps, parts, columns)
             if self.reason():
-                self._memory = TensorRollouts(*sizes, self.policy, self._options(), low, high)
+                self._memory = TensorRollouts(*sizes, self.policy, self._options(), low, high, self.group)
             else:
-                self._memory = RolloutMemory(*sizes, self._prepared(), low, high, learning_pool())
+                self._memory = RolloutMemory(*sizes, self._prepared(), low, high, learning_pool(), self.group)
         memory, last = self._memory, parts_of(self._last_obs)
         counts, statistics = [], {}
         for part in memory.parts:
@@ -195,7 +213,7 @@ class CompiledPPO(WithReason, LeanPPO):
     ) -> list[dict[str, Any]]:
         """Add values of last observations to rewards, and return the step's infos."""
         info = bridge.info
-        final = _rows(info["final_obs"]) if "final_obs" in info else now
+        final = _rows(info["final_obs"], memory.rows.dtype) if "final_obs" in info else now
         if isinstance(memory, TensorRollouts):
             memory.bootstrap(step, final, truncated & ~terminated, self.gamma)
             return []
@@ -257,10 +275,12 @@ class CompiledPPO(WithReason, LeanPPO):
             target_kl=self.target_kl,
             desired_kl=self.desired_kl,
         )
-        batches = []
-        for _ in range(self.n_epochs):
-            batches += order[torch.from_numpy(np.random.permutation(len(order)))].split(self.batch_size)
-        report = networks.run(rollout, columns, batches, settings)
+        shares = draw_shares(len(order), self.batch_size, self.n_epochs, self.group)
+        batches, shared = [order[rows] for rows in shares.rows], None
+        if self.group.size > 1:
+            advantages = rollout[:, columns.actions + networks.numbers + ADVANTAGE]
+            shared = _shared(shares, advantages[order], self.normalize_advantage)
+        report = networks.run(rollout, columns, batches, settings, shared)
         networks.write(optimizer)
         if self.desired_kl:
             group["lr"] = report.rate
@@ -300,9 +320,19 @@ class CompiledPPO(WithReason, LeanPPO):
         self._record(means, settings.clip_range, figures["entropy"])
 
 
-def _rows(observations: Any) -> dict[str, torch.Tensor]:
-    """Return the parts of an observation as float32 rows without gaps."""
-    return {name: part.flatten(1).float().contiguous() for name, part in parts_of(observations).items()}
+def _rows(observations: Any, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    """Return the parts of an observation as rows without gaps."""
+    return {name: part.flatten(1).to(dtype).contiguous() for name, part in parts_of(observations).items()}
+
+
+def _shared(shares: Shares, advantages: torch.Tensor, normalize: bool) -> Shared:
+    """Return what a compiled update needs of other processes; advantages are of this process' rows (rows,)."""
+    scales, alone = torch.tensor([[0.0, 1.0]]).repeat(len(shares.sizes), 1), shares.sizes < 2
+    if normalize:
+        mean, deviation = shares.advantages(advantages).unbind(1)
+        several = torch.from_numpy(~alone)
+        scales = torch.where(several[:, None], torch.stack([mean, 1 / (deviation + 1e-8)], 1).float(), scales)
+    return Shared(shares.sizes, scales.numpy(), shares.group.add, shares.group.rank == 0)
 
 
 def _statistics_source(env: Any, name: str) -> Any:

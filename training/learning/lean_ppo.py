@@ -13,6 +13,7 @@ the return R and the entropy H (Schulman et al., 2017):
     L = -mean(min(A r, A clip(r, 1 - c, 1 + c))) + vf_coef mean((V - R)^2) - ent_coef H
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,9 @@ from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
 
 from ..compiled.distributions import HALF_LOG_2PI
+from ..distributed import ALONE, Group, moments_of
 from .obstacles import are_rows
+from .shares import draw_shares
 
 COLUMNS = ("actions", "log_probs", "advantages", "returns")
 
@@ -57,13 +60,21 @@ class Layers:
 
 
 class Update:
-    """One call of `train`: the networks with their gradients side by side in one vector."""
+    """One call of `train`: the networks with their gradients side by side in one vector.
 
-    def __init__(self, model: PPO, clip: float) -> None:
-        self.model, self.clip = model, clip
+    Attributes:
+        whole: if several processes have parts of the present minibatch, the number of its rows, and mean and deviation
+            of their advantages; the gradient then is the sum of all processes' gradients.
+    """
+
+    whole: tuple[int, Tensor] | None = None
+
+    def __init__(self, model: PPO, clip: float, group: Group = ALONE) -> None:
+        self.model, self.clip, self.group = model, clip, group
         policy, extractor = model.policy, model.policy.mlp_extractor
         parameters = list(policy.parameters())
-        self.gradient = torch.zeros(sum(parameter.numel() for parameter in parameters), device=model.device)
+        count = sum(parameter.numel() for parameter in parameters)
+        self.gradient = torch.zeros(count, device=model.device, dtype=parameters[0].dtype)
         views = self.gradient.split([parameter.numel() for parameter in parameters])
         for parameter, view in zip(parameters, views, strict=True):
             parameter.grad = view.view_as(parameter)
@@ -85,14 +96,16 @@ class Update:
         Returns:
             For the log: policy loss, value loss, approximate KL divergence, share of clipped ratios.
         """
-        n, clip = len(actions), self.clip
+        whole, clip = self.whole, self.clip
+        n = len(actions) if whole is None else whole[0]
         actor, critic = self.actor.forward(actors), self.critic.forward(critics)
         inverse = torch.exp(-self.log_std)
         z = (actions - actor[-1]) * inverse
         square = z * z
         log_probs = -0.5 * square.sum(1) - (self.log_std.sum() + z.shape[1] * HALF_LOG_2PI)
         advantage = advantages[:, 0]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        mean, deviation = (advantage.mean(), advantage.std()) if whole is None else whole[1].to(advantage.dtype)
+        advantage = (advantage - mean) / (deviation + 1e-8)
         log_ratio = log_probs - old_log_probs[:, 0]
         ratio = torch.exp(log_ratio)
         free, held = advantage * ratio, advantage * ratio.clamp(1 - clip, 1 + clip)
@@ -102,10 +115,16 @@ class Update:
         self.actor.backward(actor, slope * z * inverse)
         self.critic.backward(critic, error * (2.0 * self.model.vf_coef / n))
         torch.sum(slope * (square - 1.0), 0, out=self.log_std_gradient)
+        clipped = (ratio - 1.0).abs() > clip
+        figures = [-torch.minimum(free, held), error * error, ratio - 1.0 - log_ratio, clipped.to(ratio.dtype)]
+        means = torch.stack([figure.sum() / n if whole else figure.mean() for figure in figures])
+        if whole is not None:
+            numbers = torch.cat([self.gradient, means])
+            self.group.add(numbers)
+            self.gradient.copy_(numbers[:-4])
+            means = numbers[-4:]
         self.log_std_gradient.sub_(self.model.ent_coef)
-        clipped = ((ratio - 1.0).abs() > clip).float().mean()
-        divergence = (ratio - 1.0 - log_ratio).mean()
-        return torch.stack([-torch.minimum(free, held).mean(), (error * error).mean(), divergence, clipped])
+        return means
 
     def step(self) -> None:
         """Shorten the gradient to `max_grad_norm`, as torch's `clip_grad_norm_` does, and let the optimiser step."""
@@ -119,6 +138,11 @@ class LeanPPO(PPO):
     An observation is a row of numbers, or several by name, of which actor and critic may see different ones.
     """
 
+    @property
+    def group(self) -> Group:
+        """The processes that learn together."""
+        return getattr(getattr(self.env, "venv", None), "group", ALONE)
+
     def train(self) -> None:
         """Update the policy from the rollout buffer."""
         if not self._is_plain():
@@ -126,21 +150,23 @@ class LeanPPO(PPO):
             return
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        update = Update(self, self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        group = self.group
+        update = Update(self, self.clip_range(self._current_progress_remaining), group)  # type: ignore[operator]
         columns = self._columns()
         seen = len(columns) - len(COLUMNS)
         rollout, widths = torch.cat(columns, dim=1), [column.shape[1] for column in columns]
-        sums, count = torch.zeros(4, device=self.device), 0
+        shares = draw_shares(len(rollout), self.batch_size, self.n_epochs, group)
+        scales = shares.advantages(columns[seen + 2][:, 0]) if group.size > 1 else None
+        sums = torch.zeros(4, device=self.device, dtype=rollout.dtype)
         with torch.no_grad():
-            for _ in range(self.n_epochs):
-                shuffled = rollout[torch.from_numpy(np.random.permutation(len(rollout))).to(self.device)]
-                for batch in shuffled.split(self.batch_size):
-                    parts = batch.split(widths, dim=1)
-                    sums += update.differentiate(parts[0], *parts[seen - 1 :])
-                    update.step()
-                    count += 1
+            for k, rows in enumerate(shares.rows):
+                parts = rollout[rows.to(self.device)].split(widths, dim=1)
+                if scales is not None:
+                    update.whole = int(shares.sizes[k]), scales[k]
+                sums += update.differentiate(parts[0], *parts[seen - 1 :])
+                update.step()
         self._n_updates += self.n_epochs
-        self._record(sums / count, update.clip)
+        self._record(sums / len(shares.rows), update.clip)
 
     def _columns(self) -> list[Tensor]:
         """Return the rollout on the learner's device: what actor and critic see (see `_observations`), and COLUMNS."""
@@ -188,6 +214,10 @@ class LeanPPO(PPO):
         assert entropy is not None
         buffer = self.rollout_buffer
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
+        if self.group.size > 1:
+            columns = np.stack([(buffer.returns - buffer.values).ravel(), buffer.returns.ravel()], 1)
+            left, whole = self.group.merged(moments_of(torch.from_numpy(columns)))[:, 2].tolist()
+            explained = 1 - left / whole if whole else math.nan
         figures = {
             "entropy_loss": -entropy,
             "policy_gradient_loss": policy_loss,

@@ -5,11 +5,14 @@ of unknown origin cannot run code.
 """
 
 import json
-import os
+import logging
 import random
+import warnings
 import zipfile
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
@@ -28,7 +32,9 @@ from ...physics.machine.disk import check_archive, check_arrays
 from ...physics.machine.runtime import ensure_runtime_near
 from ...physics.solver.user.state_file import read_tensors
 from ..checkpoint import unusable
+from ..compiled.draws import draw_key
 from ..config import OFF_POLICY, NormalizeConfig, RunConfig
+from ..distributed import ALONE, Group, moments_of
 from ..errors import TumbleUserError
 from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
@@ -39,7 +45,10 @@ from .compiled_ppo import CompiledPPO
 from .lean_ppo import LeanPPO
 from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_library
 
-MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
+MODEL_FILE, STATE_FILE, BUFFER_FILE, OTHER_FILE = "model.zip", "state.pt", "replay_buffer.npz", "state-{}.pt"
+OWN = ("last_obs", "last_original_obs", "last_episode_starts", "bridge")
+"""What differs between processes in the result of `state_dict`, beside the returns of the normaliser."""
+logger = logging.getLogger("tumble")
 
 
 class DeviceError(TumbleUserError, ValueError):
@@ -56,12 +65,13 @@ class Learner:
         model: The SB3 algorithm.
     """
 
-    def __init__(self, config: RunConfig, envs: VectorEnv | None = None) -> None:
+    def __init__(self, config: RunConfig, envs: VectorEnv | None = None, group: Group = ALONE) -> None:
         """Build from a configuration, and give torch the configuration's threads, process-wide.
 
         Args:
             config: The run's configuration.
             envs: Replaces the environments that the configuration describes (for tests).
+            group: The processes that train together.
 
         Raises:
             TaskError: The task does not exist or cannot be made.
@@ -72,21 +82,30 @@ class Learner:
         check_device(config.device)
         require_library(config.algo)
         torch.set_num_threads(config.threads)
-        self.config = config
+        self.config, self.group = config, group
         envs = envs if envs is not None else make_envs(config)
         check_spaces(envs.single_observation_space, envs.single_action_space, config.algo)
-        self.bridge = TumbleVecEnv(envs)
+        self.bridge = TumbleVecEnv(envs, group)
+        if group.size > 1 and hasattr(envs.unwrapped, "batch"):
+            envs.unwrapped.batch.whole = group.rank * envs.num_envs, group.size * envs.num_envs
         self.normalizer = make_normalizer(self.bridge, config.normalize, gamma=getattr(config, config.algo).gamma)
         self.model = make_model(config, self.normalizer)
+        if group.size > 1:
+            require_shareable(self.model, config, group)
+            weights = [*self.model.policy.parameters()]
+            group.require_equal("first weights", torch.cat([one.detach().cpu().flatten() for one in weights]))
 
-    def save(self, folder: Path, state: dict[str, Any] | None = None) -> None:
+    def save(self, folder: Path, state: dict[str, Any] | None = None, others: Sequence[dict[str, Any]] = ()) -> None:
         """Write everything into an empty folder, between two iterations.
 
         Args:
             folder: Where to.
             state: The result of `state_dict` at the beginning of the present iteration, if one is under way.
+            others: The results of `own_state` in other processes.
         """
         self.save_policy(folder, state)
+        for rank, other in enumerate(others, 1):
+            torch.save(other, folder / OTHER_FILE.format(rank))
         if isinstance(self.model, OffPolicyAlgorithm):
             save_replay_buffer(self.model, folder / BUFFER_FILE)
 
@@ -94,6 +113,26 @@ class Learner:
         """Write all but the replay buffer: enough to act, not to go on; `state` as in `save`."""
         self.model.save(folder / MODEL_FILE)
         torch.save(_on_host(self.state_dict() if state is None else state), folder / STATE_FILE)
+
+    def own_state(self) -> dict[str, Any]:
+        """Return the part of `state_dict` that differs between processes: that of the environments."""
+        state = self.state_dict()
+        own = {name: state[name] for name in OWN}
+        return own | {"normalizer_returns": state["normalizer"]["returns"]}
+
+    def other_states(self) -> list[dict[str, Any]]:
+        """Return in process 0 the own states of the other processes, once all have the same weights and statistics.
+
+        Raises:
+            GroupError: They have not.
+        """
+        if self.group.size == 1:
+            return []
+        moments = [self.normalizer.ret_rms, *parts_of(getattr(self.normalizer, "obs_rms", {})).values()]
+        statistics = [torch.from_numpy(np.ravel(x)) for one in moments for x in (one.mean, one.var)]
+        weights = [weights.detach().cpu().double().flatten() for weights in self.model.policy.parameters()]
+        self.group.require_equal(f"weights at step {self.model.num_timesteps:,}", torch.cat([*weights, *statistics]))
+        return self.group.objects(_on_host(self.own_state()))[1:]
 
     def is_finite(self) -> bool:
         """Say whether all weights are numbers."""
@@ -108,15 +147,38 @@ class Learner:
         with unusable(folder, "it cannot be loaded"):
             check_model(folder / MODEL_FILE)
             self.model.set_parameters(str(folder / MODEL_FILE), device=self.config.device)
-            self.load_state_dict(read_tensors(folder / STATE_FILE, self.config.device))
+            state = read_tensors(folder / STATE_FILE, self.config.device)
+            processes, rank = state.get("processes", 1), self.group.rank
+            if processes == self.group.size and rank:
+                other = read_tensors(folder / OTHER_FILE.format(rank), self.config.device)
+                state["normalizer"]["returns"] = other.pop("normalizer_returns")
+                state |= other
+            self.load_state_dict(state)
+            if processes != self.group.size:
+                self._begin_episodes(processes)
             if isinstance(self.model, OffPolicyAlgorithm):
                 load_replay_buffer(self.model, folder / BUFFER_FILE)
+
+    def _begin_episodes(self, before: int) -> None:
+        """Let environments begin other episodes at the first step: their states are those of other numbers of them."""
+        self.model._last_obs = None
+        self.bridge.seed(draw_key(self.config.seed, self.model.num_timesteps) % 2**62)
+        if self.config.stagger:
+            stagger(self.bridge)
+        if self.group.rank == 0:
+            now, n = self.group.size, self.bridge.num_envs
+            logger.warning(
+                "the run had %d process%s and has %d now: weights, statistics and steps go on, and %d instead of %d "
+                "environments begin new episodes",
+                *(before, "" if before == 1 else "es", now, now * n, before * n),
+            )
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state that SB3's file lacks: counters, last observations, statistics, environments, generators."""
         model = self.model
         return {
             "num_timesteps": model.num_timesteps,
+            "processes": self.group.size,
             "n_updates": model._n_updates,
             "episode_num": model._episode_num,
             "last_obs": each(_tensor, model._last_obs),
@@ -150,17 +212,11 @@ class Learner:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that torch does not know or that this machine lacks, and to be one of several processes of a run.
+    """Refuse a device that torch does not know or that this machine lacks.
 
     Raises:
-        DeviceError: The device is not there, or torch cannot learn on it; or a launcher has set WORLD_SIZE above 1.
+        DeviceError: The device is not there, or torch cannot learn on it.
     """
-    processes = os.environ.get("WORLD_SIZE", "")
-    if processes.isdecimal() and int(processes) > 1:
-        raise DeviceError(
-            f"WORLD_SIZE is {processes}, but a run trains in one process on one device: start it without a launcher "
-            "such as torchrun; --num-envs takes more environments, --seeds and --jobs train several runs side by side"
-        )
     try:
         kind = torch.device(device).type
     except RuntimeError:
@@ -169,6 +225,24 @@ def check_device(device: str) -> None:
         raise DeviceError(f"device {device!r}: torch finds no GPU on this machine; use --device cpu")
     if kind not in ("cpu", "cuda"):
         raise DeviceError(f"device {device!r}: learning runs on cpu or cuda")
+
+
+def require_shareable(model: BaseAlgorithm, config: RunConfig, group: Group) -> None:
+    """Refuse a run that several processes cannot train together.
+
+    Raises:
+        DeviceError: They cannot; the message says why.
+    """
+    reason = ""
+    if not isinstance(model, CompiledPPO):
+        reason = f"the algorithm is {config.algo}" if config.algo != "ppo" else f'ppo.learner is "{config.ppo.learner}"'
+    elif model.reason() and not (model.device.type == "cuda" and model._is_plain()):
+        reason = model.reason()
+    if reason:
+        raise DeviceError(
+            f"{group.size} processes train one run by PPO whose rollouts and updates are compiled "
+            f"(--set ppo.learner=compiled), and here {reason}; start it in one process"
+        )
 
 
 def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
@@ -201,9 +275,10 @@ def stagger(bridge: TumbleVecEnv) -> None:
     would see the beginning of episodes in one iteration of many, and forget it in the others.
     """
     envs: Any = bridge.envs.unwrapped
-    limit, n = envs.max_episode_steps, envs.num_envs
+    limit, n, group = envs.max_episode_steps, envs.num_envs, bridge.group
     if limit is not None:
-        bridge.set_options({"elapsed_steps": [i * limit // n for i in range(n)]})
+        numbers = range(group.rank * n, group.rank * n + n)
+        bridge.set_options({"elapsed_steps": [i * limit // (n * group.size) for i in numbers]})
 
 
 def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float) -> VecNormalize:
@@ -211,7 +286,7 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
     space = bridge.observation_space
     venv: VecEnv = VecTransposeImage(bridge) if pictures(space) else bridge
     parts = normalized_parts(space)
-    return VecNormalize(
+    normalizer = VecNormalize(
         venv,
         norm_obs=config.observations and bool(parts),
         norm_obs_keys=None if parts in ([], [""]) else parts,
@@ -220,12 +295,32 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
         clip_reward=config.clip_rewards,
         gamma=gamma,
     )
+    if bridge.group.size > 1 and normalizer.norm_obs:
+        normalizer.obs_rms = each(partial(SharedMeanStd, bridge.group), normalizer.obs_rms)
+    return normalizer
+
+
+class SharedMeanStd(RunningMeanStd):
+    """SB3's mean and variance of the rows of all processes."""
+
+    def __init__(self, group: Group, source: RunningMeanStd) -> None:
+        super().__init__(shape=source.mean.shape)
+        self._group = group
+
+    def update(self, arr: np.ndarray) -> None:
+        """Take in rows (n, ...)."""
+        moments = self._group.merged(moments_of(torch.from_numpy(arr).flatten(1)))
+        count, mean, squares = (column.view(self.mean.shape).numpy() for column in moments.unbind(1))
+        rows = count.flat[0]
+        self.update_from_moments(mean, squares / rows, rows)
 
 
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
-    common["stats_window_size"] = max(100, venv.num_envs)  # so that each environment counts in the mean of episodes
+    group = venv.venv.group if isinstance(venv.venv, TumbleVecEnv) else ALONE
+    # so that each environment counts in the mean of episodes
+    common["stats_window_size"] = max(100, venv.num_envs * group.size)
     seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
     policy: Any
     policy, common["policy_kwargs"] = policy_class(config, venv.observation_space, seen)
@@ -234,13 +329,16 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
         for name in ("learning_rate", "clip_range"):
             start, end = options[name], options.pop(f"{name}_end")
             options[name] = start if end is None else LinearSchedule(start, end, end_fraction=1.0)
-        options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs)
+        options["batch_size"] = min(options["batch_size"], options["n_steps"] * venv.num_envs * group.size)
         for name in LSTM_OPTIONS:
             options.pop(name, None)
         kind: Any = algorithm_class(config.algo)
         kind = {"lean": LeanPPO, "compiled": CompiledPPO}.get(options.pop("learner", "sb3"), kind)
         desired_kl = options.pop("desired_kl", 0.0)
-        model = kind(policy, venv, **options, **common)
+        with warnings.catch_warnings():
+            if group.size > 1:  # it speaks of the rows of one process
+                warnings.filterwarnings("ignore", "You have specified a mini-batch size")
+            model = kind(policy, venv, **options, **common)
         if isinstance(model, CompiledPPO):
             model.desired_kl = desired_kl
         return model

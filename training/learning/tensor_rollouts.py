@@ -17,8 +17,9 @@ from ...physics.base.draws import hashed_key
 from ..compiled.distributions import HALF_LOG_2PI
 from ..compiled.minibatches import RowColumns
 from ..compiled.ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
-from ..compiled.rollout_memory import ObservationPart, Statistics
+from ..compiled.rollout_memory import ObservationPart, Statistics, take_in
 from ..compiled.rollouts import EPSILON
+from ..distributed import ALONE, Group, combined
 
 _MASK, _SCALE = 2**24 - 1, 2.0**-24
 
@@ -27,29 +28,24 @@ class RunningStatistics:
     """Mean, variance and count of all rows so far, float64 on a device (`VecNormalize`'s `RunningMeanStd`)."""
 
     def __init__(self, source: Statistics, device: torch.device) -> None:
-        self.source = source
+        self.source, self.learns = source, source.learns
         self.mean, self.variance, self.count = (
             torch.from_numpy(array.copy()).to(device) for array in (source.mean, source.variance, source.count)
         )
 
-    def update(self, x: Tensor) -> None:
-        """Take in rows (n, width)."""
-        if not self.source.learns:
-            return
-        x = x.double()
-        mean, count = x.mean(0), len(x)
-        squares = ((x - mean) ** 2).sum(0)
-        change, total = mean - self.mean, self.count + count
-        squares = self.variance * self.count + squares + change**2 * self.count * count / total
-        self.mean, self.variance, self.count = self.mean + change * count / total, squares / total, total
+    def take_in(self, moments: Tensor) -> None:
+        """Go on with the moments (width, 3) of more rows."""
+        before = torch.stack([self.count.expand_as(self.mean), self.mean, self.variance * self.count], 1)
+        total, self.mean, squares = combined(before, moments).unbind(1)
+        self.variance, self.count = squares / total, total[:1]
 
     def normalized(self, x: Tensor, center: bool = True) -> Tensor:
         """Return rows in units of the deviation, clipped, without the mean if `center`."""
         if not self.source.normalizes:
             return x
-        x = (x - self.mean.float()) if center else x
+        x = (x - self.mean.to(x.dtype)) if center else x
         limit = self.source.limit
-        return (x * (1.0 / torch.sqrt(self.variance + EPSILON)).float()).clamp(-limit, limit)
+        return (x * (1.0 / torch.sqrt(self.variance + EPSILON)).to(x.dtype)).clamp(-limit, limit)
 
     def write_back(self) -> None:
         """Copy the numbers to the arrays that they came from."""
@@ -79,17 +75,20 @@ class TensorRollouts:
         options: Sequence[int],
         low: Any,
         high: Any,
+        group: Group = ALONE,
     ) -> None:
-        device = policy.device
+        device, dtype, self._group = policy.device, next(policy.parameters()).dtype, group
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns
         self.policy, self.options = policy, list(options)
         self.numbers = numbers = len(self.options) or int(policy.log_std.shape[0])
-        self.rows = torch.zeros(steps + 2, envs, columns.actions + numbers + VALUE + 1, device=device)
-        self.values, self.rewards = torch.zeros(steps + 2, envs, device=device), torch.zeros(steps, envs, device=device)
-        self.starts = torch.zeros(steps + 1, envs, device=device)
+        self.rows = torch.zeros(steps + 2, envs, columns.actions + numbers + VALUE + 1, device=device, dtype=dtype)
+        self.values, self.rewards, self.starts = (
+            torch.zeros(steps + more, envs, device=device, dtype=dtype) for more in (2, 0, 1)
+        )
         self.ends = torch.zeros(steps, 4, envs, dtype=torch.float64, device=device)
         self._low, self._high = (torch.as_tensor(np.asarray(x, np.float32), device=device) for x in (low, high))
-        self._counts = torch.arange(1, envs * numbers + 1, device=device).view(envs, numbers)
+        first = group.rank * envs * numbers + 1
+        self._counts = torch.arange(first, first + envs * numbers, device=device).view(envs, numbers)
 
     def begin(
         self,
@@ -146,12 +145,13 @@ class TensorRollouts:
         self._sums *= ~ended
         self._lengths *= ~ended
         self._returns = self._returns * self._gamma + reward
-        self._of_returns.update(self._returns.float()[:, None])
+        statistics = [self._of_returns, *(self._statistics[part.name] for part in self.parts)]
+        rows = [self._returns.to(reward.dtype)[:, None], *(observations[part.name] for part in self.parts)]
+        take_in(statistics, rows, self._group)
         self.rewards[step] = self._of_returns.normalized(reward[:, None], center=False)[:, 0]
         self._returns = torch.where(ended, 0.0, self._returns)
         self.starts[step + 1] = ended
         for part in self.parts:
-            self._statistics[part.name].update(observations[part.name])
             self._write(step + 1, part, self._statistics[part.name].normalized(observations[part.name]))
 
     @torch.no_grad()

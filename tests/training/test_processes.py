@@ -1,0 +1,154 @@
+"""Several processes train one run: as one process does, or they end together with one sentence."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from tumble.physics.machine.children import module_command
+from tumble.training.runs import Run
+
+PATIENCE = 240.0  # s, on a machine that does other things too
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Started:
+    """Processes of a group, with what they print."""
+
+    def __init__(self, folder, size, **case):
+        folder.mkdir(exist_ok=True)
+        case = {"envs": 64 // size, "all": 64, "iterations": 10, "do": "learn"} | case
+        path = folder / "case.json"
+        path.write_text(json.dumps(case))
+        where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(size)}
+        self.folder, self.children = folder, []
+        for rank in range(size):
+            own = os.environ | {"TUMBLE_THREADS": "1"} | (where | {"RANK": str(rank)} if size > 1 else {})
+            command = module_command(f"{__package__}.process_worker", str(path))
+            output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+            self.children.append(subprocess.Popen(command, env=own, **output))
+
+    def ends(self):
+        """Exit codes and outputs."""
+        until, results = time.monotonic() + PATIENCE, []
+        for child in self.children:
+            try:
+                results.append(child.communicate(timeout=max(until - time.monotonic(), 1)))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                results.append(child.communicate())
+        return [child.returncode for child in self.children], [out for out, _ in results]
+
+    def results(self):
+        """What all processes have kept, after they ended well."""
+        codes, outputs = self.ends()
+        assert not any(codes), "\n".join(outputs)
+        return [torch.load(self.folder / f"{rank}.pt") for rank in range(len(self.children))]
+
+
+def compare(one, several, tolerance):
+    """Weights and statistics are the same to a tolerance, and episodes in process 0; processes have the same bits."""
+    for other in several:
+        assert torch.equal(other["weights"], several[0]["weights"]) and other["steps"] == one["steps"]
+        np.testing.assert_allclose(other["statistics"], one["statistics"], rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(other["weights"], one["weights"], rtol=0, atol=tolerance)
+    lengths = [length for _, length in one["episodes"]]
+    assert len(lengths) > 100 and not any(other["episodes"] for other in several[1:])
+    assert sorted(length for _, length in several[0]["episodes"]) == sorted(lengths)
+    returns = [sorted(r for r, _ in each["episodes"]) for each in (one, several[0])]
+    np.testing.assert_allclose(*returns, rtol=0, atol=100 * tolerance)
+
+
+@pytest.mark.parametrize("size", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_two_processes_learn_what_one_learns_in_double_precision(tmp_path, size):
+    """Ten iterations; only the order of sums differs."""
+    (one,) = Started(tmp_path / "one", 1, double=True).results()
+    several = Started(tmp_path / "several", size, double=True).results()
+    compare(one, several, 1e-10)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {},
+        *(
+            pytest.param(c, marks=pytest.mark.slow)
+            for c in ({"kind": "told apart"}, {"kind": "choices", "space": "Discrete"})
+        ),
+    ],
+)
+def test_two_processes_learn_what_one_learns_with_compiled_code(tmp_path, case):
+    """Three iterations in single precision: rounding of 1e-7 grows with each."""
+    case = case | {"iterations": 3, "ppo": {"desired_kl": 0.01}}
+    (one,) = Started(tmp_path / "one", 1, **case).results()
+    several = Started(tmp_path / "two", 2, **case).results()
+    for other in several:
+        assert torch.equal(other["weights"], several[0]["weights"])
+        np.testing.assert_allclose(other["weights"], one["weights"], rtol=0, atol=2e-4)
+        np.testing.assert_allclose(other["statistics"], one["statistics"], rtol=1e-3, atol=1e-3)
+
+
+def test_a_run_of_two_processes_stops_and_goes_on(tmp_path):
+    """Ctrl-C in one of them stops both at the same iteration; one process goes on with new episodes, and says so."""
+    whole = Started(tmp_path / "whole", 2, do="train", iterations=6)
+    codes, outputs = whole.ends()
+    assert codes == [0, 0], outputs
+    assert "run folder" in outputs[0] and "stands at 6144 finished True" in outputs[0] and "steps/s" not in outputs[1]
+    stopped = Started(tmp_path / "stopped", 2, do="train", iterations=6, who=1, failing="SIGINT")
+    codes, outputs = stopped.ends()
+    assert codes == [0, 0], outputs
+    assert all("stands at 3072 finished False" in out for out in outputs)
+    run = Run(tmp_path / "stopped" / "run")
+    assert {path.name for path in run.latest().iterdir()} >= {"state.pt", "state-1.pt"}
+    codes, outputs = Started(tmp_path / "stopped", 2, do="resume", iterations=6).ends()
+    assert codes == [0, 0], outputs
+    latest = [Run(tmp_path / name / "run").latest() for name in ("whole", "stopped")]
+    a, b = (torch.load(path / "state.pt", weights_only=True) for path in latest)
+    assert torch.equal(a["bridge"]["envs"]["angle"], b["bridge"]["envs"]["angle"])
+    assert torch.equal(a["normalizer"]["observations"]["mean"], b["normalizer"]["observations"]["mean"])
+    codes, outputs = Started(tmp_path / "stopped", 1, do="resume", total=16 * 64 * 8, envs=32).ends()
+    assert codes == [0] and "had 2 processes and has 1 now" in outputs[0] and "32 instead of 64" in outputs[0], outputs
+
+
+@pytest.mark.parametrize(
+    ("failing", "who", "sentence"),
+    [
+        ("SIGKILL", 1, "process 1 on {host} has ended without a word"),
+        ("SIGKILL", 0, "process 0 on {host}"),
+        ("SIGSTOP", 1, "process 1 on {host} has given no sign of life for"),
+        ("raise", 1, "process 1 on {host}: ZeroDivisionError: the bob fell off"),
+        (
+            "config",
+            1,
+            "process 1 on {host} has another configuration than process 0 on {host}: 'learning_rate = 0.001'",
+        ),
+        pytest.param("torch", 1, "has another torch than process 0 on {host}: '1.0'", marks=pytest.mark.slow),
+    ],
+)
+def test_a_process_that_fails_ends_all_with_its_name(tmp_path, failing, who, sentence):
+    """Each ends within a minute; here signs of life are looked for more often."""
+    case = {"iterations": 2000, "do": "train", "who": who, "failing": failing, "SILENCE": 6.0, "BEAT": 0.5, "LAST": 2.0}
+    begun = time.monotonic()
+    started = Started(tmp_path, 2, **case)
+    other = started.children[1 - who]
+    out, _ = other.communicate(timeout=PATIENCE)
+    failed = started.children[who]
+    if failed.poll() is None and failing == "SIGSTOP":
+        failed.send_signal(signal.SIGKILL)
+    failed.wait(60)
+    assert other.returncode == 2, out
+    assert sentence.format(host=socket.gethostname()) in out and "Traceback" not in out, out
+    assert time.monotonic() - begun < PATIENCE
+    if failing not in ("config", "torch"):
+        assert "--resume" in out
