@@ -180,7 +180,7 @@ def train(
     ] = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
-    if starts_processes(processes, seeds):
+    if starts_processes(processes, several_runs=seeds is not None):
         raise typer.Exit(start_processes(processes or 1))
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
     fixed |= {"--seeds": seeds, "--config": config, "--option": option, "--set": setting, "--out": out}
@@ -246,6 +246,7 @@ def go_on(
     config = batch.config if batch is not None else Run.find(folder).config
     require_trust(config, task, trust)
     if batch is not None:
+        starts_processes(None, several_runs=True)
         resume_seeds(batch, steps, threads, jobs)
         return
     with importing(LIBRARIES):

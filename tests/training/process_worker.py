@@ -30,6 +30,7 @@ class Failing(PendulumVectorEnv):
     """Pendulums; at step 40 of the process that a case names something happens: a word of `failing`."""
 
     word = ""
+    max_episode_steps = None
 
     def step(self, actions: Any) -> Any:
         self.taken = getattr(self, "taken", 0) + 1

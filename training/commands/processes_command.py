@@ -19,14 +19,14 @@ PATIENCE = 90.0
 """Seconds in which all processes end after one has failed, before they are killed."""
 
 
-def starts_processes(processes: int | None, seeds: str | None) -> bool:
+def starts_processes(processes: int | None, several_runs: bool) -> bool:
     """Return whether this process starts others, because it is not one of them.
 
     Raises:
-        TumbleUserError: Several seeds are given too.
+        TumbleUserError: Several runs are asked for too.
     """
     several = (processes or 1) > 1 or os.environ.get("WORLD_SIZE", "1") != "1"
-    if several and seeds is not None:
+    if several and several_runs:
         raise TumbleUserError(
             "several processes train one run, and --seeds trains several runs in a process each: choose one of the two"
         )

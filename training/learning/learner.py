@@ -92,8 +92,7 @@ class Learner:
         self.model = make_model(config, self.normalizer)
         if group.size > 1:
             require_shareable(self.model, config, group)
-            weights = [*self.model.policy.parameters()]
-            group.require_equal("first weights", torch.cat([one.detach().cpu().flatten() for one in weights]))
+            self.model.policy.load_state_dict(group.told(_on_host(dict(self.model.policy.state_dict()))))
 
     def save(self, folder: Path, state: dict[str, Any] | None = None, others: Sequence[dict[str, Any]] = ()) -> None:
         """Write everything into an empty folder, between two iterations.
