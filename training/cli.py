@@ -86,7 +86,8 @@ def main() -> None:
 
     So do errors in the code of a user's task, with their place in it; others keep their traceback.
     """
-    show_what_is_waited_for()
+    if os.environ.get("LOCAL_RANK", "0") == "0":  # the first of a launcher's processes speaks for all
+        show_what_is_waited_for()
     let_idle_threads_sleep()
     try:
         app()
