@@ -15,7 +15,7 @@ from ..physics.machine.waiting import importing, show_what_is_waited_for
 from .commands.check_command import check
 from .commands.export_command import export
 from .commands.printing import print_outcome, print_scores, print_table
-from .commands.processes_command import Processes, start_processes, starts_processes
+from .commands.processes_command import Processes, start_processes
 from .commands.render_command import Columns, Overlays, Slow, render
 from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
 from .commands.sweep_command import sweep
@@ -62,6 +62,9 @@ Settings = Annotated[
         metavar="KEY=VALUE",
         help="Any value that `tumble config TASK` prints, such as ppo.learning_rate=1e-4; may be repeated.",
     ),
+]
+Progress = Annotated[
+    bool, typer.Option(help="Show a progress bar; without it, or without a terminal, a line every ten seconds.")
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Import the module or file of the run's task, whatever it is.")]
 Simulators = Annotated[
@@ -176,13 +179,10 @@ def train(
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run.")] = None,
     trust: Trust = False,
-    progress: Annotated[
-        bool, typer.Option(help="Show a progress bar; without it, or without a terminal, a line every ten seconds.")
-    ] = True,
+    progress: Progress = True,
 ) -> None:
     """Train a policy. Ctrl-C saves; `tumble train --resume RUN` goes on exactly there."""
-    if starts_processes(processes, several_runs=seeds is not None):
-        raise typer.Exit(start_processes(processes or 1))
+    start_processes(processes, several_runs=seeds is not None)
     fixed: dict[str, Any] = {"--algo": algo, "--seed": seed, "--num-envs": num_envs, "--device": device}
     fixed |= {"--seeds": seeds, "--config": config, "--option": option, "--set": setting, "--out": out}
     fixed |= {"--evaluate-every": evaluate_every, "--wandb": wandb}
@@ -215,9 +215,7 @@ def train(
         return
     with importing(LIBRARIES):
         from . import train as training
-    outcome = training.train(run_config, out, progress=progress or "lines")
-    if outcome.leads:
-        print_outcome(outcome)
+    print_outcome(training.train(run_config, out, progress=progress or "lines"))
 
 
 def refuse_with_resume(fixed: dict[str, Any]) -> None:
@@ -247,15 +245,13 @@ def go_on(
     config = batch.config if batch is not None else Run.find(folder).config
     require_trust(config, task, trust)
     if batch is not None:
-        starts_processes(None, several_runs=True)
+        start_processes(None, several_runs=True)
         resume_seeds(batch, steps, threads, jobs)
         return
     with importing(LIBRARIES):
         from . import train as training
     outcome = training.resume(folder, total_steps=steps, threads=threads, progress=progress or "lines")
-    if not outcome.leads:
-        return
-    if outcome.changed:
+    if outcome.changed or not outcome.leads:
         print_outcome(outcome)
         return
     asked = f"--steps {steps:,}" if steps is not None else f"its configuration's {config.total_steps:,}"

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def print_outcome(outcome: "Outcome") -> None:
-    """Say where a run stands and which command comes next."""
+    """Say where a run stands and which command comes next, in the first of its processes."""
+    if not outcome.leads:
+        return
     from ..best import read_best
     from ..tasks import source_name
 

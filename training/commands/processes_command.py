@@ -19,8 +19,8 @@ PATIENCE = 90.0
 """Seconds in which all processes end after one has failed, before they are killed."""
 
 
-def starts_processes(processes: int | None, several_runs: bool) -> bool:
-    """Return whether this process starts others, because it is not one of them.
+def start_processes(processes: int | None, several_runs: bool) -> None:
+    """Train by several processes if that is asked for and this is not one of them; leave with their exit code.
 
     Raises:
         TumbleUserError: Several runs are asked for too.
@@ -30,10 +30,11 @@ def starts_processes(processes: int | None, several_runs: bool) -> bool:
         raise TumbleUserError(
             "several processes train one run, and --seeds trains several runs in a process each: choose one of the two"
         )
-    return (processes or 1) > 1 and "WORLD_SIZE" not in os.environ
+    if processes is not None and processes > 1 and "WORLD_SIZE" not in os.environ:
+        raise typer.Exit(train_in(processes))
 
 
-def start_processes(count: int) -> int:
+def train_in(count: int) -> int:
     """Train by processes with this one's arguments, and pass Ctrl-C and SIGTERM on; return their exit code."""
     from ...physics.machine.children import python_command
     from ..learning.callbacks import StopRequest

@@ -4,6 +4,7 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -168,23 +169,15 @@ class Minibatches:
             gradient.copy_(part)
         figures[:], figures[0] = 0.0, means.numpy()
 
-    def run(
+    def _pack(
         self,
         rollout: Tensor,
         columns: RowColumns,
         batches: Sequence[Tensor],
         settings: PPOSettings,
-        shared: Shared | None = None,
-    ) -> UpdateReport:
-        """Take the minibatches.
-
-        Args:
-            rollout: float32 (rows, width): observations, actions, and then log p, advantage, return and value.
-            columns: where they are.
-            batches: the rows of each minibatch, int64.
-            settings: numbers of the loss.
-            shared: the part of other processes; None: there are none.
-        """
+        shared: Shared | None,
+    ) -> list[Any]:
+        """Write the record of an update with `run`'s arguments; return arrays that it has addresses of."""
         index = torch.cat(list(batches))
         starts = np.cumsum([0, *(len(batch) for batch in batches)])
         steps = self.steps + 1 + np.arange(len(batches), dtype=np.float64)
@@ -231,7 +224,28 @@ class Minibatches:
             figures=self._figures,
             log_std_gradient=self.actor.others,
         )
+        return [index, starts, sizes, scales, corrections]
+
+    def run(
+        self,
+        rollout: Tensor,
+        columns: RowColumns,
+        batches: Sequence[Tensor],
+        settings: PPOSettings,
+        shared: Shared | None = None,
+    ) -> UpdateReport:
+        """Take the minibatches.
+
+        Args:
+            rollout: float32 (rows, width): observations, actions, and then log p, advantage, return and value.
+            columns: where they are.
+            batches: the rows of each minibatch, int64.
+            settings: numbers of the loss.
+            shared: the part of other processes; None: there are none.
+        """
+        kept = self._pack(rollout, columns, batches, settings, shared)
         code().update(self._launches.ctypes.data)
+        del kept  # the record has addresses of these
         if self._error is not None:
             error, self._error = self._error, None
             raise error

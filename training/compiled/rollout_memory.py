@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -69,6 +69,9 @@ class RolloutMemory:
         numbers: of an action.
     """
 
+    _column: ClassVar = {name: ROLLOUT.column(name) for name in ROLLOUT.fields}
+    _x = PART.column("x")
+
     def __init__(
         self,
         envs: int,
@@ -81,9 +84,9 @@ class RolloutMemory:
         pool: Pool,
         group: Group = ALONE,
     ) -> None:
-        self._group = group
         self.numbers = numbers = networks.numbers
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns
+        self._networks, self._group = networks, group
         self.rows = torch.zeros(steps + 2, envs, columns.actions + numbers + VALUE + 1)
         self.values, self.rewards = torch.zeros(steps + 2, envs), torch.zeros(steps, envs)
         self.starts, self.taken = torch.zeros(steps + 1, envs), torch.zeros(envs, numbers)
@@ -92,7 +95,6 @@ class RolloutMemory:
         self._return_part = np.zeros((1, len(PART.fields)), np.int64)
         self._index, self._returns_copy = np.arange(envs), np.zeros(envs, np.float32)
         self._limits = [np.broadcast_to(np.asarray(x, np.float32), (numbers,)).copy() for x in (low, high)]
-        self._networks = networks
         self._record = ROLLOUT.pack(
             envs=envs,
             step=0,
@@ -129,8 +131,6 @@ class RolloutMemory:
         )
         tasks = [ACTING.pack(rollout=self._record, critic=k) for k in (0, 1)]
         self._tasks, self._act = tasks, pool.bind(code().act, [task.ctypes.data for task in tasks])
-        self._column = {name: ROLLOUT.column(name) for name in ROLLOUT.fields}
-        self._x = PART.column("x")
 
     def begin(
         self,
