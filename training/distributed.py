@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 
-class Group:
+class ProcessGroup:
     """A group of one process, which has nothing to exchange; `processes.Processes` is one of several.
 
     Attributes:
@@ -59,7 +59,7 @@ class Group:
         return first
 
 
-ALONE = Group()
+ALONE = ProcessGroup()
 
 
 def moments_of(x: Tensor) -> Tensor:

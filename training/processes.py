@@ -25,7 +25,7 @@ from torch import Tensor
 from .. import __version__
 from ..physics.machine.cores import usable_cores
 from .config import RunConfig
-from .distributed import ALONE, Group
+from .distributed import ALONE, ProcessGroup
 from .errors import TumbleUserError
 from .task_errors import describe, is_the_tasks
 
@@ -43,7 +43,7 @@ class GroupError(TumbleUserError, RuntimeError):
 
 
 @contextmanager
-def joined(config: RunConfig) -> Iterator[Group]:
+def joined(config: RunConfig) -> Iterator[ProcessGroup]:
     """Be one of the processes of the run inside of the block; a group of one without a launcher.
 
     Raises:
@@ -104,12 +104,12 @@ def _sentence(error: BaseException) -> str:
     return describe(error) if is_the_tasks(error) else f"{type(error).__name__}: {f'{error}'.partition(chr(10))[0]}"
 
 
-class Processes(Group):
+class Processes(ProcessGroup):
     """The group of torch.distributed: gloo on processors, nccl on GPUs."""
 
     def __init__(self, rank: int, size: int, config: RunConfig) -> None:
         self.rank, self.size = rank, size
-        self._table = Table(rank, size)
+        self._table = WordTable(rank, size)
         self._watch = Watch(self._table, config, lambda: self.busy)
         backend = "cpu:gloo,cuda:nccl" if config.device == "cuda" else "gloo"
         store = dist.PrefixStore("torch", self._table.store)
@@ -173,7 +173,7 @@ class Processes(Group):
             raise GroupError(self._watch.explain(error)) from None
 
 
-class Table:
+class WordTable:
     """The words that processes tell each other, kept by process 0 or by the launcher.
 
     Attributes:
@@ -208,7 +208,7 @@ class Watch:
         sentence: the reason why all processes end; "" if all are well.
     """
 
-    def __init__(self, table: Table, config: RunConfig, is_busy: Callable[[], bool]) -> None:
+    def __init__(self, table: WordTable, config: RunConfig, is_busy: Callable[[], bool]) -> None:
         self.sentence, self._is_busy = "", is_busy
         self._table, self._found, self._closing = table, threading.Event(), threading.Event()
         self._seen: dict[int, tuple[Any, float]] = {}  # the last sign of life of each other process, and its time

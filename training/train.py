@@ -19,7 +19,7 @@ from ..physics.machine.waiting import Waiting
 from .best import EvaluationCallback
 from .checkpoint import CheckpointError, verify_checkpoint
 from .config import RunConfig
-from .distributed import Group
+from .distributed import ProcessGroup
 from .learning.callbacks import CheckpointCallback, InfoCallback, Progress, ProgressCallback, StopRequest, StopTraining
 from .learning.learner import Learner, check_device, stagger
 from .learning.loggers import make_logger, require_loggers
@@ -147,13 +147,13 @@ def resume(
 
 
 @contextmanager
-def _held(run: Run, group: Group) -> Iterator[None]:
+def _held(run: Run, group: ProcessGroup) -> Iterator[None]:
     """Hold the lock of a run's folder in the process that writes there."""
     with locked(run.folder) if group.rank == 0 else nullcontext():
         yield
 
 
-def _beginner(config: RunConfig, envs: VectorEnv | None, group: Group) -> Learner:
+def _beginner(config: RunConfig, envs: VectorEnv | None, group: ProcessGroup) -> Learner:
     """Make a learner that has learnt nothing."""
     learner = Learner(config, envs, group)
     if config.stagger and envs is None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...physics.machine.codegen.pool import Pool
-from ..distributed import ALONE, Group, combined, moments_of
+from ..distributed import ALONE, ProcessGroup, combined, moments_of
 from .code import code
 from .minibatches import Minibatches, RowColumns
 from .ppo_loss import VALUE
@@ -37,7 +37,7 @@ class Statistics:
         count.copy_(total[:1])
 
 
-def take_in(statistics: Sequence[Any], rows: Sequence[Tensor], group: Group) -> None:
+def take_in(statistics: Sequence[Any], rows: Sequence[Tensor], group: ProcessGroup) -> None:
     """Give each of several statistics its rows (n, width) of all processes, in one exchange."""
     learning = [(one, moments_of(x)) for one, x in zip(statistics, rows, strict=True) if one.learns]
     if learning:
@@ -82,7 +82,7 @@ class RolloutMemory:
         low: Any,
         high: Any,
         pool: Pool,
-        group: Group = ALONE,
+        group: ProcessGroup = ALONE,
     ) -> None:
         self.numbers = numbers = networks.numbers
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns

@@ -34,7 +34,7 @@ from ...physics.solver.user.state_file import read_tensors
 from ..checkpoint import unusable
 from ..compiled.draws import draw_key
 from ..config import OFF_POLICY, NormalizeConfig, RunConfig
-from ..distributed import ALONE, Group, moments_of
+from ..distributed import ALONE, ProcessGroup, moments_of
 from ..errors import TumbleUserError
 from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
@@ -65,7 +65,7 @@ class Learner:
         model: The SB3 algorithm.
     """
 
-    def __init__(self, config: RunConfig, envs: VectorEnv | None = None, group: Group = ALONE) -> None:
+    def __init__(self, config: RunConfig, envs: VectorEnv | None = None, group: ProcessGroup = ALONE) -> None:
         """Build from a configuration, and give torch the configuration's threads, process-wide.
 
         Args:
@@ -226,7 +226,7 @@ def check_device(device: str) -> None:
         raise DeviceError(f"device {device!r}: learning runs on cpu or cuda")
 
 
-def require_shareable(model: BaseAlgorithm, config: RunConfig, group: Group) -> None:
+def require_shareable(model: BaseAlgorithm, config: RunConfig, group: ProcessGroup) -> None:
     """Refuse a run that several processes cannot train together.
 
     Raises:
@@ -302,7 +302,7 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
 class SharedMeanStd(RunningMeanStd):
     """SB3's mean and variance of the rows of all processes."""
 
-    def __init__(self, group: Group, source: RunningMeanStd) -> None:
+    def __init__(self, group: ProcessGroup, source: RunningMeanStd) -> None:
         super().__init__(shape=source.mean.shape)
         self._group = group
 

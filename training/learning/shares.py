@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..distributed import Group
+from ..distributed import ProcessGroup
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Shares:
         sizes: rows of each minibatch in all processes, int64.
     """
 
-    group: Group
+    group: ProcessGroup
     rows: list[Tensor]
     sizes: np.ndarray
 
@@ -40,7 +40,7 @@ class Shares:
         return torch.stack([mean, (squares / (n - 1)).sqrt()], 1)
 
 
-def draw_shares(rows: int, batch_size: int, epochs: int, group: Group) -> Shares:
+def draw_shares(rows: int, batch_size: int, epochs: int, group: ProcessGroup) -> Shares:
     """Draw minibatches out of all processes' rows, of which each has as many; numpy's generator is the same in all.
 
     The rows of a process follow those of the process before: in the order of SB3's buffer, environment by environment.

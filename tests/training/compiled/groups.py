@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tumble.training.distributed import Group
+from tumble.training.distributed import ProcessGroup
 
 
-class ThreadGroup(Group):
+class ThreadGroup(ProcessGroup):
     """A member of a group of threads, with a barrier and a place for numbers in common."""
 
     def __init__(self, rank: int, size: int, barrier: threading.Barrier, given: dict[int, Tensor]) -> None:
@@ -24,7 +24,7 @@ class ThreadGroup(Group):
         self._barrier.wait(30)
 
 
-def in_groups(size: int, work: Callable[[Group], Any]) -> list[Any]:
+def in_groups(size: int, work: Callable[[ProcessGroup], Any]) -> list[Any]:
     """What a function returns in each member of a group."""
     barrier, given, results = threading.Barrier(size), {}, [None] * size
 

@@ -79,7 +79,7 @@ def test_draws_are_those_of_one_process():
     parts = []
     for rank in range(3):
         np.random.seed(3)
-        group = type("Group", (), {"rank": rank, "size": 3})()
+        group = type("ProcessGroup", (), {"rank": rank, "size": 3})()
         parts.append(work(group))
     for k, rows in enumerate(whole.rows):
         together = [part.rows[k] + 10 * rank for rank, part in enumerate(parts)]
