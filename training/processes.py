@@ -269,7 +269,7 @@ class Watch:
                 self._wait_for("beat", SILENCE, DONE)
 
     def stop(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._closing.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(BEAT)

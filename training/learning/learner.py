@@ -47,7 +47,7 @@ from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_libra
 
 MODEL_FILE, STATE_FILE, BUFFER_FILE, OTHER_FILE = "model.zip", "state.pt", "replay_buffer.npz", "state-{}.pt"
 OWN = ("last_obs", "last_original_obs", "last_episode_starts", "bridge")
-"""What differs between processes in the result of `state_dict`, beside the returns of the normaliser."""
+"""The entries that differ between processes in the result of `state_dict`, beside the returns of the normaliser."""
 logger = logging.getLogger("tumble")
 
 
@@ -159,7 +159,7 @@ class Learner:
                 load_replay_buffer(self.model, folder / BUFFER_FILE)
 
     def _begin_episodes(self, before: int) -> None:
-        """Let environments begin other episodes at the first step: their states are those of other numbers of them."""
+        """Begin other episodes at the first step: the states are of another number of environments."""
         self.model._last_obs = None
         self.bridge.seed(draw_key(self.config.seed, self.model.num_timesteps) % 2**62)
         if self.config.stagger:
