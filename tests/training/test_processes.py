@@ -127,9 +127,9 @@ def test_a_run_of_two_processes_stops_and_goes_on(tmp_path):
     ("failing", "who", "sentence"),
     [
         ("SIGKILL", 1, "process 1 on {host} has ended without a word"),
-        ("SIGKILL", 0, "process 0 on {host}"),
+        pytest.param("SIGKILL", 0, "process 0 on {host}", marks=pytest.mark.slow),
         ("SIGSTOP", 1, "process 1 on {host} has given no sign of life for"),
-        ("raise", 1, "process_worker.py:39: ZeroDivisionError: the bob fell off. All processes end; go on from"),
+        ("raise", 1, "ZeroDivisionError: the bob fell off. All processes end; go on from"),
         (
             "config",
             1,

@@ -1,5 +1,7 @@
 """Several processes with parts of a minibatch make the step of one with all of it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from tumble.training.compiled.rollout_memory import Statistics, take_in
 from tumble.training.distributed import ALONE, moments_of
 from tumble.training.learning.compiled_ppo import _shared
 from tumble.training.learning.shares import Shares, draw_shares
+from tumble.training.processes import GroupError, Processes
 
 from .groups import in_groups
 from .networks import random_case
@@ -113,3 +116,17 @@ def test_statistics_are_those_of_all_rows():
     count, mean, squares = moments_of(x).unbind(1)
     np.testing.assert_allclose(expected[0].mean, mean, rtol=1e-4)
     np.testing.assert_allclose(expected[0].variance, squares / count, rtol=1e-1)
+
+
+def test_other_weights_are_refused_with_the_number_of_their_process():
+    """All processes have the same sentence; a difference in the last bit is one."""
+
+    def work(group):
+        group._watch = SimpleNamespace(name=lambda rank: f"process {rank} on node{rank}")
+        weights = torch.tensor([1.0, 2.0 + 2e-7 * (group.rank == 2)])
+        Processes.require_equal(group, "weights", torch.tensor([1.0, 2.0]))
+        with pytest.raises(GroupError, match="process 2 on node2: weights differ from those of process 0"):
+            Processes.require_equal(group, "weights", weights)
+        return True
+
+    assert in_groups(3, work) == [True] * 3
