@@ -183,6 +183,7 @@ def run_processes(
     jobs: int,
     end: Callable[["Child", bool], None],
     watch: Callable[[], None] = lambda: None,
+    pause: float = 0.05,
 ) -> None:
     """Run processes side by side until all have ended, or until Ctrl-C, which stops them and begins no more.
 
@@ -190,7 +191,8 @@ def run_processes(
         children: Starts a process when it is asked for the next one; None if there is nothing to start at present.
         jobs: How many processes at a time.
         end: Called with each process that has ended, and with whether all were being stopped.
-        watch: Called about twenty times a second.
+        watch: Called after each pause.
+        pause: Seconds between two looks at the processes.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
@@ -210,7 +212,7 @@ def run_processes(
                     if isinstance(started, Child):
                         running.append(started)
                         continue
-                time.sleep(0.05)
+                time.sleep(pause)
                 watch()
                 for child in [child for child in running if child.has_ended()]:
                     running.remove(child)

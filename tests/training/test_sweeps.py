@@ -16,6 +16,7 @@ from tumble.training.checkpoint import save_checkpoint
 from tumble.training.config import RunConfig
 from tumble.training.lock import locked
 from tumble.training.runs import Run
+from tumble.training.seeds import SeedBatch
 from tumble.training.sweeps import study as studies
 from tumble.training.sweeps import worker as workers
 from tumble.training.toml_dataclass import ConfigError
@@ -84,17 +85,7 @@ class PlayedChild(seeds.Child):
 @pytest.fixture(autouse=True)
 def played(monkeypatch):
     monkeypatch.setattr(workers, "Child", PlayedChild)
-    monkeypatch.setattr(workers, "LOOK_EVERY", 0.0)
-    monkeypatch.setattr(workers, "_is_due", is_due)
-
-
-def is_due(owner, name, every):
-    """As in the module, but a look at the curves comes at each turn."""
-    now = time.monotonic()
-    due = name == "_watched" or now - getattr(owner, name) >= every
-    if due:
-        setattr(owner, name, now)
-    return due
+    monkeypatch.setattr(workers, "PAUSE", 0.02)
 
 
 @pytest.fixture
@@ -108,9 +99,7 @@ def written(tmp_path):
 
 
 def opened(path, folder):
-    file = SweepFile.load(path)
-    studies.open_folder(file, folder)
-    return studies.Study(file, folder)
+    return studies.Study(SweepFile.load(path), folder)
 
 
 def carry_out(path, folder, jobs=2):
@@ -331,17 +320,19 @@ def test_kinds_of_ranges(written, tmp_path):
 def test_folders_and_storages_that_do_not_fit(written, tmp_path, command):
     path, folder = written(), tmp_path / "sweep"
     opened(path, folder)
-    assert opened(written(FILE.replace("trials = 12", "trials = 30")), folder).wanted == 30, "more trials are welcome"
+    assert opened(written(FILE.replace("trials = 12", "trials = 30")), folder).file.settings.trials == 30, (
+        "more trials are welcome"
+    )
     other = FILE.replace("high = 1e-2", "high = 1e-1")
     message = command.mistake("sweep", written(other), "--out", folder)
-    assert "sweep has another sweep: ppo.learning_rate differs from the file's; choose another --out" in message
+    assert f"{folder} has another sweep called search, with another ppo.learning_rate: choose another --out" in message
     storage = f'silence = 2\nstorage = "sqlite:///{tmp_path}/all.db"'
     opened(written(FILE.replace("silence = 2", storage)), tmp_path / "a")
     message = command.mistake("sweep", written(other.replace("silence = 2", storage)), "--out", tmp_path / "b")
-    assert "the storage's study 'search' has another sweep" in message
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "x").touch()
-    assert "is no sweep's folder" in command.mistake("sweep", path, "--out", tmp_path / "full")
+    assert "all.db has another sweep called search" in message
+    SeedBatch.create(RunConfig("tumble/PointMass-v0", "ppo"), [0], tmp_path / "full" / "trial-0000")
+    message = command.run("sweep", written(name="new.toml"), "--out", tmp_path / "full", "--jobs", 1, code=2)[1]
+    assert "trial-0000 is a trial of another sweep: choose another --out" in message
 
 
 @pytest.mark.parametrize(

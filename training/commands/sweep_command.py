@@ -24,7 +24,7 @@ def sweep(
         from ..learning.learner import check_device
         from ..learning.loggers import require_loggers
         from ..learning.networks import require_library
-        from ..sweeps.study import Study, open_folder, reaching, require_optuna
+        from ..sweeps.study import Study, reaching, require_optuna
         from ..sweeps.sweep_file import SweepFile
         from ..sweeps.worker import Worker
 
@@ -34,7 +34,6 @@ def sweep(
     require_library(contents.base.algo)
     require_loggers(contents.base)
     folder = out or Path("runs") / contents.name
-    open_folder(contents, folder)
     study = Study(contents, folder)
     with reaching(study.url):
         worker = Worker(study, jobs)
@@ -53,7 +52,7 @@ def print_outcome(study: "Study", command: str) -> None:
     from ..sweeps.outcome import BEST, SHOWN, importances, write_outcome
     from .printing import number, print_table
 
-    finished, ended, wanted = study.finished(), len(study.ended), study.wanted
+    finished, ended, wanted = study.finished(), len(study.ended), study.file.settings.trials
     if finished:
         names = list(study.file.ranges)
         table = Table("trial", "score", *names, box=None)

@@ -6,7 +6,6 @@ on. A result that a silent worker brings later is refused, so that no trial coun
 """
 
 import importlib.util
-import json
 import re
 import time
 import warnings
@@ -17,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ...physics.machine.libraries import pip_install
-from ..checkpoint import write_text_atomically
 from ..errors import TumbleUserError
 from ..learning.networks import LibraryError
 from .sweep_file import SweepFile
 
-IDENTITY, DATABASE = "sweep.json", "study.db"
+DATABASE = "study.db"
 TRIES = 5  # to open a database that another worker is making
 PATIENCE = 60  # s, for a SQLite file that another worker writes
 FAILURE, BEGUN = "failure", "begun"
@@ -42,40 +40,9 @@ def require_optuna() -> None:
         raise LibraryError(f"sweeps need Optuna: {pip_install('sweep')}")
 
 
-def require_same(kept: Any, file: SweepFile, where: str) -> None:
-    """Refuse to mix trials of two sweeps; `kept` is the identity that is found there.
-
-    Raises:
-        TumbleUserError: It is that of another sweep.
-    """
-    wanted = file.identity()
-    kept = kept if isinstance(kept, dict) else {}
-    differ = [name for name in (kept | wanted) if kept.get(name) != wanted.get(name)]
-    if differ:
-        raise TumbleUserError(
-            f"{where} has another sweep: {', '.join(differ)} {'differs' if len(differ) == 1 else 'differ'} from the "
-            "file's; choose another --out, or another name of the file, which is the name of the study"
-        )
-
-
-def open_folder(file: SweepFile, folder: Path) -> None:
-    """Make the folder of a sweep, or check that it is this sweep's.
-
-    Raises:
-        TumbleUserError: It holds something else.
-    """
-    path = folder / IDENTITY
-    if path.exists():
-        try:
-            kept = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            kept = None
-        require_same(kept, file, str(folder))
-        return
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise TumbleUserError(f"{folder} exists and is no sweep's folder: it has no {IDENTITY}; choose another --out")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, json.dumps(file.identity(), indent=2) + "\n")
+def without_password(url: str) -> str:
+    """Return a URL for messages."""
+    return re.sub(r"://([^:/@]*):[^@/]*@", r"://\1:***@", url)
 
 
 @contextmanager
@@ -93,8 +60,7 @@ def reaching(url: str) -> Iterator[None]:
     except (SQLAlchemyError, ImportError, optuna.exceptions.StorageInternalError) as error:
         cause = error.__cause__ or error
         reason = str(getattr(cause, "orig", None) or cause).splitlines()[0]
-        shown = re.sub(r"://([^:/@]*):[^@/]*@", r"://\1:***@", url)
-        raise StorageError(f"the storage {shown} cannot be used: {reason}") from None
+        raise StorageError(f"the storage {without_password(url)} cannot be used: {reason}") from None
 
 
 def describe(values: dict[str, Any]) -> str:
@@ -122,6 +88,7 @@ class Study:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
         warnings.filterwarnings("ignore", message="Heartbeat of storage")  # `beat` gives the signs of life
+        folder.mkdir(parents=True, exist_ok=True)
         self.file, self.folder = file, folder
         self.url = file.settings.storage or f"sqlite:///{folder.resolve() / DATABASE}"
         self.requeue = optuna.storages.RetryHeartbeatStaleTrialCallback()
@@ -135,8 +102,15 @@ class Study:
                     if not left:
                         raise
                     time.sleep(0.3)
-            self.optuna.set_user_attr("sweep", self.optuna.user_attrs.get("sweep", file.identity()))
-            require_same(self.optuna.user_attrs["sweep"], file, f"the storage's study {file.name!r}")
+            kept, wanted = self.optuna.user_attrs.get("sweep", {}), file.identity()
+            differ = [name for name in wanted | kept if kept and kept.get(name) != wanted.get(name)]
+            if differ:
+                place = without_password(file.settings.storage) or folder
+                raise TumbleUserError(
+                    f"{place} has another sweep called {file.name}, with another {', '.join(differ)}: choose "
+                    "another --out, and another name of the file if the storage is shared"
+                )
+            self.optuna.set_user_attr("sweep", wanted)
 
     def _open(self) -> None:
         import optuna
@@ -160,11 +134,6 @@ class Study:
         )
 
     @property
-    def wanted(self) -> int:
-        """The number of trials of the sweep."""
-        return self.file.settings.trials
-
-    @property
     def ended(self) -> list[Any]:
         """Trials that count and have ended: complete, pruned, or with a run that failed."""
         states = (self.state.COMPLETE, self.state.PRUNED)
@@ -186,10 +155,12 @@ class Study:
         optuna.storages.fail_stale_trials(self.optuna)
         counted = self._counted()
         self._drop_unbegun(counted)
-        if len(counted) >= self.wanted and not any(t.state == self.state.WAITING for t in counted):
+        if len(counted) >= self.file.settings.trials and not any(t.state == self.state.WAITING for t in counted):
             return None
         trial = self.optuna.ask(self.file.distributions())
-        if sum(t.number < trial.number for t in self._counted()) >= self.wanted:  # another worker was faster
+        if (
+            sum(t.number < trial.number for t in self._counted()) >= self.file.settings.trials
+        ):  # another worker was faster
             self.optuna.tell(trial, state=self.state.FAIL)
             return None
         self.beat(trial)

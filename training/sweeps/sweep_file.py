@@ -139,7 +139,11 @@ class SweepFile:
 
     def identity(self) -> dict[str, Any]:
         """Return all that trials depend on, as it is read from JSON; workers of one sweep have the same."""
-        fixed = {"base": self.base.to_toml(), "seeds": self.settings.seeds, "seconds": str(self.settings.seconds)}
+        fixed = {
+            "configuration": self.base.to_toml(),
+            "seeds": self.settings.seeds,
+            "seconds": str(self.settings.seconds),
+        }
         return json.loads(json.dumps(fixed | {name: asdict(places) for name, places in self.ranges.items()}))
 
 

@@ -1,7 +1,6 @@
 """A worker of a sweep: takes trials from the study, trains their runs in processes, and prunes by their evaluations.
 
 runs/point_mass/
-    sweep.json       what the trials depend on; another sweep is refused
     study.db         Optuna's study, unless the storage is elsewhere
     trial-0007/      a folder of several seeds, see `seeds.py`: seeds.toml, seed-0/, ..., and output.txt
     best.toml, trials.csv, importances.png      see `results.py`
@@ -20,10 +19,11 @@ from ..learning.loggers import read_curve
 from ..lock import LockedError, locked
 from ..runs import Run
 from ..seeds import Child, SeedBatch, default_jobs, run_processes
+from ..toml_dataclass import ConfigError
 from .study import FAILURE, Study, TrialLost, describe
 from .sweep_file import TENTHS
 
-LOOK_EVERY = 1.0  # s, between two looks at the curves, and two at the study when it had no trial to run
+PAUSE = 1.0  # s, between two looks at the curves and at the study
 DEATHS = 2  # of a process of one trial by a signal, after which it is begun again
 FAILURES = 3  # with no trial that ended otherwise, after which the worker stops
 TRIAL = "trial-{:04d}"
@@ -37,13 +37,13 @@ class Worker:
         self.jobs = jobs or default_jobs(study.file.base, self.settings.trials)
         self.trials: list[_Trial] = []
         self.failures: list[str] = []
-        self._looked = self._watched = self._beaten = -math.inf
+        self._beat_at = 0.0
         self._waits = self._is_over = False
 
     def run(self) -> None:
         """Run trials until the study is complete or Ctrl-C stops it; unfinished ones are left to the next worker."""
         try:
-            run_processes(self._processes(), self.jobs, self._end, self._watch)
+            run_processes(self._processes(), self.jobs, self._end, self._watch, PAUSE)
         finally:
             for trial in self.trials:
                 self._try(self.study.release, trial.trial)
@@ -54,25 +54,25 @@ class Worker:
             yield self._next_process()
 
     def _next_process(self) -> Child | None:
-        for trial in [trial for trial in self.trials if trial.child is None]:
-            if trial.skip_finished_seeds() and not trial.seeds:
+        """Start the process of a trial that has none, or of a new trial; None if nothing can be started at present."""
+        for trial in [trial for trial in self.trials if trial.child is None] or self._look():
+            trial.skip_finished_seeds()
+            if not trial.seeds:
                 self._complete(trial)
             elif trial.start(self.jobs):
                 return trial.child
-        if _is_due(self, "_looked", LOOK_EVERY):
-            self._look()
         return None
 
-    def _look(self) -> None:
+    def _look(self) -> list["_Trial"]:
         """Take the next trial of the study, if there is one; find out if all have ended."""
         ended = self.study.ended
         gives_up = len(self.failures) >= FAILURES and all(FAILURE in trial.user_attrs for trial in ended)
         taken = None if gives_up else self.study.next()
         if taken is not None:
-            self._looked = -math.inf
             try:
                 self.trials.append(_Trial(self.study, taken))
-            except TumbleUserError as error:  # values that do not fit together
+                return self.trials[-1:]
+            except ConfigError as error:  # values that do not fit together
                 self.failures.append(f"trial {self.study.number(taken)}: {error}")
                 self._try(self.study.end, taken, failure=str(error))
         elif not self.trials:
@@ -81,14 +81,15 @@ class Worker:
             if not (self._is_over or self._waits):
                 print(f"waiting for {left} trials of other workers; dead ones are replaced", flush=True)
             self._waits = True
+        return []
 
     def _watch(self) -> None:
         """Report the evaluations of the runs, and stop those that are pruned or out of time."""
-        if not _is_due(self, "_watched", LOOK_EVERY):
-            return
-        beat = _is_due(self, "_beaten", self.study.storage.get_heartbeat_interval())
+        beats = time.monotonic() >= self._beat_at
+        if beats:
+            self._beat_at = time.monotonic() + self.settings.silence / 6
         for trial in self.trials:
-            if beat:
+            if beats:
                 self.study.beat(trial.trial)
             if trial.child is not None and not trial.verdict:
                 trial.verdict = self._judge(trial)
@@ -164,6 +165,8 @@ class _Trial:
         folder = study.folder / TRIAL.format(study.number(trial))
         self.seeds = [self.config.seed + i for i in range(settings.seeds)]
         self.batch = SeedBatch.find(folder) or SeedBatch.create(self.config, self.seeds, folder)
+        if self.batch.config != self.config:
+            raise TumbleUserError(f"{folder} is a trial of another sweep: choose another --out")
         self.scores: list[float] = []  # of the seeds that are finished
         self.child: Child | None = None
         self.verdict, self.deaths, self._reported = "", 0, -1
@@ -229,12 +232,3 @@ class _Trial:
         """Return the evaluations of the present seed within its time."""
         rows = read_curve(self._run().folder / EVALUATIONS)
         return [row for row in rows if row["seconds"] <= self.study.file.settings.seconds]
-
-
-def _is_due(owner: Any, name: str, every: float) -> bool:
-    """Return whether so many seconds have passed since this was true for the name; only then remember the time."""
-    now = time.monotonic()
-    due = now - getattr(owner, name) >= every
-    if due:
-        setattr(owner, name, now)
-    return due
