@@ -25,11 +25,11 @@ class ProcessGroup:
     def add(self, numbers: Tensor) -> None:
         """Replace numbers by their sum over all processes; all get the same bits."""
 
-    def objects(self, mine: Any) -> list[Any]:
+    def gather(self, mine: Any) -> list[Any]:
         """Return in process 0 the objects that all processes have given, in their order; [] in others."""
         return [mine]
 
-    def told(self, mine: Any) -> Any:
+    def broadcast(self, mine: Any) -> Any:
         """Return the object that process 0 gives."""
         return mine
 
@@ -59,7 +59,7 @@ class ProcessGroup:
         return first
 
 
-ALONE = ProcessGroup()
+SINGLE_PROCESS = ProcessGroup()
 
 
 def moments_of(x: Tensor) -> Tensor:

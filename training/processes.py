@@ -25,7 +25,7 @@ from torch import Tensor
 from .. import __version__
 from ..physics.machine.cores import usable_cores
 from .config import RunConfig
-from .distributed import ALONE, ProcessGroup
+from .distributed import SINGLE_PROCESS, ProcessGroup
 from .errors import TumbleUserError
 from .task_errors import describe, is_the_tasks
 
@@ -50,7 +50,7 @@ def joined(config: RunConfig) -> Iterator[ProcessGroup]:
         GroupError: Another process failed, hangs, or has other versions or another configuration.
     """
     if not (size := launched()):
-        yield ALONE
+        yield SINGLE_PROCESS
         return
     rank, local = _number("RANK"), _number("LOCAL_RANK", 0)
     beside = _number("LOCAL_WORLD_SIZE", 1)
@@ -120,14 +120,14 @@ class Processes(ProcessGroup):
         with self._calling():
             dist.all_reduce(numbers)
 
-    def objects(self, mine: Any) -> list[Any]:
+    def gather(self, mine: Any) -> list[Any]:
         """Return in process 0 the objects that all processes have given, in their order; [] in others."""
         given: list[Any] = [None] * self.size
         with self._calling():
             dist.gather_object(mine, given if self.rank == 0 else None)
         return given if self.rank == 0 else []
 
-    def told(self, mine: Any) -> Any:
+    def broadcast(self, mine: Any) -> Any:
         """Return the object that process 0 gives."""
         given = [mine]
         with self._calling():

@@ -22,7 +22,7 @@ from ..envs.arguments import require_vector
 from ..envs.gym.base_env import GOAL_METHODS
 from ..envs.task.observations import each, parts_of
 from ..physics.machine.normal_mode import normal_mode
-from .distributed import ALONE, ProcessGroup
+from .distributed import SINGLE_PROCESS, ProcessGroup
 from .spaces import ACTIONS, boxes
 
 Observations = np.ndarray | dict[str, np.ndarray]
@@ -53,7 +53,7 @@ class TumbleVecEnv(VecEnv):
         ValueError: The environment does not reset finished environments in the same step, or has spaces of other kinds.
     """
 
-    def __init__(self, envs: VectorEnv, group: ProcessGroup = ALONE) -> None:
+    def __init__(self, envs: VectorEnv, group: ProcessGroup = SINGLE_PROCESS) -> None:
         require_vector(envs, "TumbleVecEnv")
         mode = envs.metadata.get("autoreset_mode")
         if mode != AutoresetMode.SAME_STEP:

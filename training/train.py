@@ -87,7 +87,7 @@ def train(
         if out is not None and group.rank == 0:
             Run(out).require_free()
         learner = _beginner(config, envs, group)
-        run = Run(group.told(Run.create(config, out).folder if group.rank == 0 else None))
+        run = Run(group.broadcast(Run.create(config, out).folder if group.rank == 0 else None))
         with _held(run, group):
             if group.rank == 0:
                 run.require_free()  # again: no other process can begin there from now on
@@ -132,7 +132,7 @@ def resume(
     require_loggers(config)
     check_device(config.device)
     with joined(config) as group, _held(run, group):
-        if not group.told(run.has_checkpoint()):
+        if not group.broadcast(run.has_checkpoint()):
             if group.rank == 0:
                 logger.warning("%s has no checkpoint: it begins again, with its configuration and seed", folder)
             return _learn(_beginner(config, envs, group), run, resumed_at=None, progress=progress)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...physics.machine.codegen.pool import Pool
-from ..distributed import ALONE, ProcessGroup, combined, moments_of
+from ..distributed import SINGLE_PROCESS, ProcessGroup, combined, moments_of
 from .code import code
 from .minibatches import Minibatches, RowColumns
 from .ppo_loss import VALUE
@@ -82,7 +82,7 @@ class RolloutMemory:
         low: Any,
         high: Any,
         pool: Pool,
-        group: ProcessGroup = ALONE,
+        group: ProcessGroup = SINGLE_PROCESS,
     ) -> None:
         self.numbers = numbers = networks.numbers
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns

@@ -164,7 +164,7 @@ class CompiledPPO(WithReason, LeanPPO):
         """Take in the infos of all processes' episodes that ended in a rollout, each with its step, in their order."""
         mine = [(step, {"episode": info["episode"]}) for step, info in ended if "episode" in info]
         bridge.others_have_ended = True
-        given = self.group.objects((mine, bridge.all_have_ended()))
+        given = self.group.gather((mine, bridge.all_have_ended()))
         together = sorted(((step, info) for infos, _ in given for step, info in infos), key=lambda one: one[0])
         self._update_info_buffer([info for _, info in together])
         bridge.others_have_ended = all(have_ended for _, have_ended in given)

@@ -25,7 +25,7 @@ from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
 
 from ..compiled.distributions import HALF_LOG_2PI
-from ..distributed import ALONE, ProcessGroup, moments_of
+from ..distributed import SINGLE_PROCESS, ProcessGroup, moments_of
 from .obstacles import are_rows
 from .shares import draw_shares
 
@@ -69,7 +69,7 @@ class Update:
 
     whole: tuple[int, Tensor] | None = None
 
-    def __init__(self, model: PPO, clip: float, group: ProcessGroup = ALONE) -> None:
+    def __init__(self, model: PPO, clip: float, group: ProcessGroup = SINGLE_PROCESS) -> None:
         self.model, self.clip, self.group = model, clip, group
         policy, extractor = model.policy, model.policy.mlp_extractor
         parameters = list(policy.parameters())
@@ -141,7 +141,7 @@ class LeanPPO(PPO):
     @property
     def group(self) -> ProcessGroup:
         """The processes that learn together."""
-        return getattr(getattr(self.env, "venv", None), "group", ALONE)
+        return getattr(getattr(self.env, "venv", None), "group", SINGLE_PROCESS)
 
     def train(self) -> None:
         """Update the policy from the rollout buffer."""

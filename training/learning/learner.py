@@ -34,7 +34,7 @@ from ...physics.solver.user.state_file import read_tensors
 from ..checkpoint import unusable
 from ..compiled.draws import draw_key
 from ..config import OFF_POLICY, NormalizeConfig, RunConfig
-from ..distributed import ALONE, ProcessGroup, moments_of
+from ..distributed import SINGLE_PROCESS, ProcessGroup, moments_of
 from ..errors import TumbleUserError
 from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
@@ -65,7 +65,7 @@ class Learner:
         model: The SB3 algorithm.
     """
 
-    def __init__(self, config: RunConfig, envs: VectorEnv | None = None, group: ProcessGroup = ALONE) -> None:
+    def __init__(self, config: RunConfig, envs: VectorEnv | None = None, group: ProcessGroup = SINGLE_PROCESS) -> None:
         """Build from a configuration, and give torch the configuration's threads, process-wide.
 
         Args:
@@ -92,7 +92,7 @@ class Learner:
         self.model = make_model(config, self.normalizer)
         if group.size > 1:
             require_shareable(self.model, config, group)
-            self.model.policy.load_state_dict(group.told(_on_host(dict(self.model.policy.state_dict()))))
+            self.model.policy.load_state_dict(group.broadcast(_on_host(dict(self.model.policy.state_dict()))))
 
     def save(self, folder: Path, state: dict[str, Any] | None = None, others: Sequence[dict[str, Any]] = ()) -> None:
         """Write everything into an empty folder, between two iterations.
@@ -131,7 +131,7 @@ class Learner:
         statistics = [torch.from_numpy(np.ravel(x)) for one in moments for x in (one.mean, one.var)]
         weights = [weights.detach().cpu().double().flatten() for weights in self.model.policy.parameters()]
         self.group.require_equal(f"weights at step {self.model.num_timesteps:,}", torch.cat([*weights, *statistics]))
-        return self.group.objects(_on_host(self.own_state()))[1:]
+        return self.group.gather(_on_host(self.own_state()))[1:]
 
     def is_finite(self) -> bool:
         """Say whether all weights are numbers."""
@@ -317,7 +317,7 @@ class SharedMeanStd(RunningMeanStd):
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
-    group = venv.venv.group if isinstance(venv.venv, TumbleVecEnv) else ALONE
+    group = venv.venv.group if isinstance(venv.venv, TumbleVecEnv) else SINGLE_PROCESS
     # so that each environment counts in the mean of episodes
     common["stats_window_size"] = max(100, venv.num_envs * group.size)
     seen = seen_parts(list(boxes(venv.observation_space)), config.policy)

@@ -19,7 +19,7 @@ from ..compiled.minibatches import RowColumns
 from ..compiled.ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from ..compiled.rollout_memory import ObservationPart, Statistics, take_in
 from ..compiled.rollouts import EPSILON
-from ..distributed import ALONE, ProcessGroup, combined
+from ..distributed import SINGLE_PROCESS, ProcessGroup, combined
 
 _MASK, _SCALE = 2**24 - 1, 2.0**-24
 
@@ -75,7 +75,7 @@ class TensorRollouts:
         options: Sequence[int],
         low: Any,
         high: Any,
-        group: ProcessGroup = ALONE,
+        group: ProcessGroup = SINGLE_PROCESS,
     ) -> None:
         device, dtype, self._group = policy.device, next(policy.parameters()).dtype, group
         self.envs, self.steps, self.parts, self.columns = envs, steps, list(parts), columns

@@ -8,7 +8,7 @@ import torch
 
 from tumble.training.compiled.minibatches import Shared
 from tumble.training.compiled.rollout_memory import Statistics, take_in
-from tumble.training.distributed import ALONE, moments_of
+from tumble.training.distributed import SINGLE_PROCESS, moments_of
 from tumble.training.learning.compiled_ppo import _shared
 from tumble.training.learning.shares import Shares, draw_shares
 from tumble.training.processes import GroupError, Processes
@@ -78,7 +78,7 @@ def test_draws_are_those_of_one_process():
         return draw_shares(10, 7, 2, group)
 
     np.random.seed(3)
-    whole = draw_shares(30, 7, 2, ALONE)
+    whole = draw_shares(30, 7, 2, SINGLE_PROCESS)
     parts = []
     for rank in range(3):
         np.random.seed(3)
@@ -106,7 +106,7 @@ def test_statistics_are_those_of_all_rows():
             take_in(mine, part, group)
         return mine
 
-    expected = work(ALONE)
+    expected = work(SINGLE_PROCESS)
     for found in in_groups(3, work):
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_allclose(a.mean, b.mean, rtol=1e-14)
