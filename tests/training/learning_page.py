@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference" / "learning"
 PAGE = FOLDER.with_suffix(".md")
-FILES = ("half_cheetah", "v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight")
+FILES = ("half_cheetah", "compiled_learner", "v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight")
 """Names of the files with scores and curves, without their endings."""
 START = """# Learning
 
@@ -18,10 +18,10 @@ Written by `python -m tests.training.learning_page` from the scores and curves o
 
 How the packaged configurations (`tumble train TASK`) learn. Each policy is played for 100 episodes with its most likely
 actions, in Tumble and, unchanged, in MuJoCo. A return is the mean of these episodes ± its standard error; of several
-seeds the worst and the best are given. Minutes are of one core, of the slowest seed. PPO of `HalfCheetah` learned by
-machine code; the other rows of PPO were made before that, with today's settings and `ppo.learner = "lean"`. Success is
-the share of episodes that end with `info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no
-such entry.
+seeds the worst and the best are given. Minutes are of one core, of the slowest seed. Rows with the curves
+`half_cheetah` and `compiled_learner` were learned by machine code, as packaged; the other rows of PPO were made before
+that, by `ppo.learner = "lean"` and with the settings of their day. Success is the share of episodes that end with
+`info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no such entry.
 
 | task | algorithm | seeds | steps | minutes | return in Tumble | return in MuJoCo | success | curves, scores |
 |---|---|---|---|---|---|---|---|---|
