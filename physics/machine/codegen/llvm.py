@@ -84,10 +84,8 @@ def promoted_machine_code(text: str) -> bytes:
         module = binding.parse_assembly(text)
         module.verify()
         passes = binding.create_new_function_pass_manager()
-        import os
-
-        for add in os.environ["PASSES"].split() if "PASSES" in os.environ else _PROMOTING:
-            getattr(passes, f"add_{add}_pass")()
+        for name in _PROMOTING:
+            getattr(passes, f"add_{name}_pass")()
         builder = binding.create_pass_builder(target_machine(), binding.create_pipeline_tuning_options(2))
         for function in module.functions:
             if not function.is_declaration:
