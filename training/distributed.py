@@ -62,6 +62,11 @@ class ProcessGroup:
 SINGLE_PROCESS = ProcessGroup()
 
 
+def group_of(venv: Any) -> ProcessGroup:
+    """Return the group that environments of Stable-Baselines3, wrapped or not, are a part of."""
+    return getattr(venv.unwrapped, "group", SINGLE_PROCESS)
+
+
 def moments_of(x: Tensor) -> Tensor:
     """Return count, mean and sum of squared deviations of each column of (n, k) numbers: float64 (k, 3)."""
     x = x.double()

@@ -98,8 +98,7 @@ def test_a_truncated_episode_goes_on_with_the_value_of_its_last_observation(coun
 @pytest.mark.filterwarnings("ignore")
 def test_environments_are_made_by_name():
     """As RLlib makes those of Gymnasium, by an id that says what to import; and by a name that was registered."""
-    from ray import tune
-
+    tune = pytest.importorskip("ray.tune", reason="Ray is not installed")
     tune.register_env("pendulums", make_envs)
     chosen = {"output": "numpy", "autoreset_mode": "NEXT_STEP"}
     for config in (

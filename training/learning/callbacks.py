@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from ...physics.machine.waiting import Waiting
 from ..checkpoint import CheckpointError, save_checkpoint
+from ..distributed import group_of
 from ..runs import Run
 from .learner import Learner
 
@@ -206,7 +207,7 @@ class ProgressCallback(BaseCallback):
         self._update.end()
 
     def _on_step(self) -> bool:
-        self._bar.update(self.training_env.num_envs * self.training_env.unwrapped.group.size)  # type: ignore[attr-defined]
+        self._bar.update(self.training_env.num_envs * group_of(self.training_env).size)
         if self.show == "lines" and time.perf_counter() - self._said[1] > LINE_EVERY:
             self._say()
         return True

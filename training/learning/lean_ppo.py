@@ -25,7 +25,7 @@ from stable_baselines3.common.utils import explained_variance
 from torch import Tensor, nn
 
 from ..compiled.distributions import HALF_LOG_2PI
-from ..distributed import SINGLE_PROCESS, ProcessGroup, moments_of
+from ..distributed import SINGLE_PROCESS, ProcessGroup, group_of, moments_of
 from .obstacles import are_rows
 from .shares import draw_shares
 
@@ -141,7 +141,7 @@ class LeanPPO(PPO):
     @property
     def group(self) -> ProcessGroup:
         """The processes that learn together."""
-        return getattr(getattr(self.env, "venv", None), "group", SINGLE_PROCESS)
+        return SINGLE_PROCESS if self.env is None else group_of(self.env)
 
     def train(self) -> None:
         """Update the policy from the rollout buffer."""

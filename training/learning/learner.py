@@ -34,7 +34,7 @@ from ...physics.solver.user.state_file import read_tensors
 from ..checkpoint import unusable
 from ..compiled.draws import draw_key
 from ..config import OFF_POLICY, NormalizeConfig, RunConfig
-from ..distributed import SINGLE_PROCESS, ProcessGroup, moments_of
+from ..distributed import SINGLE_PROCESS, ProcessGroup, group_of, moments_of
 from ..errors import TumbleUserError
 from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
@@ -294,8 +294,8 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
         clip_reward=config.clip_rewards,
         gamma=gamma,
     )
-    if bridge.group.size > 1 and normalizer.norm_obs:
-        normalizer.obs_rms = each(partial(SharedMeanStd, bridge.group), normalizer.obs_rms)
+    if (group := group_of(bridge)).size > 1 and normalizer.norm_obs:
+        normalizer.obs_rms = each(partial(SharedMeanStd, group), normalizer.obs_rms)
     return normalizer
 
 
@@ -317,7 +317,7 @@ class SharedMeanStd(RunningMeanStd):
 def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
     """Make the algorithm with fresh weights drawn under the configuration's seed."""
     common: dict[str, Any] = {"seed": config.seed, "device": config.device, "verbose": 0}
-    group = venv.venv.group if isinstance(venv.venv, TumbleVecEnv) else SINGLE_PROCESS
+    group = group_of(venv)
     # so that each environment counts in the mean of episodes
     common["stats_window_size"] = max(100, venv.num_envs * group.size)
     seen = seen_parts(list(boxes(venv.observation_space)), config.policy)
