@@ -30,9 +30,12 @@ SLIDER = """
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def slider():
-    """A solver of the model, of two environments, which tests put back by `reset`."""
+    """A solver of the model, of two environments, which tests put back by `reset`.
+
+    It does not outlive a module: a worker may run other tests between two modules, some of which restart Taichi.
+    """
     from tumble.physics import Model, RigidSolver
 
     solver = RigidSolver(Model.from_mjcf(SLIDER), 2)
@@ -62,7 +65,7 @@ STAGE = """
 CRATE_WEIGHT = 2 * 9.81  # N
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stage():
     """A solver of a crate that stands on a floor and a hand that the mouse moves, in two environments."""
     from tumble.physics import Model, RigidSolver
