@@ -196,7 +196,7 @@ class WordTable:
         self.store.set(f"{name}/{self.rank if rank is None else rank}", json.dumps(words))
 
     def read(self, name: str, rank: int) -> Any:
-        """Return the words of a process; None if there are none."""
+        """Return the words that a process has kept under a name; None if it has kept nothing yet."""
         key = f"{name}/{rank}"
         return json.loads(self.store.get(key)) if self.store.check([key]) else None
 
@@ -220,7 +220,7 @@ class Watch:
         self._thread.start()
 
     def _meet(self) -> list[dict[str, Any]]:
-        """Wait until all processes are there, and refuse those that are not alike."""
+        """Wait for all processes, and return what each says of itself; refuse other versions and configurations."""
         table, keys = self._table, [f"process/{rank}" for rank in range(self._table.size)]
         try:
             table.store.wait(keys, JOINING)

@@ -72,7 +72,7 @@ class Last(NamedTuple):
     qpos: Array  # (n, nq), where it ended
     qvel: Array  # (n, nv)
     memory: Mapping[str, Array]  # the task's memory of it, each (n, ...); empty in a new batch
-    whole: tuple[int, int] | None = None  # of several processes' batches: the first environment's number, and all
+    whole: tuple[int, int] | None = None  # if processes train together: first environment's number, number of all
 
 
 class Start(NamedTuple):

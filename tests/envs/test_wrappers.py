@@ -71,7 +71,7 @@ def test_the_runs_have_both_kinds_of_ends(mode):
 def test_episode_statistics_like_gymnasiums(mode, output):
     """Infos, queues and counters of every step, in all modes."""
     if OLD_GYMNASIUM and mode is AutoresetMode.SAME_STEP:
-        pytest.skip("Gymnasium 1.2 counts on after an end")
+        pytest.skip("Gymnasium 1.2 goes on counting after the end of an episode")
     ours = wrappers.RecordEpisodeStatistics(make(mode, output), buffer_length=7)
     theirs = gymnasium.wrappers.vector.RecordEpisodeStatistics(make(mode), buffer_length=7)
     for mine, other in zip(run(ours), run(theirs), strict=True):
@@ -129,7 +129,7 @@ def test_normalised_observations_by_hand(mode, output):
     assert (finals > 10) == (mode is AutoresetMode.SAME_STEP)
 
 
-@pytest.mark.skipif(OLD_GYMNASIUM, reason="Gymnasium 1.2 adds the rewards of two episodes up")
+@pytest.mark.skipif(OLD_GYMNASIUM, reason="Gymnasium 1.2 adds the rewards of two episodes")
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize("mode", ["SAME_STEP", "NEXT_STEP"])
 def test_scaled_rewards_like_gymnasiums(mode, output):

@@ -19,7 +19,7 @@ SHORTER = {"range(100)": "range(1)", '"200000"': '"4096"', "[1e-4, 1e-3]": "[1e-
 @pytest.mark.slow
 @pytest.mark.parametrize(("program", "results"), [(RLLIB, 1), (TUNE, 2)], ids=["RLlib", "Tune"])
 def test_the_program_runs(program, results, tmp_path):
-    """In a process of its own, twice: the second time Tune's finds its runs."""
+    """Each program runs in a separate process. That of Ray Tune runs twice: the second time it finds its runs."""
     for whole, part in SHORTER.items():
         program = program.replace(whole, part)
     paths = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))}

@@ -39,7 +39,7 @@ def runner_of(config):
 
 @pytest.fixture(scope="module")
 def counted():
-    """The settings, the runner, its episodes of some steps, and our own monitor, which saw the same."""
+    """Return the settings, the runner, its episodes, and our own monitor of the same environments."""
     monitors = []
 
     def monitored(context):
@@ -55,7 +55,7 @@ def counted():
 
 @pytest.mark.filterwarnings("ignore")
 def test_episodes_are_whole(counted):
-    """They count from 0 to their last observation, which that of the next episode does not replace."""
+    """Observations count from 0 to the last one, in whose place the next episode's first must not be."""
     _, runner, episodes, monitor = counted
     for episode in episodes:
         actions = episode.get_actions()
@@ -77,7 +77,7 @@ def test_episodes_are_whole(counted):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_truncated_episode_goes_on_with_the_value_of_its_last_observation(counted):
-    """And no other: with lambda = 1 the target of a value is the discounted return, with what follows at the end."""
+    """With lambda = 1 the target of a value is the discounted return, plus the value after a time limit."""
     config, runner, episodes, _ = counted
     learner = config.build_learner(env=runner.env.unwrapped)
     module = learner.module["default_policy"]
@@ -97,7 +97,7 @@ def test_a_truncated_episode_goes_on_with_the_value_of_its_last_observation(coun
 
 @pytest.mark.filterwarnings("ignore")
 def test_environments_are_made_by_name():
-    """As RLlib makes those of Gymnasium, by an id that says what to import; and by a name that was registered."""
+    """RLlib makes them by an id with the module to import, as it makes Gymnasium's, and by a registered name."""
     tune = pytest.importorskip("ray.tune", reason="Ray is not installed")
     tune.register_env("pendulums", make_envs)
     chosen = {"output": "numpy", "autoreset_mode": "NEXT_STEP"}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from gymnasium import spaces
 
 from tumble.training import processes
 from tumble.training.cli import stop
@@ -74,7 +75,7 @@ def learn(case: dict[str, Any], folder: Path) -> None:
     with processes.joined(config) as group:
         kinds = {"told apart": ToldApartPendulumVectorEnv}
         if "space" in case:
-            kinds["choices"] = choosing(PendulumVectorEnv, getattr(__import__("gymnasium").spaces, case["space"])(3))
+            kinds["choices"] = choosing(PendulumVectorEnv, getattr(spaces, case["space"])(3))
         kind = kinds.get(case.get("kind", ""))
         envs = kind(config.num_envs) if kind else PendulumVectorEnv(config.num_envs, dtype)
         learner = learners.Learner(config, envs, group)

@@ -42,7 +42,7 @@ class Started:
             self.children.append(subprocess.Popen(command, env=own, **output))
 
     def ends(self):
-        """Exit codes and outputs."""
+        """Wait for all processes; return exit codes and outputs."""
         until, results = time.monotonic() + PATIENCE, []
         for child in self.children:
             try:
@@ -53,7 +53,7 @@ class Started:
         return [child.returncode for child in self.children], [out for out, _ in results]
 
     def results(self):
-        """What all processes have kept, after they ended well."""
+        """Wait until all processes have ended without an error; return their results."""
         codes, outputs = self.ends()
         assert not any(codes), "\n".join(outputs)
         return [torch.load(self.folder / f"{rank}.pt") for rank in range(len(self.children))]

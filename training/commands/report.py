@@ -181,13 +181,8 @@ def write_report(folders: Sequence[Path], folder: Path) -> list[Path]:
 def page(groups: list[dict[str, Any]], over: list[dict[str, Any]], rows: list[dict[str, Any]]) -> str:
     """Return the tables as a Markdown page: groups of seeds, settings over several tasks, then runs."""
     lines = ["# Learning", "", "Written by `tumble report`.", ""]
-    lines += [
-        "Means over seeds ± half the 95 % interval of the mean (Student's t). The interquartile mean is that of the"
-    ]
-    lines += [
-        "middle half of the last evaluations, or else of ended episodes, with its bootstrapped 95 % interval.",
-        "",
-    ]
+    lines += ["Means over seeds ± half the 95 % interval of the mean (Student's t). The interquartile mean is that of"]
+    lines += ["the middle half of evaluations at the end, or else of ended episodes, with a bootstrapped interval.", ""]
     lines += [
         *_table(GROUP_HEADINGS, [_group_cells(group) for group in groups]),
         "",

@@ -174,7 +174,7 @@ class InfoCallback(BaseCallback):
             numbers = isinstance(values, np.ndarray | torch.Tensor) and tuple(values.shape) == (envs.num_envs,)
             if numbers and not name.startswith("_"):
                 means[name] = float(torch.as_tensor(values).double().mean())
-        given = envs.group.gather(means)
+        given = group_of(self.training_env).gather(means)
         for name in dict.fromkeys(name for means in given for name in means):
             all_means = [means[name] for means in given if name in means]
             self.logger.record(f"info/{name}", sum(all_means) / len(all_means))

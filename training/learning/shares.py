@@ -1,4 +1,4 @@
-"""The minibatches of an iteration, of which each process of a group has the rows of its own environments."""
+"""The minibatches of an iteration: each process of a group computes those rows that its environments gave."""
 
 from dataclasses import dataclass
 

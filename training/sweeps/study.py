@@ -140,7 +140,7 @@ class Study:
         return [t for t in self.optuna.trials if t.state in states or FAILURE in t.user_attrs]
 
     def _counted(self) -> list[Any]:
-        """Return the trials that count: those that have ended, run, or wait to be run again."""
+        """Return the trials that count towards the sweep's number: all but those that were queued again or given up."""
         return [t for t in self.optuna.trials if t.state != self.state.FAIL or FAILURE in t.user_attrs]
 
     def finished(self) -> list[Any]:
@@ -158,9 +158,8 @@ class Study:
         if len(counted) >= self.file.settings.trials and not any(t.state == self.state.WAITING for t in counted):
             return None
         trial = self.optuna.ask(self.file.distributions())
-        if (
-            sum(t.number < trial.number for t in self._counted()) >= self.file.settings.trials
-        ):  # another worker was faster
+        earlier = sum(other.number < trial.number for other in self._counted())
+        if earlier >= self.file.settings.trials:  # another worker was faster
             self.optuna.tell(trial, state=self.state.FAIL)
             return None
         self.beat(trial)

@@ -289,7 +289,7 @@ def test_one_environment_has_one_lane_if_both_are_there(begin, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the other processor is one of x86-64")
 def test_processors_that_share_a_folder_have_code_of_their_own(tmp_path):
-    """The nodes of a cluster: what one compiles for itself the others do not load, and nobody compiles twice."""
+    """Two processors share a folder, as nodes of a cluster do: each loads only code for itself, and compiles once."""
     command, files, states = [sys.executable, "-m", "tests.physics.codegen.other_processor"], {}, {}
     for name in ("", "x86-64-v2", "", "x86-64-v2"):
         before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

@@ -25,7 +25,7 @@ class ThreadGroup(ProcessGroup):
 
 
 def in_groups(size: int, work: Callable[[ProcessGroup], Any]) -> list[Any]:
-    """What a function returns in each member of a group."""
+    """Call a function in each member of a group, in a thread each; return the results."""
     barrier, given, results = threading.Barrier(size), {}, [None] * size
 
     def run(rank: int) -> None:

@@ -91,7 +91,7 @@ def test_draws_are_those_of_one_process():
 
 
 def test_statistics_are_those_of_all_rows():
-    """One exchange serves several statistics; those that do not learn stay."""
+    """Several statistics are merged by one exchange; statistics with `learns = False` do not change."""
     x, y = torch.randn(90, 5) * 3 + 100, torch.randn(90, 2)
 
     def statistics():
