@@ -198,7 +198,9 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(tmp_path, con
     """Processes train one after the other, each from where the one before was killed; this one finishes."""
     config = configs[algo]
     off_policy = config.algo in OFF_POLICY
-    config = with_interval(config.replace(total_steps=600), 40) if off_policy else config.replace(total_steps=24 * 128)
+    at_most = (9, 8) if off_policy else (5, 128)  # iterations that a child lives, and steps of one
+    config = config.replace(total_steps=kills * math.prod(at_most))
+    config = with_interval(config, 40) if off_policy else config
     whole = train(config, tmp_path / "whole", progress=False, envs=KINDS[kind](config.num_envs))
     arguments = [str(whole.run.folder / "config.toml"), str(tmp_path / "part"), kind, str(kills)]
     program = [sys.executable, "-m", "tests.training.killed_children", *arguments]
