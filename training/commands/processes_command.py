@@ -34,22 +34,27 @@ def start_processes(processes: int | None, several_runs: bool) -> None:
         raise typer.Exit(train_in(processes))
 
 
+def environments_of(count: int) -> list[dict[str, str]]:
+    """Return the variables by which each of several processes of this machine joins their group, as of torchrun."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    ranks = [common | {"RANK": rank, "LOCAL_RANK": rank} for rank in range(count)]
+    return [{name: str(value) for name, value in variables.items()} for variables in ranks]
+
+
 def train_in(count: int) -> int:
     """Train by processes with this one's arguments, and pass Ctrl-C and SIGTERM on; return their exit code."""
     from ...physics.machine.children import python_command
     from ..learning.callbacks import StopRequest
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    common = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     command = python_command(f"from {__package__.rpartition('.')[0]}.cli import main; main()", *sys.argv[1:])
     children: list[subprocess.Popen[bytes]] = []
     with StopRequest(quiet=True).listening() as request:
         passed, failed_at = False, 0.0
         try:
-            for rank in range(count):
-                own = {name: str(value) for name, value in (common | {"RANK": rank, "LOCAL_RANK": rank}).items()}
+            for own in environments_of(count):
                 children.append(subprocess.Popen(command, env=os.environ | own, start_new_session=True))
             while None in (codes := [child.poll() for child in children]):
                 if request.wanted and not passed:
