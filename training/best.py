@@ -21,7 +21,7 @@ from ..physics.machine.disk import read_regular, work_folder
 from .checkpoint import CheckpointError, list_checkpoints, save_checkpoint, write_text_atomically
 from .evaluate import FIRST_SEED, Evaluation, make_envs, play
 from .learning.learner import Learner, generator_state, load_generator_state
-from .learning.loggers import TrainingClock, keep_rows, open_to_append, read_curve
+from .learning.loggers import TrainingClock, append_row, keep_rows, read_curve
 from .policy import Policy, PolicyError
 from .runs import Run
 from .tasks import task_id
@@ -70,8 +70,7 @@ class EvaluationCallback(BaseCallback):
 
     def evaluate(self) -> Evaluation:
         """Play the policy of this moment; keep it if it is the best so far."""
-        self.learner.group.busy = True  # until the next rollout has ended
-        with self.clock.stopped(), work_folder() as folder:
+        with self.learner.group.long_work(), self.clock.stopped(), work_folder() as folder:
             self.learner.save_policy(folder)
             score = self.play_policy(folder, CHOOSING_SEED)
         row = {"step": score.step} | self.clock.read() | score.summary()
@@ -80,8 +79,7 @@ class EvaluationCallback(BaseCallback):
         best = self.kept_best()
         if best is None or score.mean > best[1]["mean"]:
             self._keep(row)
-        with open_to_append(self.path) as file:
-            file.write(json.dumps(row) + "\n")
+        append_row(self.path, row)
         self.logger.record("eval/mean_return", score.mean)
         self.logger.record("eval/mean_length", row["mean_length"])
         return score
@@ -93,7 +91,8 @@ class EvaluationCallback(BaseCallback):
             return
         policy, line = best
         try:
-            scores = self.play_policy(policy, FIRST_SEED).summary() | {"chosen_by": line}
+            with self.learner.group.long_work():
+                scores = self.play_policy(policy, FIRST_SEED).summary() | {"chosen_by": line}
         except (CheckpointError, PolicyError) as error:
             logger.warning("the best policy is not scored: %s", error)
             return

@@ -91,6 +91,8 @@ def main() -> None:
     """
     if os.environ.get("LOCAL_RANK", "0") == "0":  # the first of a launcher's processes speaks for all
         show_what_is_waited_for()
+    if "WORLD_SIZE" in os.environ:  # torch logs C++ frames whenever a process of a group ends before others
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     let_idle_threads_sleep()
     try:
         app()

@@ -4,6 +4,8 @@ The parts of N processes with n environments each are one batch: environment i o
 that environment's random numbers, and all processes compute the same networks from sums over all of them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,11 +18,22 @@ class ProcessGroup:
     Attributes:
         rank: the number of this process.
         size: the number of processes.
-        busy: whether this process may give no sign of life for long, as in a compilation.
+        progress: grows with each step of the environments and each exchange: a process whose progress stands still
+            while others wait for it hangs.
+        busy: whether others wait for longer, as for a compilation.
     """
 
     rank, size = 0, 1
-    busy = True
+    progress, busy = 0, True
+
+    @contextmanager
+    def long_work(self) -> Iterator[None]:
+        """Be busy inside of the block."""
+        before, self.busy = self.busy, True
+        try:
+            yield
+        finally:
+            self.busy = before
 
     def add(self, numbers: Tensor) -> None:
         """Replace numbers by their sum over all processes; all get the same bits."""

@@ -1,13 +1,16 @@
 """The processes that a launcher such as torchrun started, joined to a group by torch.distributed.
 
 A launcher says by RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT which process this is and where process 0
-keeps a table of words. There each process says what it is, gives signs of life, and leaves a last sentence if it fails:
-the others then end with that sentence. A process without signs of life ends all, too.
+(or the launcher) keeps a store of keys and values. There each process describes itself and writes signs of life, and
+the first fault is kept: all processes end with a sentence that names the culprit. A culprit is a process that failed,
+ended, gives no sign of life, or hangs while others wait for it.
 """
 
 import hashlib
 import json
 import os
+import re
+import signal
 import socket
 import sys
 import threading
@@ -26,20 +29,21 @@ from .. import __version__
 from ..physics.machine.cores import usable_cores
 from .config import RunConfig
 from .distributed import SINGLE_PROCESS, ProcessGroup
-from .errors import TumbleUserError
+from .errors import TumbleUserError, explain
 from .task_errors import describe, is_the_tasks
 
 BEAT, SILENCE = 2.0, 30.0
-"""Seconds between two signs of life, and without one until a process counts as hanging."""
+"""Seconds between two signs of life, and without one, or without progress, until a process is a culprit."""
 PATIENCE = 600.0
-"""The same before the first iteration and in evaluations: a compilation may keep a process from giving signs."""
-JOINING, LAST = timedelta(seconds=300), 10.0
-"""The time in which all processes must come, and the seconds in which a process may end by itself."""
-DONE = "done"
+"""The same where a process is busy: in the first iteration, which compiles, in evaluations and checkpoints."""
+JOINING, LAST = 300.0, 10.0
+"""Seconds in which all processes must come, and in which a process may end by itself after a fault."""
+DONE, FIRST_BEAT = "done", (0, 0, True, PATIENCE)
+"""Signs of life: the last one, and the first: number, progress, whether the process waits for others, its patience."""
 
 
 class GroupError(TumbleUserError, RuntimeError):
-    """A process of the group that has ended, hangs, or is another than the others; the message names it."""
+    """A process of the group that has ended, hangs, or differs from the others; the message names it."""
 
 
 @contextmanager
@@ -59,21 +63,47 @@ def joined(config: RunConfig) -> Iterator[ProcessGroup]:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         os.environ["CUDA_VISIBLE_DEVICES"] = visible.split(",")[local] if visible else str(local)
     group: Processes | None = None
+    ending = threading.Event()
+    with _interrupted_by_sigterm(unless=ending):
+        try:
+            group = Processes(rank, size, config)
+            group.connect(config.device)
+            yield group
+        except BaseException as error:
+            ending.set()
+            if isinstance(error, KeyboardInterrupt) and group is not None and (fault := group.fault()):
+                error = GroupError(fault)  # a launcher interrupts all as soon as one has ended
+            if not isinstance(error, GroupError):
+                if group is not None:
+                    group.fail(_sentence(error))
+                raise
+            if group is not None:
+                group.leave()
+            if not _prints(f"{error}"):
+                raise SystemExit(2) from None
+            raise error from None
+        else:
+            ending.set()
+            group.close()
+
+
+@contextmanager
+def _interrupted_by_sigterm(unless: threading.Event) -> Iterator[None]:
+    """Handle SIGTERM as Ctrl-C, and ignore it once an event is set, so that errors are still printed."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        if not unless.is_set():
+            raise KeyboardInterrupt
+
     try:
-        group = Processes(rank, size, config)
-        yield group
-    except GroupError as error:
-        if group is not None:
-            group.leave()
-        if local and f"process {rank} on" not in str(error):  # the first process of each machine says it
-            raise SystemExit(2) from None
-        raise
-    except BaseException as error:
-        if group is not None:
-            group.fail(_sentence(error))
-        raise
-    else:
-        group.close()
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # in another thread than the main one signals stay as they are
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def launched() -> int:
@@ -96,11 +126,23 @@ def _number(name: str, default: int | None = None) -> int:
     return default
 
 
+def _prints(sentence: str) -> bool:
+    """Return whether this process prints a fault: the culprit, and the first of each machine; the next for a dead one.
+
+    A process that fails leaves the sentence "process 0 on HOST: ...", and prints it itself.
+    """
+    rank, local = _number("RANK"), _number("LOCAL_RANK", 0)
+    first_is_dead = re.match(rf"process {rank - local} on [^\s:]+[ ,]", sentence)
+    return not local or f"process {rank} on" in sentence or (local == 1 and bool(first_is_dead))
+
+
 def _sentence(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "was interrupted"
     if isinstance(error, TumbleUserError):
         return str(error)
+    if isinstance(error, OSError) and not is_the_tasks(error):
+        return explain(error)
     return describe(error) if is_the_tasks(error) else f"{type(error).__name__}: {f'{error}'.partition(chr(10))[0]}"
 
 
@@ -109,28 +151,33 @@ class Processes(ProcessGroup):
 
     def __init__(self, rank: int, size: int, config: RunConfig) -> None:
         self.rank, self.size = rank, size
-        self._table = WordTable(rank, size)
-        self._watch = Watch(self._table, config, lambda: self.busy)
-        backend = "cpu:gloo,cuda:nccl" if config.device == "cuda" else "gloo"
-        store = dist.PrefixStore("torch", self._table.store)
-        dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=timedelta(days=1))
+        self._waits_since = 0.0  # time at which the present exchange began; 0: there is none
+        self._store = KeyValueStore(rank, size)
+        self._heartbeat = Heartbeat(self._store, meet(self._store, config), self)
+
+    def connect(self, device: str) -> None:
+        """Connect the processes, once all are there; exchanges are possible from then on."""
+        backend = "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
+        store, endless = dist.PrefixStore("torch", self._store.store), timedelta(days=1)
+        with self._exchange():
+            dist.init_process_group(backend, store=store, rank=self.rank, world_size=self.size, timeout=endless)
 
     def add(self, numbers: Tensor) -> None:
         """Replace numbers by their sum over all processes; all get the same bits."""
-        with self._calling():
+        with self._exchange():
             dist.all_reduce(numbers)
 
     def gather(self, mine: Any) -> list[Any]:
         """Return in process 0 the objects that all processes have given, in their order; [] in others."""
         given: list[Any] = [None] * self.size
-        with self._calling():
+        with self._exchange():
             dist.gather_object(mine, given if self.rank == 0 else None)
         return given if self.rank == 0 else []
 
     def broadcast(self, mine: Any) -> Any:
         """Return the object that process 0 gives."""
         given = [mine]
-        with self._calling():
+        with self._exchange():
             dist.broadcast_object_list(given)
         return given[0]
 
@@ -141,40 +188,51 @@ class Processes(ProcessGroup):
             GroupError: They do; the message names the processes.
         """
         digest = hashlib.sha256(numbers.detach().cpu().numpy().tobytes()).digest()
-        words = self.gathered(torch.frombuffer(bytearray(digest), dtype=torch.uint8).to(torch.int64))
-        others = [self._watch.name(rank) for rank in range(self.size) if not torch.equal(words[rank], words[0])]
+        digests = self.gathered(torch.frombuffer(bytearray(digest), dtype=torch.uint8).to(torch.int64))
+        others = [self._heartbeat.name(rank) for rank in range(self.size) if not torch.equal(digests[rank], digests[0])]
         if others:
             raise GroupError(
                 f"{', '.join(others)}: {what} differ from those of process 0; resume from the last checkpoint"
             )
 
+    def waited(self) -> float:
+        """Return for how many seconds this process has waited in the present exchange; 0 without one."""
+        since = self._waits_since
+        return time.monotonic() - since if since else 0.0
+
+    def fault(self) -> str:
+        """Return the sentence about the culprit if there is one by now, else ""."""
+        return self._heartbeat.fault()
+
     def fail(self, sentence: str) -> None:
-        """Leave a last sentence for the other processes."""
-        self._watch.fail(sentence)
+        """Tell the other processes why this one ends."""
+        self._heartbeat.fail(sentence)
 
     def close(self) -> None:
-        """Leave the group; process 0, which keeps the table, leaves last."""
-        self._watch.close()
+        """Leave the group; process 0, which keeps the store, leaves last."""
+        self._heartbeat.close()
         with suppress(RuntimeError):
             dist.destroy_process_group()
 
     def leave(self) -> None:
-        """Look for the others no longer, after one has failed."""
-        self._watch.stop()
+        """Leave the group after another process has failed."""
+        self._heartbeat.stop()
 
     @contextmanager
-    def _calling(self) -> Iterator[None]:
-        """Turn an error of a call to other processes into a sentence about the one to blame."""
+    def _exchange(self) -> Iterator[None]:
+        """Turn an error of a call to other processes into the sentence about the culprit."""
+        self.progress += 1
+        self._waits_since = time.monotonic()
         try:
             yield
         except RuntimeError as error:
-            if isinstance(error, GroupError):
-                raise
-            raise GroupError(self._watch.explain(error)) from None
+            raise GroupError(self._heartbeat.culprit(error)) from None
+        finally:
+            self._waits_since = 0.0
 
 
-class WordTable:
-    """The words that processes tell each other, kept by process 0 or by the launcher.
+class KeyValueStore:
+    """JSON values of all processes by their names, kept by process 0 or by the launcher.
 
     Attributes:
         store: of torch.distributed.
@@ -183,157 +241,234 @@ class WordTable:
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
         address, port = os.environ.get("MASTER_ADDR", ""), _number("MASTER_PORT")
-        kept = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
+        keeps = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
         try:
-            store = dist.TCPStore(address, port, size, is_master=kept, timeout=JOINING, wait_for_workers=False)
-        except RuntimeError as error:
+            if not keeps:
+                _wait_for_port(address, port)
+            limit = timedelta(seconds=JOINING)
+            store = dist.TCPStore(address, port, size, is_master=keeps, timeout=limit, wait_for_workers=False)
+        except (RuntimeError, OSError) as error:
             reason = f"{error}".partition("\n")[0]
             raise GroupError(f"process {rank} cannot reach process 0 at {address}:{port}: {reason}") from None
         self.store = dist.PrefixStore(f"tumble/{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
 
-    def tell(self, name: str, words: Any, rank: int | None = None) -> None:
-        """Keep words of a process."""
-        self.store.set(f"{name}/{self.rank if rank is None else rank}", json.dumps(words))
+    def set(self, name: str, value: Any) -> None:
+        """Set a value of this process."""
+        self.store.set(f"{name}/{self.rank}", json.dumps(value))
 
-    def read(self, name: str, rank: int) -> Any:
-        """Return the words that a process has kept under a name; None if it has kept nothing yet."""
+    def get(self, name: str, rank: int) -> Any:
+        """Return a value of a process; None if it has not set it yet."""
         key = f"{name}/{rank}"
         return json.loads(self.store.get(key)) if self.store.check([key]) else None
 
+    def get_all(self, name: str) -> list[Any]:
+        """Return the values of all processes, which have set them."""
+        return [json.loads(value) for value in self.store.multi_get([f"{name}/{rank}" for rank in range(self.size)])]
 
-class Watch:
-    """A thread that gives signs of life of this process and looks for those of the others.
+    def wait_for(self, name: str, seconds: float) -> list[int]:
+        """Wait until all processes have set a value; return those that have not done so in time."""
+        until = time.monotonic() + seconds
+        while missing := [rank for rank in range(self.size) if not self.store.check([f"{name}/{rank}"])]:
+            if time.monotonic() >= until:
+                break
+            with suppress(RuntimeError):  # a short wait: signals are handled after it
+                self.store.wait([f"{name}/{missing[0]}"], timedelta(seconds=0.5))
+        return missing
+
+    def keep_first(self, name: str, value: Any) -> Any:
+        """Set a value of the whole group unless it has one; return the one that it has then."""
+        return json.loads(self.store.compare_set(name, "", json.dumps(value)))
+
+    def of_group(self, name: str) -> Any:
+        """Return a value of the whole group; None if no process has set it."""
+        return json.loads(self.store.get(name)) if self.store.check([name]) else None
+
+
+def _wait_for_port(address: str, port: int) -> None:
+    """Wait until the store can be reached, in short attempts: signals are handled between them."""
+    until = time.monotonic() + JOINING
+    while True:
+        try:
+            socket.create_connection((address, port), 1.0).close()
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+def meet(store: KeyValueStore, config: RunConfig) -> list[dict[str, Any]]:
+    """Wait for all processes, and return how each describes itself.
+
+    Raises:
+        GroupError: One has not come, or has another version or configuration.
+    """
+    mine = {"host": socket.gethostname(), "pid": os.getpid(), "tumble": __version__, "torch": torch.__version__}
+    store.set("beat", FIRST_BEAT)
+    store.set("process", mine | {"configuration": config.to_toml()})
+    try:
+        missing = store.wait_for("process", JOINING)
+        everyone = [] if missing else store.get_all("process")
+    except RuntimeError:
+        raise GroupError(f"process {store.rank} has lost process 0, which keeps the group's store") from None
+    if missing:
+        raise GroupError(f"after {JOINING:.0f} s process {', '.join(map(str, missing))} has not come")
+    store.set("process read", True)
+    first = everyone[0]
+    for rank, one in enumerate(everyone):
+        for what in ("tumble", "torch", "configuration"):
+            if one[what] != first[what]:
+                with suppress(RuntimeError):
+                    store.wait_for("process read", LAST)
+                theirs, firsts = _difference(one[what], first[what])
+                raise GroupError(
+                    f"process {rank} on {one['host']} has another {what} than process 0 on {first['host']}: "
+                    f"{theirs!r}, not {firsts!r}; all processes need the same"
+                )
+    for one in everyone:
+        one["here"] = one["host"] == mine["host"] and _state(one["pid"]) != "gone"
+    return everyone
+
+
+class Heartbeat:
+    """A thread that writes signs of life of this process, and looks for a culprit among the others.
 
     Attributes:
-        sentence: the reason why all processes end; "" if all are well.
+        sentence: names the culprit, because of which all processes end; "" while all are well.
     """
 
-    def __init__(self, table: WordTable, config: RunConfig, is_busy: Callable[[], bool]) -> None:
-        self.sentence, self._is_busy = "", is_busy
-        self._table, self._found, self._closing = table, threading.Event(), threading.Event()
-        self._seen: dict[int, tuple[Any, float]] = {}  # the last sign of life of each other process, and its time
-        self._mine = {"host": socket.gethostname(), "pid": os.getpid(), "torch": torch.__version__}
-        self._mine |= {"tumble": __version__, "configuration": config.to_toml()}
-        table.tell("process", self._mine)
-        self._others = self._meet()
-        self._thread = threading.Thread(target=self._run, name="tumble-group", daemon=True)
+    def __init__(self, store: KeyValueStore, members: list[dict[str, Any]], group: Processes) -> None:
+        self.sentence = ""
+        self._store, self._members, self._group = store, members, group
+        self._others = [rank for rank in range(store.size) if rank != store.rank]
+        self._seen: dict[tuple[int, str], tuple[Any, float]] = {}  # values of other processes, and since when
+        self._count, self._is_cut_off = 0, False
+        self._has_culprit, self._stopping = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tumble-heartbeat", daemon=True)
         self._thread.start()
-
-    def _meet(self) -> list[dict[str, Any]]:
-        """Wait for all processes, and return what each says of itself; refuse other versions and configurations."""
-        table, keys = self._table, [f"process/{rank}" for rank in range(self._table.size)]
-        try:
-            table.store.wait(keys, JOINING)
-        except RuntimeError:
-            with suppress(RuntimeError):
-                missing = [str(rank) for rank, key in enumerate(keys) if not table.store.check([key])]
-                raise GroupError(f"after {JOINING.seconds} s process {', '.join(missing)} has not come") from None
-            raise GroupError(f"process {table.rank} has lost process 0, which keeps the group's table") from None
-        everyone = [table.read("process", rank) for rank in range(table.size)]
-        table.tell("met", True)
-        for rank, one in enumerate(everyone):
-            for what in ("tumble", "torch", "configuration"):
-                if one[what] != everyone[0][what]:
-                    self._wait_for("met")
-                    mine, first = _difference(one[what], everyone[0][what])
-                    raise GroupError(
-                        f"process {rank} on {one['host']} has another {what} than process 0 on {everyone[0]['host']}: "
-                        f"{mine!r}, not {first!r}"
-                    )
-        for one in everyone:
-            one["here"] = one["host"] == self._mine["host"] and _state(one["pid"]) != "gone"
-        return everyone
 
     def name(self, rank: int) -> str:
         """Return a process' number and machine."""
-        return f"process {rank} on {self._others[rank]['host']}"
+        return f"process {rank} on {self._members[rank]['host']}"
 
     def fail(self, sentence: str) -> None:
-        """Leave the last sentence of this process, and wait until the others have read it."""
-        with suppress(RuntimeError):
-            self.stop()
-            self._table.tell("fault", f"{self.name(self._table.rank)}: {sentence}")
-            self._wait_for("read", LAST)
+        """Keep the reason why this process ends, and wait until the others have read it."""
+        self.stop()
 
-    def explain(self, error: RuntimeError) -> str:
-        """Return the sentence about the process to blame for an error of a call to others."""
-        self._found.wait(SILENCE + 3 * BEAT)
+        def tell() -> None:
+            self._store.keep_first("fault", f"{self.name(self._store.rank)}: {sentence}")
+            self._store.set("fault read", True)
+            self._store.wait_for("fault read", LAST)
+
+        _within(LAST + BEAT, tell)
+
+    def fault(self) -> str:
+        """Return the sentence about the culprit if there is one by now, else ""."""
+        if not self.sentence and _within(BEAT, self._find_culprit) == "":
+            return ""
+        self._has_culprit.wait(SILENCE + 3 * BEAT)
+        return self.sentence
+
+    def culprit(self, error: RuntimeError) -> str:
+        """Return the sentence about the culprit of an error of a call to others."""
+        self._is_cut_off = True
+        self._has_culprit.wait(SILENCE + 3 * BEAT)
         return self.sentence or f"the connection to another process is lost: {f'{error}'.partition(chr(10))[0]}"
 
     def close(self) -> None:
-        """Say that this process is done; process 0, which keeps the table, waits for the others."""
+        """Say that this process is done; process 0, which keeps the store, waits for the others."""
         self.stop()
-        with suppress(RuntimeError):
-            self._table.tell("beat", DONE)
-            if self._table.rank == 0:
-                self._wait_for("beat", SILENCE, DONE)
+
+        def finish() -> None:
+            self._store.set("beat", DONE)
+            self._store.set("done", True)
+            if self._store.rank == 0:
+                self._store.wait_for("done", SILENCE)
+
+        _within(SILENCE + BEAT, finish)
 
     def stop(self) -> None:
         """End the thread."""
-        self._closing.set()
-        if threading.current_thread() is not self._thread:
-            self._thread.join(BEAT)
-
-    def _wait_for(self, name: str, seconds: float = LAST, words: Any = True) -> None:
-        """Wait until all processes have said these words, or time is over."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if all(
-                self._table.read(name, rank) == words for rank in range(self._table.size) if rank != self._table.rank
-            ):
-                return
-            time.sleep(0.1)
+        self._stopping.set()
+        self._thread.join(BEAT)
 
     def _run(self) -> None:
-        count = 0
-        while not self._closing.wait(BEAT):
-            count += 1
-            try:
-                self._table.tell("beat", [count, PATIENCE if self._is_busy() else SILENCE])
-                culprit = self._look()
-            except RuntimeError:
-                culprit = self.name(0) + ", which keeps the group's table, cannot be reached"
-            if culprit and not self._closing.is_set():
+        """Give signs of life and look for a culprit, until there is one."""
+        while not self._stopping.wait(BEAT):
+            culprit = _within(SILENCE, self._beat)
+            if culprit is None:
+                culprit = f"{self.name(0)}, which keeps the group's store, cannot be reached"
+            if culprit and not self._stopping.is_set():
                 self._end(culprit)
                 return
 
-    def _look(self) -> str:
+    def _beat(self) -> str:
+        """Give a sign of life; return the sentence about a culprit, "" if all are well."""
+        group, self._count = self._group, self._count + 1
+        patience = PATIENCE if group.busy else SILENCE
+        self._store.set("beat", (self._count, group.progress, group.waited() > 0, patience))
+        return self._find_culprit()
+
+    def _find_culprit(self) -> str:
         """Return the sentence about a process that failed, ended or hangs; "" if all are well."""
+        if fault := self._store.of_group("fault"):
+            self._store.set("fault read", True)
+            return str(fault)
+        beats = self._store.get_all("beat")
+        return next((fault for rank in self._others if (fault := self._fault_of(rank, beats[rank]))), "")
+
+    def _fault_of(self, rank: int, beat: Any) -> str:
+        """Return the sentence about a process if it has ended or hangs, judging by its last sign of life."""
+        if beat == DONE:
+            return ""
+        _, progress, waits, patience = beat
+        one, name = self._members[rank], self.name(rank)
+        state = _state(one["pid"]) if one["here"] else "?"
+        if state == "gone":
+            return f"{name} has ended without a word; it may have been killed"
+        silent = self._unchanged(rank, "beat", beat)
+        limit = SILENCE if state == "T" else patience
+        if silent > (min(limit, 5 * BEAT) if self._is_cut_off and limit == SILENCE else limit):
+            stopped = ", as it is stopped" if state == "T" else ""
+            return f"{name} has given no sign of life for {silent:.0f} s{stopped}"
+        idle = min(self._unchanged(rank, "progress", progress), self._group.waited())
+        return f"{name} hangs: others have waited {idle:.0f} s for it" if idle > patience and not waits else ""
+
+    def _unchanged(self, rank: int, what: str, value: Any) -> float:
+        """Return for how many seconds a value of another process has not changed."""
         now = time.monotonic()
-        others = [rank for rank in range(self._table.size) if rank != self._table.rank]
-        for rank in others:
-            if fault := self._table.read("fault", rank):
-                self._table.tell("read", True)
-                return str(fault)
-        for rank in others:
-            beat = self._table.read("beat", rank)
-            if beat == DONE:
-                continue
-            before, since = self._seen.get(rank, (None, now))
-            if beat != before or rank not in self._seen:
-                self._seen[rank] = (beat, now)
-                continue
-            one = self._others[rank]
-            state = _state(one["pid"]) if one["here"] else "?"
-            if state == "gone":
-                return f"{self.name(rank)} has ended without a word; it may have been killed"
-            patience = beat[1] if beat and state != "T" else SILENCE
-            if now - since > patience:
-                stopped = ", as it is stopped" if state == "T" else ""
-                return f"{self.name(rank)} has given no sign of life for {now - since:.0f} s{stopped}"
-        return ""
+        before, since = self._seen.get((rank, what), (None, now))
+        if value != before:
+            since = now
+        self._seen[rank, what] = value, since
+        return now - since
 
     def _end(self, sentence: str) -> None:
         """End this process with a sentence: by itself, or else from here, as a call to a hanging process never ends."""
-        with suppress(RuntimeError):
-            self._table.tell("fault", sentence)
-        if self._table.rank == 0:
-            time.sleep(2 * BEAT)  # so that the others read it: the table may end with this process
-        self.sentence = f"{sentence}. All processes end; go on from the last checkpoint with --resume"
-        self._found.set()
-        if not self._closing.wait(LAST):
-            print(f"error: {self.sentence}", file=sys.stderr, flush=True)
+        first = _within(BEAT, lambda: self._store.keep_first("fault", sentence)) or sentence
+        self.sentence = f"{first}. All processes end; go on from the last checkpoint with --resume"
+        if self._store.rank == 0:
+            time.sleep(2 * BEAT)  # so that the others read it: the store may end with this process
+        self._has_culprit.set()
+        if not self._stopping.wait(LAST):
+            if _prints(self.sentence):
+                print(f"error: {self.sentence}", file=sys.stderr, flush=True)
             os._exit(2)
+
+
+def _within(seconds: float, call: Callable[[], Any]) -> Any:
+    """Call a function of the store in another thread; return its result, None if it fails or if the store hangs."""
+    results: list[Any] = []
+
+    def work() -> None:
+        with suppress(RuntimeError):
+            results.append(call())
+
+    thread = threading.Thread(target=work, name="tumble-store", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return results[0] if results else None
 
 
 def _state(pid: int) -> str:

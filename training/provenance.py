@@ -40,6 +40,7 @@ def provenance(learner: Learner) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "processor": processor_name(), "cores": usable_cores()},
         "solver": solver,
         "learner": {"device": config.device, "threads": config.threads},
+        "processes": learner.group.size,
     }
 
 

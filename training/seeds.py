@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from ..physics.machine.children import python_command
 from ..physics.machine.cores import usable_cores
@@ -36,7 +37,8 @@ FOLDER = "seed-{}"
 PATIENCE = 10.0  # s that a process gets to stop at once, before it is killed
 MOST = 1000  # seeds
 INTERRUPTED = 130  # the command's exit code
-END = object()  # of an iterator
+END: Any = object()  # of an iterator
+Process = TypeVar("Process", bound="ChildProcess")
 
 
 @dataclass(frozen=True)
@@ -179,11 +181,12 @@ def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str,
 
 
 def run_processes(
-    children: Iterator["Child | None"],
+    children: Iterator[Process | None],
     jobs: int,
-    end: Callable[["Child", bool], None],
+    end: Callable[[Process, bool], None],
     watch: Callable[[], None] = lambda: None,
     pause: float = 0.05,
+    quiet: bool = False,
 ) -> None:
     """Run processes side by side until all have ended, or until Ctrl-C, which stops them and begins no more.
 
@@ -193,13 +196,14 @@ def run_processes(
         end: Called with each process that has ended, and with whether all were being stopped.
         watch: Called after each pause.
         pause: Seconds between two looks at the processes.
+        quiet: Whether the processes say themselves that they are stopping.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
     """
-    running: list[Child] = []
+    running: list[Process] = []
     exhausted, stopping = False, False
-    with StopRequest().listening() as request:
+    with StopRequest(quiet).listening() as request:
         try:
             while running or not (exhausted or request.wanted):
                 if request.wanted and not stopping:
@@ -209,7 +213,7 @@ def run_processes(
                 if len(running) < jobs and not (exhausted or request.wanted):
                     started = next(children, END)
                     exhausted = started is END
-                    if isinstance(started, Child):
+                    if started is not None and not exhausted:
                         running.append(started)
                         continue
                 time.sleep(pause)
@@ -222,7 +226,32 @@ def run_processes(
                 child.stop_at_once()
 
 
-class Child:
+class ChildProcess:
+    """A process for `run_processes`; a terminal's Ctrl-C reaches only this process, which passes it on."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], **streams: Any) -> None:
+        self.process = subprocess.Popen(command, env=environment, start_new_session=True, **streams)
+
+    def has_ended(self) -> bool:
+        """Say whether the process has ended."""
+        return self.process.poll() is not None
+
+    def interrupt(self) -> None:
+        """Ask the process to finish its iteration, save and stop."""
+        self.process.send_signal(signal.SIGINT)
+
+    def stop_at_once(self) -> None:
+        """Stop the process without waiting for its iteration's end; its last checkpoint stays."""
+        self.interrupt()
+        self.interrupt()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Child(ChildProcess):
     """A process that trains one seed.
 
     Args:
@@ -252,15 +281,14 @@ class Child:
         command = python_command(program, "train", *what, *arguments, "--no-progress")
         threads = str(max(1, usable_cores() // jobs))  # of each solver
         self.run, self.name, self.tell, self.last = run, name, tell, ""
-        self.process = subprocess.Popen(
+        super().__init__(
             command,
+            {"TUMBLE_THREADS": threads, "PYTHONUNBUFFERED": "1"} | os.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env={"TUMBLE_THREADS": threads, "PYTHONUNBUFFERED": "1"} | os.environ,
-            start_new_session=True,  # a terminal's Ctrl-C reaches only this process, which passes it on
         )
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -274,7 +302,7 @@ class Child:
 
     def has_ended(self) -> bool:
         """Say whether the process has ended and all that it printed is read."""
-        if self.process.poll() is None:
+        if not super().has_ended():
             return False
         self.reader.join(PATIENCE)
         return True
@@ -289,17 +317,3 @@ class Child:
         """Name the process that failed, and why; empty if it did not."""
         code = self.process.returncode
         return f"{self.name} (exit code {code}): {self.last}" if code else ""
-
-    def interrupt(self) -> None:
-        """Ask the process to finish its iteration, save and stop."""
-        self.process.send_signal(signal.SIGINT)
-
-    def stop_at_once(self) -> None:
-        """Stop the process without waiting for its iteration's end; its last checkpoint stays."""
-        self.interrupt()
-        self.interrupt()
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,14 @@ class Failing(PendulumVectorEnv):
         if self.taken == 40 and self.word:
             if self.word == "raise":
                 raise ZeroDivisionError("the bob fell off")
-            os.kill(os.getpid(), getattr(signal, self.word))
+            if self.word == "hang":
+                time.sleep(1000)
+            elif self.word == "full disk":
+                import resource  # not on Windows
+
+                resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
+            else:
+                os.kill(os.getpid(), getattr(signal, self.word))
         return super().step(actions)
 
 

@@ -1,5 +1,6 @@
 """Several processes train one run: as one process does, or they end together with one sentence."""
 
+import itertools
 import json
 import os
 import signal
@@ -13,9 +14,16 @@ import numpy as np
 import pytest
 import torch
 
+from tumble.training.checkpoint import verify_checkpoint
+from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig
+from tumble.training.learning.loggers import read_curve
 from tumble.training.runs import Run
 
+from .test_resume import assert_equal_runs
+from .test_resume import compare as compare_states
+
 ROOT = Path(__file__).resolve().parents[2]
+VARIABLES = {"TUMBLE_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 PATIENCE = 240.0  # s, on a machine that does other things too
 
 
@@ -36,7 +44,7 @@ class Started:
         where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(size)}
         self.folder, self.children = folder, []
         for rank in range(size):
-            own = os.environ | {"TUMBLE_THREADS": "1"} | (where | {"RANK": str(rank)} if size > 1 else {})
+            own = os.environ | VARIABLES | (where | {"RANK": str(rank)} if size > 1 else {})
             command = [sys.executable, "-m", "tests.training.process_worker", str(path)]
             output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "cwd": ROOT}
             self.children.append(subprocess.Popen(command, env=own, **output))
@@ -112,6 +120,7 @@ def test_a_run_of_two_processes_stops_and_goes_on(tmp_path):
     assert codes == [0, 0], outputs
     assert all("stands at 3072 finished False" in out for out in outputs)
     run = Run(tmp_path / "stopped" / "run")
+    assert json.loads((run.folder / "run.json").read_text())["processes"] == 2
     assert {path.name for path in run.latest().iterdir()} >= {"state.pt", "state-1.pt"}
     codes, outputs = Started(tmp_path / "stopped", 2, do="resume", iterations=6).ends()
     assert codes == [0, 0], outputs
@@ -129,6 +138,14 @@ def test_a_run_of_two_processes_stops_and_goes_on(tmp_path):
         ("SIGKILL", 1, "process 1 on {host} has ended without a word"),
         pytest.param("SIGKILL", 0, "process 0 on {host}", marks=pytest.mark.slow),
         ("SIGSTOP", 1, "process 1 on {host} has given no sign of life for"),
+        pytest.param(
+            "SIGSTOP",
+            0,
+            "process 0 on {host}, which keeps the group's store, cannot be reached. All processes",
+            marks=pytest.mark.slow,
+        ),
+        ("hang", 1, "process 1 on {host} hangs: others have waited"),
+        pytest.param("hang", 0, "process 0 on {host} hangs: others have waited", marks=pytest.mark.slow),
         ("raise", 1, "ZeroDivisionError: the bob fell off. All processes end; go on from"),
         (
             "config",
@@ -154,3 +171,50 @@ def test_a_process_that_fails_ends_all_with_its_name(tmp_path, failing, who, sen
     assert time.monotonic() - begun < PATIENCE
     if failing not in ("config", "torch"):
         assert "--resume" in out
+
+
+@pytest.mark.slow
+def test_a_full_disk_in_process_0_ends_all_and_the_last_checkpoint_stays(tmp_path):
+    """The sentence names the process, the folder and what to do; two processes go on."""
+    codes, outputs = Started(tmp_path, 2, do="train", iterations=10, who=0, failing="full disk", BEAT=0.5).ends()
+    assert codes == [2, 2], outputs
+    checkpoints = tmp_path / "run" / "checkpoints"
+    reason = f"{checkpoints}: the checkpoint of step 4,096 could not be written: "
+    assert f"error: {reason}" in outputs[0] and f"process 0 on {socket.gethostname()}: {reason}" in outputs[1], outputs
+    assert all("go on from them with --resume" in out and "Traceback" not in out for out in outputs)
+    assert verify_checkpoint(Run(tmp_path / "run").latest()) == 2048
+    codes, outputs = Started(tmp_path, 2, do="resume", iterations=10).ends()
+    assert codes == [0, 0] and "stands at 10240 finished True" in outputs[0], outputs
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.slow
+@pytest.mark.long
+def test_processes_killed_at_random_moments_learn_what_others_learn(tmp_path):
+    """Twenty groups of two lose one process each; the others end with its name, and the run has the same bits."""
+    ppo = PPOConfig(n_steps=16, batch_size=96, n_epochs=2, learning_rate_end=0.0, learner="compiled")
+    config = RunConfig(
+        task="test/Pendulum-v0",
+        algo="ppo",
+        num_envs=8,
+        total_steps=120 * 16 * 16,
+        policy=PolicyConfig(hidden=(16, 16)),
+        ppo=ppo,
+        checkpoint=CheckpointConfig(every_steps=2 * 16 * 16, every_seconds=2.0),
+        evaluation=EvaluationConfig(every_steps=4 * 16 * 16, episodes=4),
+    )
+    (tmp_path / "config.toml").write_text(config.to_toml())
+    for name, kills in (("whole", 0), ("part", 20)):
+        arguments = [str(tmp_path / "config.toml"), str(tmp_path / name), str(kills)]
+        program = [sys.executable, "-m", "tests.training.killed_groups", *arguments]
+        subprocess.run(program, cwd=ROOT, check=True, timeout=1800, env=os.environ | VARIABLES)
+    whole, part = (Run(tmp_path / name) for name in ("whole", "part"))
+    assert_equal_runs(whole, part)
+    states = [torch.load(run.latest() / "state-1.pt", weights_only=True) for run in (whole, part)]
+    compare_states(*states, "state of process 1")
+    for name in ("progress.jsonl", "evaluations.jsonl"):
+        rows = [read_curve(run.folder / name) for run in (whole, part)]
+        for row in itertools.chain(*rows):
+            for key in [key for key in row if "seconds" in key or key.startswith("time/")]:
+                del row[key]
+        assert rows[0] == rows[1] and len(rows[0]) >= 30

@@ -38,6 +38,7 @@ def test_the_record_is_written_at_the_start_and_kept_at_resumes(tmp_path, monkey
     wanted = {name: module.__version__ for name, module in modules.items()}
     wanted |= {"taichi": ".".join(map(str, taichi.__version__)), "mujoco-core": mujoco.__version__}
     assert wanted.items() <= record["versions"].items()
+    assert record["processes"] == 1
     assert record["versions"]["python"] == sys.version.split()[0]
     assert abs(datetime.datetime.fromisoformat(record["date"]) - begun) < datetime.timedelta(minutes=5)
     monkeypatch.setattr(sys, "argv", ["script.py"])

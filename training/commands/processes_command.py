@@ -3,9 +3,9 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -45,33 +45,37 @@ def environments_of(count: int) -> list[dict[str, str]]:
 
 
 def train_in(count: int) -> int:
-    """Train by processes with this one's arguments, and pass Ctrl-C and SIGTERM on; return their exit code."""
+    """Train by processes with this one's arguments, and pass Ctrl-C on; return the exit code of the first that fails.
+
+    As torchrun does, it sends SIGTERM to the others as soon as one fails.
+    """
     from ...physics.machine.children import python_command
-    from ..learning.callbacks import StopRequest
+    from ..seeds import ChildProcess, run_processes
 
     command = python_command(f"from {__package__.rpartition('.')[0]}.cli import main; main()", *sys.argv[1:])
-    children: list[subprocess.Popen[bytes]] = []
-    with StopRequest(quiet=True).listening() as request:
-        passed, failed_at = False, 0.0
-        try:
-            for own in environments_of(count):
-                children.append(subprocess.Popen(command, env=os.environ | own, start_new_session=True))
-            while None in (codes := [child.poll() for child in children]):
-                if request.wanted and not passed:
-                    passed = True
-                    for child in children:
-                        child.send_signal(signal.SIGINT)
-                if any(codes) and not failed_at:
-                    failed_at = time.monotonic()
-                if failed_at and time.monotonic() - failed_at > PATIENCE:
-                    break
-                time.sleep(0.05)
-        finally:
+    children: list[ChildProcess] = []
+    failed: list[tuple[int, float]] = []  # exit code of the first process that failed, and the time
+
+    def start() -> Iterator[ChildProcess]:
+        for variables in environments_of(count):
+            children.append(ChildProcess(command, os.environ | variables))
+            yield children[-1]
+
+    def end(child: ChildProcess, _: bool) -> None:
+        code = child.process.returncode
+        if not code or failed:
+            return
+        failed.append((code if code > 0 else 2, time.monotonic()))
+        if code < 0:
+            rank, name = children.index(child), signal.Signals(-code).name
+            print(f"error: process {rank} was ended from outside by {name}", file=sys.stderr)
+        for other in children:
+            other.process.terminate()
+
+    def watch() -> None:
+        if failed and time.monotonic() - failed[0][1] > PATIENCE:
             for child in children:
-                child.kill()
-                child.wait()
-    codes = [child.returncode for child in children]
-    killed = [f"process {rank} by {signal.Signals(-code).name}" for rank, code in enumerate(codes) if code and code < 0]
-    if killed:
-        print(f"error: {', '.join(killed)} was ended from outside", file=sys.stderr)
-    return next((code if code > 0 else 2 for code in codes if code), 0)
+                child.process.kill()
+
+    run_processes(start(), count, end, watch, quiet=True)
+    return failed[0][0] if failed else 0

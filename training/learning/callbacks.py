@@ -76,14 +76,15 @@ class CheckpointCallback(BaseCallback):
         super().__init__()
         self.learner, self.run, self.request = learner, run, request
         self.settings = learner.config.checkpoint
-        self._next = 0
+        self._next = self._begun = 0
         self._saved, self._saved_at, self._cost = 0, 0.0, 0.0  # step and time of the last checkpoint; s that it took
         self._rolls = False  # whether a rollout is under way
         self._before: dict[str, Any] | None = None  # the learner's state when it began, if that is not saved
 
     def _on_training_start(self) -> None:
         self._plan()
-        self._saved, self._saved_at = self.model.num_timesteps, clock()
+        self._begun = self._saved = self.model.num_timesteps
+        self._saved_at = clock()
 
     def _plan(self) -> None:
         every = self.settings.every_steps
@@ -101,16 +102,18 @@ class CheckpointCallback(BaseCallback):
         elif passing:
             self._save_in_passing()
         self._rolls = True
+        group.busy = self.model.num_timesteps == self._begun  # the first iteration compiles
         news = self.model.num_timesteps > self._saved and group.size == 1
         self._before = self.learner.state_dict() if news else None
 
     def _on_rollout_end(self) -> None:
-        self._rolls, self._before, self.learner.group.busy = False, None, False
+        self._rolls, self._before = False, None
 
     def _on_training_end(self) -> None:
         self.save()
 
     def _on_step(self) -> bool:
+        self.learner.group.progress += 1
         return True
 
     def save(self) -> Path:
@@ -153,7 +156,7 @@ class CheckpointCallback(BaseCallback):
         step = self.learner.model.num_timesteps if state is None else state["num_timesteps"]
         path, begun, others = self.run.checkpoints, clock(), self.learner.other_states()
         if self.learner.group.rank == 0:
-            with Waiting(f"writing the checkpoint of step {step:,}"):
+            with self.learner.group.long_work(), Waiting(f"writing the checkpoint of step {step:,}"):
                 write = partial(self.learner.save, state=state, others=others)
                 path = save_checkpoint(path, step, write, keep=self.settings.keep, passing=passing)
         self._saved, self._saved_at = step, clock()

@@ -81,19 +81,15 @@ class CurveWriter(KVWriter):
     """
 
     def __init__(self, path: Path, resumed_at: int | None) -> None:
-        rows = keep_rows(path, resumed_at)
-        self._file = open_to_append(path)
+        rows, self._path = keep_rows(path, resumed_at), path
         self.clock = TrainingClock(rows[-1] if rows else NO_ROW)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append one line."""
-        row: dict[str, float] = {"step": step} | self.clock.read() | _numbers(key_values)
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        append_row(self._path, {"step": step} | self.clock.read() | _numbers(key_values))
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Do nothing: the file is open while a line is written only."""
 
 
 class TensorBoardWriter(TensorBoardOutputFormat):
@@ -165,6 +161,16 @@ def keep_rows(path: Path, resumed_at: int | None) -> list[dict[str, Any]]:
     rows = [] if resumed_at is None else [row for row in read_curve(path) if row["step"] <= resumed_at]
     write_text_atomically(path, "".join(json.dumps(row) + "\n" for row in rows))
     return rows
+
+
+def append_row(path: Path, row: dict[str, Any]) -> None:
+    """Add a line to a file of rows; OSError, with the file's name, if it cannot be written."""
+    try:
+        with open_to_append(path) as file:
+            file.write(json.dumps(row) + "\n")
+    except OSError as error:
+        error.filename = error.filename or (str(path) if error.errno else None)
+        raise
 
 
 def open_to_append(path: Path) -> TextIO:
