@@ -327,7 +327,7 @@ def meet(store: KeyValueStore, config: RunConfig) -> list[dict[str, Any]]:
                     f"{theirs!r}, not {firsts!r}; all processes need the same"
                 )
     for one in everyone:
-        one["here"] = one["host"] == mine["host"] and _state(one["pid"]) != "gone"
+        one["here"] = one["host"] == mine["host"] and _state_of(one["pid"]) != "gone"
     return everyone
 
 
@@ -398,7 +398,7 @@ class Heartbeat:
         while not self._stopping.wait(BEAT):
             culprit = _within(SILENCE, self._beat)
             if culprit is None:
-                culprit = f"{self.name(0)}, which keeps the group's store, cannot be reached"
+                culprit = self._end_of(0) or f"{self.name(0)}, which keeps the group's store, cannot be reached"
             if culprit and not self._stopping.is_set():
                 self._end(culprit)
                 return
@@ -422,11 +422,10 @@ class Heartbeat:
         """Return the sentence about a process if it has ended or hangs, judging by its last sign of life."""
         if beat == DONE:
             return ""
+        if ended := self._end_of(rank):
+            return ended
         _, progress, waits, patience = beat
-        one, name = self._members[rank], self.name(rank)
-        state = _state(one["pid"]) if one["here"] else "?"
-        if state == "gone":
-            return f"{name} has ended without a word; it may have been killed"
+        name, state = self.name(rank), self._state(rank)
         silent = self._unchanged(rank, "beat", beat)
         limit = SILENCE if state == "T" else patience
         if silent > (min(limit, 5 * BEAT) if self._is_cut_off and limit == SILENCE else limit):
@@ -434,6 +433,16 @@ class Heartbeat:
             return f"{name} has given no sign of life for {silent:.0f} s{stopped}"
         idle = min(self._unchanged(rank, "progress", progress), self._group.waited())
         return f"{name} hangs: others have waited {idle:.0f} s for it" if idle > patience and not waits else ""
+
+    def _state(self, rank: int) -> str:
+        """Return the state of a process, see `_state_of`; "?" if it is on another machine."""
+        one = self._members[rank]
+        return _state_of(one["pid"]) if one["here"] else "?"
+
+    def _end_of(self, rank: int) -> str:
+        """Return the sentence about a process of this machine that has ended; "" if it has not."""
+        gone = self._state(rank) == "gone"
+        return f"{self.name(rank)} has ended without a word; it may have been killed" if gone else ""
 
     def _unchanged(self, rank: int, what: str, value: Any) -> float:
         """Return for how many seconds a value of another process has not changed."""
@@ -471,7 +480,7 @@ def _within(seconds: float, call: Callable[[], Any]) -> Any:
     return results[0] if results else None
 
 
-def _state(pid: int) -> str:
+def _state_of(pid: int) -> str:
     """Return "gone" for a process of this machine that has ended, "T" for a stopped one, else another word."""
     try:
         word = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

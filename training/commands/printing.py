@@ -1,5 +1,6 @@
 """The lines that the commands of `tumble` print when they are done: tables, and which command comes next."""
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ def print_outcome(outcome: "Outcome") -> None:
     if not outcome.leads:
         return
     from ..best import read_best
+    from ..processes import launched
     from ..tasks import source_name
 
     source, folder = source_name(outcome.run.config.task), outcome.run.folder
@@ -21,6 +23,8 @@ def print_outcome(outcome: "Outcome") -> None:
     follow = f"evaluate {folder}" if outcome.finished else f"train --resume {folder}"
     if source is not None:
         follow += f" --task {source}" if outcome.finished else f" {source}"
+    if not outcome.finished and (count := launched()) and os.environ.get("LOCAL_WORLD_SIZE") == str(count):
+        follow += f" --processes {count}"
     print(f"{state} at step {outcome.step:,}")
     if outcome.spent:
         shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in outcome.spent.items())
