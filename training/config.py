@@ -150,10 +150,10 @@ class RecurrentPPOConfig(_PPOValues):
 class _OffPolicyConfig:
     """The options of algorithms that learn from a buffer of steps.
 
-    After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken). The
-    learner "sb3" is Stable-Baselines3's own class; "compiled" makes the updates in machine code
-    (`compiled_off_policy.py`), with other random numbers for their noise. What it cannot do, such as pictures, goes on
-    as with "sb3".
+    After each step of all environments, `gradient_steps` updates are made (-1: as many as steps were taken). The buffer
+    has the last `buffer_size` steps, those of all processes if several train together. The learner "sb3" is
+    Stable-Baselines3's own class; "compiled" makes the updates in machine code (`compiled_off_policy.py`), with other
+    random numbers for their noise. What it cannot do, such as pictures, goes on as with "sb3".
     """
 
     name: ClassVar[str]

@@ -17,7 +17,7 @@ from gymnasium import spaces
 
 from tumble.training import processes
 from tumble.training.cli import stop
-from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig
+from tumble.training.config import CheckpointConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig, TD3Config
 from tumble.training.errors import TumbleUserError
 from tumble.training.learning import learner as learners
 from tumble.training.learning.compiled_ppo import CompiledPPO
@@ -51,17 +51,24 @@ class Failing(PendulumVectorEnv):
 
 
 def configuration(case: dict[str, Any]) -> RunConfig:
-    """Iterations of 16 steps, in minibatches of 96 rows: the last one of an epoch is smaller."""
+    """Iterations of 16 steps, in minibatches of 96 rows: the last one of an epoch is smaller.
+
+    SAC and TD3 begin with random actions, and their buffer forgets the first steps of 10 iterations.
+    """
     ppo = PPOConfig(n_steps=16, batch_size=96, n_epochs=2, learning_rate_end=0.0, learner="compiled", ent_coef=0.01)
-    n = case["envs"]
+    n, steps = case["envs"], 16 * case["all"]
+    seen = {"buffer_size": 8 * steps, "learning_starts": steps, "batch_size": 96, "learner": "compiled"}
+    seen |= {"train_freq": 4, "gradient_steps": 2}
     return RunConfig(
         task="test/Pendulum-v0",
-        algo="ppo",
+        algo=case.get("algo", "ppo"),
+        sac=SACConfig(**seen),
+        td3=TD3Config(**seen),
         num_envs=n,
-        total_steps=16 * case["all"] * case["iterations"],
+        total_steps=steps * case["iterations"],
         policy=PolicyConfig(hidden=(16, 16)),
         ppo=replace(ppo, **case.get("ppo", {})),
-        checkpoint=CheckpointConfig(every_steps=16 * case["all"] * 2),
+        checkpoint=CheckpointConfig(every_steps=2 * steps),
     )
 
 
@@ -87,20 +94,14 @@ def learn(case: dict[str, Any], folder: Path) -> None:
         kind = kinds.get(case.get("kind", ""))
         envs = kind(config.num_envs) if kind else PendulumVectorEnv(config.num_envs, dtype)
         learner = learners.Learner(config, envs, group)
-        model, episodes = learner.model, []
-        taken = model._update_info_buffer
-
-        def take(infos: list[dict[str, Any]], dones: Any = None) -> None:
-            episodes.extend((info["episode"]["r"], info["episode"]["l"]) for info in infos if "episode" in info)
-            taken(infos)
-
-        model._update_info_buffer = take  # type: ignore[method-assign]
+        model = learner.model
+        model._stats_window_size = 10**6  # all episodes
         model.learn(config.total_steps)
+        episodes = [(episode["r"], episode["l"]) for episode in model.ep_info_buffer or ()]
         weights = torch.cat([weights.detach().flatten() for weights in model.policy.parameters()])
         moments = [learner.normalizer.ret_rms, *learners.parts_of(learner.normalizer.obs_rms).values()]
-        statistics = torch.cat(
-            [torch.as_tensor(x).flatten() for one in moments for x in (one.mean, one.var, one.count)]
-        )
+        numbers = [x for one in moments for x in (one.mean, one.var, one.count)]
+        statistics = torch.cat([torch.as_tensor(x, dtype=torch.float64).flatten() for x in numbers])
         result = {"weights": weights, "statistics": statistics, "episodes": episodes, "steps": model.num_timesteps}
         torch.save(result, folder / f"{RANK}.pt")
 

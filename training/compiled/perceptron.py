@@ -121,13 +121,18 @@ class Perceptron:
         )
 
     @property
+    def gradients(self) -> list[Tensor]:
+        """The gradient of each group, in the order of the vectors."""
+        return [kept[0] for kept in self._kept[1:]]
+
+    @property
     def whole_gradient(self) -> Tensor:
         """The gradient of all groups, in the order of the vectors, between two phases of an update."""
-        return self._kept[1][0]
+        return self.gradients[0]
 
     def gradient(self, group: int = 0) -> list[Tensor]:
         """Return a group's gradient as tensors like `tensors`."""
-        return self._unpacked(self._kept[1 + group][0])
+        return self._unpacked(self.gradients[group])
 
     def read(self, optimizer: torch.optim.Optimizer | None) -> None:
         """Copy parameters, and an optimizer's moments, from torch."""

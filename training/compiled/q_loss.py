@@ -73,7 +73,9 @@ Q_UPDATE = Record(
     "QUpdate",
     replay=REPLAY,
     actions=ACTIONS,
-    index=INTS,  # (steps, n): transitions
+    index=INTS,  # (rows,): transitions of all minibatches, those of one after those of another
+    order=INTS,  # (rows,): the row's number in the minibatch
+    starts=INTS,  # (steps + 1,): the first row of each minibatch
     keys=INTS,  # (steps, 2): of draws at s', and at s
     moves=INTS,  # (steps,): whether the actor learns
     follows=INTS,  # whether targets follow
@@ -82,7 +84,8 @@ Q_UPDATE = Record(
     rates=DOUBLES,  # (3,)
     steps=INT,
     step=INT,  # the present one
-    n=INT,
+    n=INT,  # rows of a whole minibatch, of which other processes may have some
+    shared=INT,  # 1: other processes have some; -1: they cannot be reached, so that no more steps are taken
     groups=INT,
     group=array_of(GROUP),
     critics=INT,
@@ -144,17 +147,18 @@ def _place_actions(module: Module) -> Function:
     return f
 
 
-def rows_of(f: Function, update: Any, number: Any) -> tuple[Any, Any, Any]:
-    """Return a minibatch's index, and the first row of a group and the row after its last."""
-    n, groups = update.n, update.groups
+def rows_of(f: Function, update: Any, number: Any) -> tuple[Any, Any, Any, Any]:
+    """Return a minibatch's index and order, and the first row of a group and the row after its last."""
+    start, groups = update.starts[update.step], update.groups
+    n = update.starts[update.step + 1] - start
     size = (n + (groups * 8 - 1)) // (groups * 8) * 8
-    return update.index + update.step * n, f.minimum(number * size, n), f.minimum((number + 1) * size, n)
+    return update.index + start, update.order + start, f.minimum(number * size, n), f.minimum((number + 1) * size, n)
 
 
 def _critics(module: Module, networks: Networks, squashed: Squashed, gather: Function, place: Function) -> Function:
     with module.function("critics_gradient", update=Q_UPDATE, number=INT) as (f, update, number):
         group, replay, actions, critics = update.group[number], update.replay, update.actions, update.critics
-        index, first, last = rows_of(f, update, number)
+        index, order, first, last = rows_of(f, update, number)
         x, drawn, targets, critic, target = group.x, group.drawn, group.targets, group.critic, group.target
         actor, stride, numbers, column = group.target_actor, CHUNK * PANEL, actions.numbers, replay.action_column
         key, smoothing, loss = update.keys[update.step * 2], f.convert(update.smoothing, FLOAT), f.variable(DOUBLE, 0.0)
@@ -166,7 +170,7 @@ def _critics(module: Module, networks: Networks, squashed: Squashed, gather: Fun
             rows, here = (many + 7) // 8 * 8, index + r0
             f.call(gather, replay, 1, here, many, rows, x, stride)
             f.call(networks.forward, actor, rows)
-            f.call(squashed.draw, actions, top_of(actor).y, stride, key, r0, rows, smoothing, drawn)
+            f.call(squashed.draw, actions, top_of(actor).y, stride, key, order + r0, many, rows, smoothing, drawn)
             with f.loop(0, rows) as r:
                 f.call(place, drawn.action + r * actions.padded, numbers, x + r * PANEL, column, stride)
             with f.loop(0, critics) as k:
@@ -234,13 +238,13 @@ def _actor(
 ) -> Function:
     with module.function("actor_gradient", update=Q_UPDATE, number=INT) as (f, update, number):
         group, replay, actions, judges = update.group[number], update.replay, update.actions, update.judges
-        index, first, last = rows_of(f, update, number)
+        index, order, first, last = rows_of(f, update, number)
         x, drawn, critic, actor, pulls = group.x, group.drawn, group.critic, group.actor, group.pulls
         stride, numbers, column = CHUNK * PANEL, actions.numbers, replay.action_column
         in_critic = critic[0].layer[0].inputs - numbers  # the column of actions in a critic's inputs
         start = in_critic // PANEL * PANEL
         size = (in_critic + numbers - start + (PANEL - 1)) // PANEL * stride
-        share = 1.0 / f.convert(update.n, FLOAT)
+        share, key = 1.0 / f.convert(update.n, FLOAT), update.keys[update.step * 2 + 1]
         t, out, z = f.convert(update.t, FLOAT), top_of(actor).y, top_of(actor).z
         loss, log_probs = f.variable(DOUBLE, 0.0), f.variable(DOUBLE, 0.0)
         f.call(networks.clear, actor.gradient, actor.count)
@@ -249,7 +253,7 @@ def _actor(
             rows = (many + 7) // 8 * 8
             f.call(gather, replay, 0, index + r0, many, rows, x, stride)
             f.call(networks.forward, actor, rows)
-            f.call(squashed.draw, actions, out, stride, update.keys[update.step * 2 + 1], r0, rows, 0.0, drawn)
+            f.call(squashed.draw, actions, out, stride, key, order + r0, many, rows, 0.0, drawn)
             with f.loop(0, rows) as r:
                 f.call(place, drawn.action + r * actions.padded, numbers, x + r * PANEL, column, stride)
             with f.loop(0, judges) as k:

@@ -7,6 +7,8 @@ A step has four phases, each a launch of the pool's threads, whose tasks are ind
 3. gradients of the actor, for each group;
 4. the steps of actor and temperature, and targets that follow: p' <- (1 - tau) p' + tau p.
 
+If other processes have rows of the minibatch, gradients and figures of all are added after phases 1 and 3.
+
 The number of groups depends on the number of rows, so the bits of results depend neither on the threads nor on who took
 which task.
 """
@@ -21,8 +23,9 @@ from .q_loss import FIGURES, Q_UPDATE, QLosses
 
 Q_TASK = Record("QTask", update=Q_UPDATE, number=INT)
 """A task of a phase: the number of a group, of a critic, or of a network that follows: the actor, then each critic."""
-Q_LAUNCHES = Record("QLaunches", update=Q_UPDATE, launch=BYTES, critics=BYTES, steps=BYTES, actor=BYTES, rest=BYTES)
-"""The pool's function `launch`, and one launch for each phase."""
+PHASES, EXCHANGES = ("critics", "steps", "actor", "rest"), ("add_critics", "add_actor")
+Q_LAUNCHES = Record("QLaunches", update=Q_UPDATE, launch=BYTES, **dict.fromkeys((*PHASES, *EXCHANGES), BYTES))
+"""The pool's function `launch`, one launch for each phase, and functions that add the numbers of all processes."""
 CRITICS, ACTOR, TEMPERATURE = range(3)
 """Rows of corrections, epsilons and rates."""
 
@@ -113,15 +116,19 @@ def _run(module: Module) -> Function:
     with module.function("q_update", public=True, launches=Q_LAUNCHES) as (f, launches):
         update = launches.update
         log_t = update.temperature.parameters
-        with f.loop(0, update.steps) as step:
+        with f.loop(0, update.steps) as step, f.when(update.shared >= 0):
             update.step = step
             with f.when(update.learns_temperature.equals(1)):
                 update.t = f.convert(exp(f, log_t[0]), DOUBLE)
             f.call_address(launches.launch, launches.critics)
+            with f.when(update.shared.equals(1)):
+                f.call_address(launches.add_critics)
             f.call_address(launches.launch, launches.steps)
             _add_figures(f, update, 0)
             with f.when(update.moves[step].equals(1)):
                 f.call_address(launches.launch, launches.actor)
+                with f.when(update.shared.equals(1)):
+                    f.call_address(launches.add_actor)
                 _add_figures(f, update, 1)
                 log_prob = _add_figures(f, update, 2)
                 _add_temperature(f, update, log_prob)

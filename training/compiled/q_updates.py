@@ -1,8 +1,10 @@
 """Updates of soft actor-critic and TD3 by compiled code: `QUpdates.run` takes all gradient steps of an iteration."""
 
+import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from .networks import BETA_1, BETA_2
 from .perceptron import Activations, Layer, Perceptron, widths_of
 from .products import CHUNK, PANEL, padded
 from .q_loss import FIGURES, GROUP, Q_UPDATE, REPLAY, SEEN
-from .q_update import Q_LAUNCHES, Q_TASK
+from .q_update import EXCHANGES, PHASES, Q_LAUNCHES, Q_TASK
 from .squashed import ACTIONS, DRAWN
 
 GROUP_ROWS, MOST_GROUPS = 128, 8
@@ -97,13 +99,19 @@ class GradientSteps:
     """The gradient steps of an iteration, as int64 arrays.
 
     Attributes:
-        index: transitions of the minibatches (steps, batch_size).
+        index: transitions of all minibatches (rows,).
+        order: the number of each in its minibatch, of which its draws depend (rows,).
+        starts: the first row of each minibatch, and the number of rows (steps + 1,).
+        size: rows of a minibatch in all processes.
         keys: of draws at next observations and at observations (steps, 2).
         moves: whether actor and temperature learn (steps,).
         follows: whether targets follow (steps,).
     """
 
     index: np.ndarray
+    order: np.ndarray
+    starts: np.ndarray
+    size: int
     keys: np.ndarray
     moves: np.ndarray
     follows: np.ndarray
@@ -137,7 +145,7 @@ class QUpdates:
             pool: the threads.
         """
         self._groups = min(max(batch_size // GROUP_ROWS, 1), MOST_GROUPS)
-        self._batch_size, self._numbers, self._gaussian = batch_size, numbers, networks.target_actor is None
+        self._numbers, self._gaussian = numbers, networks.target_actor is None
         of_actor, of_critic = (sum(width for _, width in parts) for parts in (actor_parts, critic_parts))
         first = 0 if actor_parts == critic_parts else -(-of_actor // PANEL) * PANEL  # the critics' first column
         self._action_column = first + of_critic
@@ -160,6 +168,9 @@ class QUpdates:
         self._totals, self._zeros = np.zeros(len(TOTALS)), np.zeros(of_critic + numbers + PANEL, np.float32)
         self._mask = np.ones(padded(numbers), np.float32)
         self._mask[numbers:] = 0.0
+        self._figures = np.zeros((self._groups, len(FIGURES)))
+        self._add: Callable[[Tensor], None] | None = None
+        self._error: BaseException | None = None
         self._group = np.stack([self._group_record(g, inputs[g]) for g in range(self._groups)])
         self._update = np.zeros(len(Q_UPDATE.fields), np.int64)
         self._launches = self._launch_record(pool)
@@ -169,10 +180,10 @@ class QUpdates:
         size = (CHUNK, len(self._mask))
         arrays: dict[str, np.ndarray] = {name: np.zeros(size, np.float32) for name in DRAWN.fields}
         drawn = DRAWN.pack(**arrays)
-        figures, targets = np.zeros(len(FIGURES)), np.zeros(CHUNK, np.float32)
+        targets = np.zeros(CHUNK, np.float32)
         critics, targeted = (np.stack([one.networks[g] for one in all]) for all in (self.critics, self.targets))
         pulls = np.zeros((len(self.critics), self._numbers + 2 * PANEL, CHUNK), np.float32)
-        self._kept += [arrays, drawn, figures, targets, critics, targeted, pulls]
+        self._kept += [arrays, drawn, targets, critics, targeted, pulls]
         return GROUP.pack(
             x=x.data_ptr(),
             drawn=drawn,
@@ -182,7 +193,7 @@ class QUpdates:
             target_actor=self.target_actor.networks[g],
             critic=critics,
             target=targeted,
-            figures=figures,
+            figures=self._figures[g],
         )
 
     def _launch_record(self, pool: Pool) -> np.ndarray:
@@ -190,18 +201,17 @@ class QUpdates:
         compiled, critics = q_code(), len(self.critics)
         most = max(self._groups, critics + 1)
         tasks = [Q_TASK.pack(update=self._update, number=k) for k in range(most)]
-        phases = {
-            "critics": (compiled.critics, self._groups),
-            "steps": (compiled.steps, critics),
-            "actor": (compiled.actor, self._groups),
-            "rest": (compiled.rest, critics + 1),
-        }
         launches = {
-            name: pool.launch(function, [task.ctypes.data for task in tasks[:count]])
-            for name, (function, count) in phases.items()
+            phase: pool.launch(getattr(compiled, phase), [task.ctypes.data for task in tasks[:count]])
+            for phase, count in zip(PHASES, (self._groups, critics, self._groups, critics + 1), strict=True)
         }
-        self._kept += [tasks, launches]
+        of_critics, of_actor = np.split(self._figures, [1], 1)
+        parts = (self.critics, of_critics), ([self.actor], of_actor)
+        exchanges = [ctypes.CFUNCTYPE(None)(partial(self._add_up, *part)) for part in parts]
+        self._kept += [tasks, launches, exchanges]
         addresses = {name: launch.address for name, launch in launches.items()}
+        for name, exchange in zip(EXCHANGES, exchanges, strict=True):
+            addresses[name] = ctypes.cast(exchange, ctypes.c_void_p).value or 0
         return Q_LAUNCHES.pack(update=self._update, launch=launches["rest"].function, **addresses)
 
     def read(self, optimizers: Optimizers) -> None:
@@ -231,14 +241,29 @@ class QUpdates:
             (targets, None),
         ]
 
-    def run(
-        self, replay: Transitions, steps: GradientSteps, rates: Optimizers, settings: QSettings
-    ) -> dict[str, float]:
-        """Take gradient steps, with the rates and epsilons of the optimizers.
+    def _add_up(self, networks: Sequence[Perceptron], figures: np.ndarray) -> None:
+        """Make the first group's gradients and figures the sums over all groups and processes.
 
-        Returns:
-            Means of TOTALS, over the steps at which they were computed.
+        An error ends the update, and `run` raises it.
         """
+        gradients = [network.gradients for network in networks]
+        sums = [torch.stack(groups).sum(0) for groups in gradients]
+        numbers = torch.cat([*sums, torch.from_numpy(figures.sum(0)).float()])
+        try:
+            assert self._add is not None
+            self._add(numbers)
+        except BaseException as error:  # no error passes through compiled code
+            self._error = error
+            self._update[Q_UPDATE.column("shared")] = -1
+        *parts, totals = numbers.split([*map(len, sums), figures.shape[1]])
+        for (first, *others), part in zip(gradients, parts, strict=True):
+            first.copy_(part)
+            for other in others:
+                other.zero_()
+        figures[:], figures[0] = 0.0, totals.numpy()
+
+    def _pack(self, replay: Transitions, steps: GradientSteps, rates: Optimizers, settings: QSettings) -> list[Any]:
+        """Write the record of an update with `run`'s arguments; return arrays that it has addresses of."""
         before, moved = self._steps.copy(), np.cumsum(steps.moves)
         counts = before + np.stack([np.arange(1, len(moved) + 1), moved, moved * self._learns_temperature], 1)
         self._steps = counts[-1]
@@ -259,6 +284,8 @@ class QUpdates:
             replay=replayed,
             actions=actions,
             index=steps.index,
+            order=steps.order,
+            starts=steps.starts,
             keys=steps.keys,
             moves=steps.moves,
             follows=steps.follows,
@@ -267,7 +294,8 @@ class QUpdates:
             rates=numbers[1],
             steps=len(moved),
             step=0,
-            n=self._batch_size,
+            n=steps.size,
+            shared=int(self._add is not None),
             groups=self._groups,
             group=self._group,
             critics=len(self.critics),
@@ -283,9 +311,37 @@ class QUpdates:
             t=settings.temperature,
             totals=self._totals,
         )
+        return [kept, replayed, actions, corrections, numbers]
+
+    def run(
+        self,
+        replay: Transitions,
+        steps: GradientSteps,
+        rates: Optimizers,
+        settings: QSettings,
+        add: Callable[[Tensor], None] | None = None,
+    ) -> dict[str, float]:
+        """Take gradient steps, with the rates and epsilons of the optimizers.
+
+        Args:
+            replay: the replay buffer.
+            steps: the minibatches.
+            rates: the optimizers.
+            settings: numbers of the losses.
+            add: replaces numbers by their sum over all processes, of which each has a part of the minibatches; None:
+                there are no others.
+
+        Returns:
+            Means of TOTALS, over the steps at which they were computed.
+        """
+        self._add = add
+        kept = self._pack(replay, steps, rates, settings)
         q_code().update(self._launches.ctypes.data)
-        del kept
-        means = self._totals / [len(moved), *[max(moved[-1], 1)] * (len(TOTALS) - 1)]
+        del kept  # the record has addresses of these
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        means = self._totals / [len(steps.moves), *[max(steps.moves.sum(), 1)] * (len(TOTALS) - 1)]
         return dict(zip(TOTALS, means.tolist(), strict=True))
 
     def _replay_record(self, replay: Transitions) -> tuple[Any, np.ndarray]:

@@ -12,7 +12,7 @@ Sources: Haarnoja et al., "Soft actor-critic algorithms and applications", 2018,
 
 from typing import Any
 
-from ...physics.machine.codegen.words import DOUBLE, FLOAT, FLOATS, INT, Function, Module, Record
+from ...physics.machine.codegen.words import DOUBLE, FLOAT, FLOATS, INT, INTS, Function, Module, Record
 from .distributions import HALF_LOG_2PI, panel_index
 from .draws import normal, random_bits
 from .functions import clip, exp, log
@@ -43,8 +43,8 @@ class Squashed:
     """The compiled functions.
 
     Attributes:
-        draw: fill DRAWN for n rows of an actor's output, with S. A row's draws are those of the key and of its number,
-            which counts from `first`.
+        draw: fill DRAWN for n rows of an actor's output, with S. A row's draws are those of the key and of its number
+            in `order`; the rows from `count` to n have the first one's, and do not count.
         slopes: write the slopes z of an actor's output, for `pull` and the slope in log p.
     """
 
@@ -67,21 +67,23 @@ def _draw(module: Module) -> Function:
         "out": FLOATS,
         "stride": INT,
         "key": INT,
-        "first": INT,
+        "order": INTS,
+        "count": INT,
         "n": INT,
         "smoothing": FLOAT,
         "drawn": DRAWN,
     }
-    with module.function("draw_actions", **arguments) as (f, actions, out, stride, key, first, n, smoothing, drawn):
+    write = module.function("draw_actions", **arguments)
+    with write as (f, actions, out, stride, key, order, count, n, smoothing, drawn):
         padded, gaussian, mask = actions.padded, actions.gaussian, actions.mask
         action, slope, spread, log_prob = drawn.action, drawn.slope, drawn.spread, drawn.log_prob
         limit, numbers = f.convert(actions.limit, FLOAT), f.indices(NARROW) + 1
         with f.loop(0, n) as r:
-            total = f.variable(FLOAT.vector(NARROW), 0.0)
+            total, number = f.variable(FLOAT.vector(NARROW), 0.0), order[f.select(r < count, r, 0)]
             with f.loop(0, padded, NARROW) as k:
                 row, at = out + r * PANEL, r * padded + k
                 real = mask.vector(k, NARROW)
-                e = normal(f, random_bits(key, numbers + ((first + r) * padded + k))) * real
+                e = normal(f, random_bits(key, numbers + (number * padded + k))) * real
                 mean = row.vector(panel_index(stride, k), NARROW)
                 with f.when(gaussian.equals(1)):
                     log_std = _log_std(f, row.vector(panel_index(stride, padded + k), NARROW))

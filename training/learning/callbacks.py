@@ -20,7 +20,7 @@ from ...physics.machine.waiting import Waiting
 from ..checkpoint import CheckpointError, save_checkpoint
 from ..distributed import group_of
 from ..runs import Run
-from .learner import Learner
+from .learner import OTHER_BUFFER, Learner
 
 Progress = Literal["lines"] | bool
 LINE_EVERY = 10.0  # s, between two lines of progress
@@ -154,11 +154,13 @@ class CheckpointCallback(BaseCallback):
 
     def _write(self, passing: bool, state: dict[str, Any] | None = None) -> Path:
         step = self.learner.model.num_timesteps if state is None else state["num_timesteps"]
-        path, begun, others = self.run.checkpoints, clock(), self.learner.other_states()
+        path, begun, others = self.run.checkpoints, clock(), self.learner.other_states(self.run.checkpoints)
         if self.learner.group.rank == 0:
             with self.learner.group.long_work(), Waiting(f"writing the checkpoint of step {step:,}"):
                 write = partial(self.learner.save, state=state, others=others)
                 path = save_checkpoint(path, step, write, keep=self.settings.keep, passing=passing)
+            for leftover in self.run.checkpoints.glob(OTHER_BUFFER.format("*")):  # there was one of this step already
+                leftover.unlink()
         self._saved, self._saved_at = step, clock()
         self._cost = self._saved_at - begun
         return path

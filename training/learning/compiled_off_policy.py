@@ -4,6 +4,8 @@ The models, their files, callbacks, replay buffers and loggers stay those of Sta
 All gradient steps of an iteration are one call, without Python (`training/compiled/q_update.py`). What is learned is
 what Stable-Baselines3's classes learn, to rounding, but for the noise of updates, which are hashes of the seed and the
 number of the update.
+
+Of several processes each keeps the transitions of its environments, and computes the rows of minibatches that it has.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,10 +14,12 @@ from typing import Any
 import numpy as np
 from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer
+from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.type_aliases import RolloutReturn
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
-from ...envs.task.observations import parts_of
+from ...envs.task.observations import each, parts_of
 from ..compiled.code import learning_pool
 from ..compiled.draws import draw_key
 from ..compiled.q_updates import (
@@ -28,7 +32,9 @@ from ..compiled.q_updates import (
     QUpdates,
     Transitions,
 )
+from ..distributed import ProcessGroup, group_of
 from .obstacles import WithReason, are_rows
+from .shares import gather_episodes
 
 
 class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
@@ -38,9 +44,15 @@ class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
     replay_buffer: Any
     _updates: QUpdates | None = None
     _updates_rows = 0
+    _ended: list[tuple[int, dict[str, Any]]] | None = None
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_updates"]
+        return [*super()._excluded_save_params(), "_updates", "_ended"]
+
+    @property
+    def group(self) -> ProcessGroup:
+        """The processes that train together."""
+        return group_of(self.env)
 
     # -- what the algorithms differ in -------------------------------------------------------------------------------
 
@@ -105,10 +117,55 @@ class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
         """Return the networks in panels."""
         if self._updates is None or self._updates_rows != batch_size:
             parts = self._seen(self.policy.actor), self._seen(self.policy.critic)
-            numbers, pool = self.replay_buffer.action_dim, learning_pool()
-            self._updates = QUpdates(self._networks(), *parts, numbers, batch_size, pool)
+            numbers, rows = self.replay_buffer.action_dim, batch_size // self.group.size
+            with self.group.long_work():  # it compiles
+                self._updates = QUpdates(self._networks(), *parts, numbers, rows, learning_pool())
             self._updates_rows = batch_size
         return self._updates
+
+    # -- collecting, with other processes ----------------------------------------------------------------------------
+
+    def collect_rollouts(  # type: ignore[override]
+        self, env: VecEnv, log_interval: int | None = None, **options: Any
+    ) -> RolloutReturn:
+        """Take steps of all environments; see Stable-Baselines3's method. Episodes are counted after it."""
+        group, before = self.group, self._episode_num
+        if group.size == 1:
+            return super().collect_rollouts(env, log_interval=log_interval, **options)
+        self._ended = []
+        rollout = super().collect_rollouts(env, **options)
+        ended, self._ended = self._ended, None
+        self._episode_num = before + int(group.sums(self._episode_num - before)[0])
+        if self._episode_num > before:
+            self._update_info_buffer(gather_episodes(ended, env.unwrapped))
+        if log_interval is not None and self._episode_num // log_interval > before // log_interval:
+            self.dump_logs()
+        return rollout._replace(episode_timesteps=rollout.episode_timesteps * group.size)
+
+    def _update_info_buffer(self, infos: list[dict[str, Any]], dones: np.ndarray | None = None) -> None:
+        """Take in the infos of episodes; in a rollout of several processes keep them for its end."""
+        if self._ended is None:
+            super()._update_info_buffer(infos, dones)
+        else:
+            self._ended += [(self.num_timesteps, info) for info in infos if info]
+
+    def _sample_action(
+        self, learning_starts: int, action_noise: ActionNoise | None = None, n_envs: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw actions as Stable-Baselines3 does for the environments of all processes, and return this process' rows.
+
+        So each environment gets the noise that it has in one process. Observations of the others are not known, and do
+        not matter. Their steps are counted here.
+        """
+        group, seen = self.group, self._last_obs
+        if group.size == 1:
+            return super()._sample_action(learning_starts, action_noise, n_envs)
+        self._last_obs = each(lambda part: np.concatenate([part] * group.size), seen)
+        drawn = super()._sample_action(learning_starts, action_noise, n_envs * group.size)
+        self._last_obs = seen
+        self.num_timesteps += n_envs * (group.size - 1)
+        actions, stored = (np.split(one, group.size)[group.rank] for one in drawn)
+        return actions, stored
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
@@ -121,23 +178,36 @@ class _CompiledUpdates(WithReason, OffPolicyAlgorithm):
         self._update_learning_rate([one for one in optimizers if one])
         updates.read(optimizers)
         steps = self._gradient_steps(gradient_steps, batch_size)
-        figures = updates.run(self._replay(), steps, optimizers, self._settings())
+        add = self.group.add if self.group.size > 1 else None
+        figures = updates.run(self._replay(), steps, optimizers, self._settings(), add)
         updates.write(optimizers)
         self._n_updates += gradient_steps
         self._log(figures, bool(steps.moves.any()))
 
     def _gradient_steps(self, count: int, batch_size: int) -> GradientSteps:
-        """Draw minibatches as Stable-Baselines3's buffer does: from numpy's generator, a time and then environments."""
-        buffer = self.replay_buffer
-        times, envs = buffer.size(), buffer.n_envs
-        index = np.zeros((count, batch_size), np.int64)
-        for row in index:
-            row[:] = np.random.randint(0, times, size=batch_size) * envs
-            row += np.random.randint(0, envs, size=batch_size)
+        """Draw minibatches as Stable-Baselines3's buffer does: from numpy's generator, times and then environments.
+
+        The environments are those of all processes, whose generators draw the same numbers.
+        """
+        buffer, group = self.replay_buffer, self.group
+        filled, n = buffer.size(), buffer.n_envs
+        times, envs = np.zeros((2, count, batch_size), np.int64)
+        for k in range(count):
+            times[k] = np.random.randint(0, filled, size=batch_size)
+            envs[k] = np.random.randint(0, n * group.size, size=batch_size)
+        mine = envs // n == group.rank
         updates = self._n_updates + np.arange(count)
         keys = [[draw_key(self.seed, 2 * int(k)), draw_key(self.seed, 2 * int(k) + 1)] for k in updates]
         moves, follows = self._learning(updates)
-        return GradientSteps(index, np.array(keys, np.int64), moves.astype(np.int64), follows.astype(np.int64))
+        return GradientSteps(
+            index=(times * n + envs % n)[mine],
+            order=np.broadcast_to(np.arange(batch_size), mine.shape)[mine],
+            starts=np.cumsum([0, *mine.sum(1)]),
+            size=batch_size,
+            keys=np.array(keys, np.int64),
+            moves=moves.astype(np.int64),
+            follows=follows.astype(np.int64),
+        )
 
     def _replay(self) -> Transitions:
         """Return the replay buffer's arrays, and how `VecNormalize` normalises what is drawn from them."""

@@ -30,7 +30,7 @@ from ..compiled.rollouts import EPSILON
 from ..sb3_bridge import TumbleVecEnv
 from .lean_ppo import COLUMNS, LeanPPO
 from .obstacles import WithReason
-from .shares import Shares, draw_shares
+from .shares import Shares, draw_shares, gather_episodes
 from .tensor_rollouts import TensorRollouts
 
 DISTRIBUTIONS = (DiagGaussianDistribution, CategoricalDistribution, MultiCategoricalDistribution)
@@ -151,7 +151,7 @@ class CompiledPPO(WithReason, LeanPPO):
         if isinstance(memory, TensorRollouts):
             ended = [(n_rollout_steps, info) for info in bridge.episodes_of(memory.ends.cpu().numpy())]
         if ended or not alone:
-            self._count_episodes(ended, bridge)
+            self._update_info_buffer(gather_episodes(ended, bridge))
         self._last_obs = self._as_observation(memory, n_rollout_steps)
         self._last_episode_starts = memory.starts[n_rollout_steps].cpu().numpy().astype(bool)
         self._fill(rollout_buffer, memory)
@@ -159,15 +159,6 @@ class CompiledPPO(WithReason, LeanPPO):
         callback.update_locals({"infos": [], "self": self, "env": env})
         callback.on_rollout_end()
         return True
-
-    def _count_episodes(self, ended: list[tuple[int, dict[str, Any]]], bridge: TumbleVecEnv) -> None:
-        """Take in the infos of all processes' episodes that ended in a rollout, each with its step, in their order."""
-        mine = [(step, {"episode": info["episode"]}) for step, info in ended if "episode" in info]
-        bridge.others_have_ended = True
-        given = self.group.gather((mine, bridge.all_have_ended()))
-        together = sorted(((step, info) for infos, _ in given for step, info in infos), key=lambda one: one[0])
-        self._update_info_buffer([info for _, info in together])
-        bridge.others_have_ended = all(have_ended for _, have_ended in given)
 
     def _key(self) -> int:
         """Return the key of this step's draws: a hash of the seed and of the steps taken."""

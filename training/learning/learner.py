@@ -6,6 +6,7 @@ of unknown origin cannot run code.
 
 import json
 import logging
+import os
 import random
 import warnings
 import zipfile
@@ -21,21 +22,21 @@ import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3.common.noise import ActionNoise, NormalActionNoise, VectorizedActionNoise
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, VecTransposeImage
 
 from ...envs.task.observations import each, parts_of
-from ...physics.machine.disk import check_archive, check_arrays
+from ...physics.machine.disk import check_archive, check_arrays, own_folder
 from ...physics.machine.runtime import ensure_runtime_near
 from ...physics.solver.user.state_file import read_tensors
-from ..checkpoint import unusable
+from ..checkpoint import CheckpointError, unusable
 from ..compiled.draws import draw_key
 from ..config import OFF_POLICY, NormalizeConfig, RunConfig
 from ..distributed import SINGLE_PROCESS, ProcessGroup, group_of, moments_of
-from ..errors import TumbleUserError
+from ..errors import TumbleUserError, explain
 from ..sb3_bridge import TumbleVecEnv
 from ..spaces import boxes, check_spaces, normalized_parts, pictures
 from ..tasks import make_vec
@@ -45,7 +46,8 @@ from .compiled_ppo import CompiledPPO
 from .lean_ppo import LeanPPO
 from .networks import LSTM_OPTIONS, algorithm_class, policy_class, require_library
 
-MODEL_FILE, STATE_FILE, BUFFER_FILE, OTHER_FILE = "model.zip", "state.pt", "replay_buffer.npz", "state-{}.pt"
+MODEL_FILE, STATE_FILE, BUFFER_FILE = "model.zip", "state.pt", "replay_buffer.npz"
+OTHER_STATE, OTHER_BUFFER = "state-{}.pt", "replay_buffer-{}.npz"
 OWN = ("last_obs", "last_original_obs", "last_episode_starts", "bridge")
 """The entries that differ between processes in the result of `state_dict`, beside the returns of the normaliser."""
 logger = logging.getLogger("tumble")
@@ -104,9 +106,12 @@ class Learner:
         """
         self.save_policy(folder, state)
         for rank, other in enumerate(others, 1):
-            torch.save(other, folder / OTHER_FILE.format(rank))
+            torch.save(other, folder / OTHER_STATE.format(rank))
         if isinstance(self.model, OffPolicyAlgorithm):
             save_replay_buffer(self.model, folder / BUFFER_FILE)
+            for rank in range(1, len(others) + 1):
+                name = OTHER_BUFFER.format(rank)
+                os.replace(folder.parent / name, folder / name)
 
     def save_policy(self, folder: Path, state: dict[str, Any] | None = None) -> None:
         """Write all but the replay buffer: enough to act, not to go on; `state` as in `save`."""
@@ -119,11 +124,14 @@ class Learner:
         own = {name: state[name] for name in OWN}
         return own | {"normalizer_returns": state["normalizer"]["returns"]}
 
-    def other_states(self) -> list[dict[str, Any]]:
+    def other_states(self, folder: Path) -> list[dict[str, Any]]:
         """Return in process 0 the own states of the other processes, once all have the same weights and statistics.
+
+        The others write their replay buffers into `folder`, from which `save` moves them into a folder inside of it.
 
         Raises:
             GroupError: They have not.
+            CheckpointError: A replay buffer could not be written; raised in process 0.
         """
         if self.group.size == 1:
             return []
@@ -131,7 +139,18 @@ class Learner:
         statistics = [torch.from_numpy(np.ravel(x)) for one in moments for x in (one.mean, one.var)]
         weights = [weights.detach().cpu().double().flatten() for weights in self.model.policy.parameters()]
         self.group.require_equal(f"weights at step {self.model.num_timesteps:,}", torch.cat([*weights, *statistics]))
-        return self.group.gather(_on_host(self.own_state()))[1:]
+        failure = ""
+        if isinstance(self.model, OffPolicyAlgorithm) and self.group.rank:
+            try:
+                with self.group.long_work():
+                    save_replay_buffer(self.model, own_folder(folder) / OTHER_BUFFER.format(self.group.rank))
+            except OSError as error:
+                failure = f"process {self.group.rank} could not write its replay buffer: {explain(error)}"
+        states = self.group.gather((_on_host(self.own_state()), failure))
+        for _, failure in states:
+            if failure:
+                raise CheckpointError(f"{failure}. The checkpoints before are intact: go on from them with --resume")
+        return [state for state, _ in states[1:]]
 
     def is_finite(self) -> bool:
         """Say whether all weights are numbers."""
@@ -149,14 +168,15 @@ class Learner:
             state = read_tensors(folder / STATE_FILE, self.config.device)
             processes, rank = state.get("processes", 1), self.group.rank
             if processes == self.group.size and rank:
-                other = read_tensors(folder / OTHER_FILE.format(rank), self.config.device)
+                other = read_tensors(folder / OTHER_STATE.format(rank), self.config.device)
                 state["normalizer"]["returns"] = other.pop("normalizer_returns")
                 state |= other
             self.load_state_dict(state)
             if processes != self.group.size:
                 self._begin_episodes(processes)
             if isinstance(self.model, OffPolicyAlgorithm):
-                load_replay_buffer(self.model, folder / BUFFER_FILE)
+                names = [BUFFER_FILE, *map(OTHER_BUFFER.format, range(1, processes))]
+                load_replay_buffer(self.model, [folder / name for name in names], self.group)
 
     def _begin_episodes(self, before: int) -> None:
         """Begin other episodes at the first step: the states are of another number of environments."""
@@ -167,9 +187,10 @@ class Learner:
         if self.group.rank == 0:
             now, n = self.group.size, self.bridge.num_envs
             logger.warning(
-                "the run had %d process%s and has %d now: weights, statistics and steps go on, and %d instead of %d "
+                "the run had %d process%s and has %d now: weights, statistics%s and steps go on, and %d instead of %d "
                 "environments begin new episodes",
-                *(before, "" if before == 1 else "es", now, now * n, before * n),
+                *(before, "" if before == 1 else "es", now),
+                *(", replay buffers" if isinstance(self.model, OffPolicyAlgorithm) else "", now * n, before * n),
             )
 
     def state_dict(self) -> dict[str, Any]:
@@ -233,14 +254,15 @@ def require_shareable(model: BaseAlgorithm, config: RunConfig, group: ProcessGro
         DeviceError: They cannot; the message says why.
     """
     reason = ""
-    if not isinstance(model, CompiledPPO):
-        reason = f"the algorithm is {config.algo}" if config.algo != "ppo" else f'ppo.learner is "{config.ppo.learner}"'
-    elif model.reason() and not (model.device.type == "cuda" and model._is_plain()):
+    learner = getattr(getattr(config, config.algo), "learner", None)
+    if not isinstance(model, CompiledPPO | CompiledSAC | CompiledTD3):
+        reason = f'{config.algo}.learner is "{learner}"' if learner else f"the algorithm is {config.algo}"
+    elif not (isinstance(model, CompiledPPO) and model.device.type == "cuda" and model._is_plain()):
         reason = model.reason()
     if reason:
         raise DeviceError(
-            f"{group.size} processes train one run by PPO whose rollouts and updates are compiled "
-            f"(--set ppo.learner=compiled), and here {reason}; start it in one process"
+            f"{group.size} processes train one run by PPO, SAC or TD3 whose updates are compiled "
+            f"(--set {config.algo if learner else 'ppo'}.learner=compiled), and here {reason}; start it in one process"
         )
 
 
@@ -294,8 +316,10 @@ def make_normalizer(bridge: TumbleVecEnv, config: NormalizeConfig, gamma: float)
         clip_reward=config.clip_rewards,
         gamma=gamma,
     )
-    if (group := group_of(bridge)).size > 1 and normalizer.norm_obs:
-        normalizer.obs_rms = each(partial(SharedMeanStd, group), normalizer.obs_rms)
+    if (group := group_of(bridge)).size > 1:
+        normalizer.ret_rms = SharedMeanStd(group, normalizer.ret_rms)
+        if normalizer.norm_obs:
+            normalizer.obs_rms = each(partial(SharedMeanStd, group), normalizer.obs_rms)
     return normalizer
 
 
@@ -308,7 +332,7 @@ class SharedMeanStd(RunningMeanStd):
 
     def update(self, arr: np.ndarray) -> None:
         """Take in rows (n, ...)."""
-        moments = self._group.merged(moments_of(torch.from_numpy(arr).flatten(1)))
+        moments = self._group.merged(moments_of(torch.from_numpy(arr).reshape(len(arr), -1)))
         count, mean, squares = (column.view(self.mean.shape).numpy() for column in moments.unbind(1))
         rows = count.flat[0]
         self.update_from_moments(mean, squares / rows, rows)
@@ -342,10 +366,13 @@ def make_model(config: RunConfig, venv: VecNormalize) -> BaseAlgorithm:
             model.desired_kl = desired_kl
         return model
     compiled = options.pop("learner") == "compiled"
+    options["buffer_size"] //= group.size
     if config.algo == "sac":
         return (CompiledSAC if compiled else SAC)(policy, venv, **options, **common)
     size: Any = venv.action_space.shape
-    noise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
+    noise: ActionNoise = NormalActionNoise(np.zeros(size), np.full(size, options.pop("action_noise")))
+    if group.size > 1:
+        noise = VectorizedActionNoise(noise, group.size * venv.num_envs)
     return (CompiledTD3 if compiled else TD3)(policy, venv, action_noise=noise, **options, **common)
 
 
@@ -428,17 +455,36 @@ def save_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
         np.savez(file, pos=buffer.pos, full=buffer.full, **arrays)  # type: ignore[arg-type]
 
 
-def load_replay_buffer(model: OffPolicyAlgorithm, path: Path) -> None:
-    """Restore the replay buffer; its size must be the configured one."""
-    buffer = model.replay_buffer
+def load_replay_buffer(model: OffPolicyAlgorithm, paths: Sequence[Path], group: ProcessGroup) -> None:
+    """Restore the replay buffer of this process from those of all; their sizes must be the configured one.
+
+    Those of another number of processes are dealt out: the newest transitions, to as many environments as there are.
+    """
+    buffer, arrays = model.replay_buffer, buffer_arrays(model)
     assert buffer is not None
-    arrays = buffer_arrays(model)
+    if len(paths) == group.size:
+        path = paths[group.rank]
+        check_arrays(path)
+        with np.load(path, allow_pickle=False) as stored:
+            for name, array in arrays.items():
+                values = stored[name]
+                array[: len(values)] = values
+            buffer.pos, buffer.full = int(stored["pos"]), bool(stored["full"])
+        return
+    n, filled = buffer.n_envs, 0
+    for name, array in arrays.items():
+        together = np.concatenate([_in_order(path, name) for path in paths], 1)
+        filled = min(together.shape[0] * together.shape[1] // (n * group.size), buffer.buffer_size)
+        rows = together.reshape(-1, *array.shape[2:])[-filled * n * group.size :] if filled else together[:0]
+        array[:filled] = rows.reshape(filled, group.size, *array.shape[1:])[:, group.rank]
+    buffer.pos, buffer.full = filled % buffer.buffer_size, filled == buffer.buffer_size
+
+
+def _in_order(path: Path, name: str) -> np.ndarray:
+    """Return an array of a file of `save_replay_buffer` (times, environments, ...), the oldest time first."""
     check_arrays(path)
     with np.load(path, allow_pickle=False) as stored:
-        for name, array in arrays.items():
-            values = stored[name]
-            array[: len(values)] = values
-        buffer.pos, buffer.full = int(stored["pos"]), bool(stored["full"])
+        return np.roll(stored[name], -int(stored["pos"]), 0)
 
 
 def buffer_arrays(model: OffPolicyAlgorithm) -> dict[str, np.ndarray]:

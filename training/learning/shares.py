@@ -1,6 +1,7 @@
-"""The minibatches of an iteration: each process of a group computes those rows that its environments gave."""
+"""The minibatches of an iteration: each process of a group computes those rows that its environments gave; episodes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,3 +53,18 @@ def draw_shares(rows: int, batch_size: int, epochs: int, group: ProcessGroup) ->
     if group.size > 1:
         batches = [batch[batch // rows == group.rank] - rows * group.rank for batch in batches]
     return Shares(group, batches, sizes)
+
+
+def gather_episodes(ended: list[tuple[int, dict[str, Any]]], bridge: Any) -> list[dict[str, Any]]:
+    """Return in process 0 the infos of all processes' episodes that ended in a rollout, in their order; [] in others.
+
+    Args:
+        ended: infos of this process, each with its step.
+        bridge: `TumbleVecEnv`, which learns whether environments of other processes have all ended an episode.
+    """
+    mine = [(step, {"episode": info["episode"]}) for step, info in ended if "episode" in info]
+    bridge.others_have_ended = True
+    given = bridge.group.gather((mine, bridge.all_have_ended()))
+    bridge.others_have_ended = all(have_ended for _, have_ended in given)
+    together = sorted(((step, info) for infos, _ in given for step, info in infos), key=lambda one: one[0])
+    return [info for _, info in together]

@@ -1,12 +1,14 @@
 """`CompiledSAC` and `CompiledTD3` are Stable-Baselines3's classes to their users."""
 
+import numpy as np
 import pytest
 import torch
 from stable_baselines3 import SAC, TD3
 from stable_baselines3.common.vec_env import VecNormalize
 
 from tumble.training.config import ConfigError
-from tumble.training.learning.learner import Learner
+from tumble.training.distributed import ProcessGroup
+from tumble.training.learning.learner import Learner, load_replay_buffer, save_replay_buffer
 from tumble.training.sb3_bridge import TumbleVecEnv
 
 from .off_policy import OURS, THEIRS, Case
@@ -70,3 +72,32 @@ def test_a_configuration_chooses_the_learner(algo, configs, pendulums):
     assert learner.model.reason() == ""
     with pytest.raises(ConfigError, match=f"{algo}.learner must be one of sb3, compiled, not 'lean'"):
         configs[algo].change({f"{algo}.learner": "lean"})
+
+
+@pytest.mark.parametrize(("processes", "envs"), [(1, 4), (3, 2), (1, 2)])
+def test_another_number_of_processes_shares_the_newest_transitions(configs, pendulums, tmp_path, processes, envs):
+    """Two buffers of three environments have overwritten the oldest of their nine times."""
+    config, paths = configs["compiled sac"], [tmp_path / "0.npz", tmp_path / "1.npz"]
+
+    def buffer_of(envs, times):
+        model = Learner(config.change({"sac.buffer_size": envs * times}), pendulums(envs)).model
+        return model, model.replay_buffer
+
+    for rank, path in enumerate(paths):
+        model, buffer = buffer_of(3, 7)
+        for time in range(9):
+            seen, one = np.full((3, 3), 10.0 * time), np.full(3, 10.0 * time + rank)
+            buffer.add(seen, seen, np.zeros((3, 1)), one, np.zeros(3), [{}] * 3)
+        save_replay_buffer(model, path)
+    kept = []
+    for rank in range(processes):
+        model, buffer = buffer_of(envs, 8)
+        group = type("Some", (ProcessGroup,), {"rank": rank, "size": processes})()
+        load_replay_buffer(model, paths, group)
+        kept.append(buffer.rewards[: buffer.size()])
+        assert np.array_equal(buffer.observations[: buffer.size(), :, 0], kept[-1] // 10 * 10)
+        assert buffer.full == (len(kept[-1]) == 8) and buffer.pos == buffer.size() % 8
+    newest = [10.0 * time + rank for time in range(2, 9) for rank in (0, 0, 0, 1, 1, 1)]
+    together = np.stack(kept, 1).ravel()
+    assert len(together) == min(42 // (processes * envs), 8) * processes * envs
+    assert together.tolist() == newest[-len(together) :]

@@ -1,5 +1,7 @@
 """Compiled updates of SAC and TD3 beside Stable-Baselines3's own code in double precision, and their bits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from tumble.physics.machine.codegen.llvm import load, optimized_machine_code
 from tumble.physics.machine.codegen.pool import shared_pool
 from tumble.training.compiled import code
 
+from .groups import in_groups
 from .off_policy import OURS, SEED, THEIRS, Case
 
 GRADIENT = 2e-6
@@ -115,3 +118,51 @@ def test_one_call_makes_the_steps_of_many():
     for _ in range(5):
         one_by_one.train(1, case.n)
     assert torch.equal(weights(at_once), weights(one_by_one))
+
+
+def run_steps(model, case, steps, add=None):
+    """Take gradient steps; return the figures."""
+    optimizers, updates = model._optimizers(), model._prepared(case.n)
+    updates.read(optimizers)
+    figures = updates.run(model._replay(), steps, optimizers, model._settings(), add)
+    updates.write(optimizers)
+    return figures
+
+
+@pytest.mark.parametrize(("algo", "seed"), [("sac", 2), ("sac", 12), ("td3", 2), ("td3", 0)])
+@pytest.mark.parametrize("size", [2, 3])
+def test_parts_of_minibatches_make_the_steps_of_the_whole(algo, seed, size):
+    """Minibatches have 513, 7 or 1 rows, so that a process may have none; all get the same bits."""
+    case = Case(algo, seed)
+    whole, *models = (case.model(OURS[algo]) for _ in range(1 + size))
+    np.random.seed(SEED)
+    steps = whole._gradient_steps(10, case.n)
+    minibatch = np.repeat(np.arange(10), case.n)
+    owner = (np.linspace(0, 1, whole._replay().rewards.size) ** 2 * size).astype(int).clip(0, size - 1)[steps.index]
+    expected = run_steps(whole, case, steps)
+
+    def work(group):
+        mine = owner == group.rank
+        starts = np.cumsum([0, *np.bincount(minibatch[mine], minlength=10)])
+        part = replace(steps, index=steps.index[mine], order=steps.order[mine], starts=starts)
+        return run_steps(models[group.rank], case, part, group.add)
+
+    for model, figures in zip(models, in_groups(size, work), strict=True):
+        assert torch.equal(weights(model), weights(models[0]))
+        np.testing.assert_allclose(weights(model), weights(whole), rtol=0, atol=WEIGHTS)
+        assert figures == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_an_error_of_the_exchange_ends_the_update():
+    """It is raised by `run`, after the exchange in which it happened; the next update is whole."""
+    case, calls = Case("sac", 2), []
+    model = case.model(OURS["sac"])
+
+    def fail(numbers):
+        calls.append(len(numbers))
+        raise RuntimeError("connection closed")
+
+    before, steps = weights(model), model._gradient_steps(5, case.n)
+    with pytest.raises(RuntimeError, match="connection closed"):
+        run_steps(model, case, steps, fail)
+    assert len(calls) == 1 and torch.equal(weights(model), before)
