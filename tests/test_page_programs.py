@@ -353,10 +353,11 @@ def test_the_commands_of_a_task_on_a_scene_train_evaluate_and_draw(tmp_path):
 # -- clusters ---------------------------------------------------------------------------------------------------------
 
 
-def launched(folder: Path, script: str, **variables: str) -> list[str]:
-    """Return what a script of SLURM runs by `srun`, word by word."""
-    (folder / "srun").write_text('#!/bin/sh\necho "$@"\n')
-    (folder / "srun").chmod(0o755)
+def launched(folder: Path, script: str, srun: str = 'echo "$@"', **variables: str) -> list[str]:
+    """Return what a script of SLURM runs by `srun`, word by word; or what a program in place of `srun` prints."""
+    for name, program in (("srun", srun), ("scontrol", "echo localhost; echo another")):
+        (folder / name).write_text(f"#!/bin/sh\n{program}\n")
+        (folder / name).chmod(0o755)
     environment = {"SLURM_CPUS_PER_TASK": "2", "PATH": f"{folder}:{os.environ['PATH']}"} | variables
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, check=True, capture_output=True, text=True
@@ -375,8 +376,22 @@ def test_the_script_of_seeds_begins_runs_and_goes_on_with_them(tmp_path):
     assert begun[1][3:] == ["--resume", folder, "--no-progress"]
 
 
+@pytest.mark.slow
+def test_the_script_of_nodes_trains_on_all_of_them(tmp_path):
+    """Two nodes of one process each are two launchers on this machine, which meet at one port."""
+    (tmp_path / "torchrun").write_text(f'#!/bin/sh\nexec {sys.executable} -m torch.distributed.run "$@"\n')
+    (tmp_path / "torchrun").chmod(0o755)
+    script = blocks("clusters", "sh")[1].replace("QuadrupedFlat", "CartPoleBalance --num-envs 8 --steps 4_096")
+    nodes = 'shift; "$@" & "$@"; wait'
+    variables = {"SLURM_CPUS_PER_TASK": "1", "SLURM_NNODES": "2", "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]"}
+    home = {name: os.environ[name] for name in ("HOME", "TUMBLE_CACHE") if name in os.environ}
+    launched(tmp_path, script, nodes, **variables, **home)
+    assert list((tmp_path / "runs" / "quadruped").rglob("state-1.pt")), "the checkpoint has the state of process 1"
+    assert "batch_size = 2048" in (tmp_path / "runs" / "quadruped" / "config.toml").read_text("utf-8")
+
+
 def test_the_script_of_workers_starts_the_sweep(tmp_path):
-    words = launched(tmp_path, blocks("clusters", "sh")[1])
+    words = launched(tmp_path, blocks("clusters", "sh")[2])
     assert words == ["--cpus-per-task=2", "tumble", "sweep", "point_mass.toml", "--out", "runs/point_mass"]
 
 
