@@ -114,3 +114,25 @@ def test_environments_are_made_by_name():
             angles = np.abs(episode.get_observations()[:, 1])
             assert angles[0] <= 0.01 and (angles[:-1] <= 0.2).all() and angles[-1] > 0.2
         runner.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_returns_that_training_reports_are_those_of_our_monitor():
+    """Also of episodes that RLlib cuts into fragments; to the lengths that it reports it adds a step for each cut."""
+    tune = pytest.importorskip("ray.tune", reason="Ray is not installed")
+    tune.register_env("monitored", lambda context: RecordEpisodeStatistics(make_envs(context), buffer_length=1000))
+    config = configured("monitored", task=Counter, max_episode_steps=LIMIT)
+    rows = {"train_batch_size_per_learner": 2 * NUM_ENVS, "minibatch_size": NUM_ENVS, "num_epochs": 1}
+    algorithm = config.env_runners(rollout_fragment_length=2).training(**rows).build_algo()
+    monitor, ended = algorithm.env_runner.env, 0
+    while not isinstance(monitor, RecordEpisodeStatistics):
+        monitor = monitor.env
+    for _ in range(12):
+        reported = algorithm.train()["env_runners"]
+        returns = list(monitor.return_queue)[ended:]
+        ended += len(returns)
+        assert reported["num_episodes_lifetime"] == ended
+        if returns:
+            assert reported["episode_return_mean"] == pytest.approx(np.mean(returns))
+    algorithm.stop()
+    assert max(monitor.length_queue) == LIMIT, "episodes were cut"
