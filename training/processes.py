@@ -30,6 +30,7 @@ from ..physics.machine.cores import usable_cores
 from .config import RunConfig
 from .distributed import SINGLE_PROCESS, ProcessGroup
 from .errors import TumbleUserError, explain
+from .shared_sums import SharedSums, keeps_order, make_file
 from .task_errors import describe, is_the_tasks
 
 BEAT, SILENCE = 2.0, 30.0
@@ -152,6 +153,7 @@ class Processes(ProcessGroup):
     def __init__(self, rank: int, size: int, config: RunConfig) -> None:
         self.rank, self.size = rank, size
         self._waits_since = 0.0  # time at which the present exchange began; 0: there is none
+        self._sums: SharedSums | None = None
         self._store = KeyValueStore(rank, size)
         self._heartbeat = Heartbeat(self._store, meet(self._store, config), self)
 
@@ -161,11 +163,25 @@ class Processes(ProcessGroup):
         store, endless = dist.PrefixStore("torch", self._store.store), timedelta(days=1)
         with self._exchange():
             dist.init_process_group(backend, store=store, rank=self.rank, world_size=self.size, timeout=endless)
+        if self._heartbeat.all_are_here() and keeps_order():
+            self._share_memory()
+
+    def _share_memory(self) -> None:
+        """Add up numbers in memory from now on, not by messages."""
+        path = self.broadcast(make_file(self.size) if self.rank == 0 else None)
+        sums = SharedSums(path, self.rank, self.size, self._heartbeat.check)
+        self.gather(None)  # all have opened it
+        if self.rank == 0:
+            path.unlink()
+        self._sums = sums
 
     def add(self, numbers: Tensor) -> None:
         """Replace numbers by their sum over all processes; all get the same bits."""
         with self._exchange():
-            dist.all_reduce(numbers)
+            if self._sums is not None and numbers.device.type == "cpu":
+                self._sums.add(numbers)
+            else:
+                dist.all_reduce(numbers)
 
     def gather(self, mine: Any) -> list[Any]:
         """Return in process 0 the objects that all processes have given, in their order; [] in others."""
@@ -351,6 +367,15 @@ class Heartbeat:
     def name(self, rank: int) -> str:
         """Return a process' number and machine."""
         return f"process {rank} on {self._members[rank]['host']}"
+
+    def all_are_here(self) -> bool:
+        """Say whether all processes run on this machine."""
+        return all(one["here"] for one in self._members)
+
+    def check(self) -> None:
+        """Raise an error if there is a culprit."""
+        if self.sentence:
+            raise GroupError(self.sentence)
 
     def fail(self, sentence: str) -> None:
         """Keep the reason why this process ends, and wait until the others have read it."""

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from ..distributed import ProcessGroup
 
+EPISODE = ("r", "l", "t")
+"""The figures of an episode that Stable-Baselines3 keeps: return, length and time."""
+
 
 @dataclass(frozen=True)
 class Shares:
@@ -56,15 +59,21 @@ def draw_shares(rows: int, batch_size: int, epochs: int, group: ProcessGroup) ->
 
 
 def gather_episodes(ended: list[tuple[int, dict[str, Any]]], bridge: Any) -> list[dict[str, Any]]:
-    """Return in process 0 the infos of all processes' episodes that ended in a rollout, in their order; [] in others.
+    """Return the infos of all processes' episodes that ended in a rollout, in their order.
 
     Args:
         ended: infos of this process, each with its step.
         bridge: `TumbleVecEnv`, which learns whether environments of other processes have all ended an episode.
     """
-    mine = [(step, {"episode": info["episode"]}) for step, info in ended if "episode" in info]
+    mine = [[step, *(info["episode"][name] for name in EPISODE)] for step, info in ended if "episode" in info]
     bridge.others_have_ended = True
-    given = bridge.group.gather((mine, bridge.all_have_ended()))
-    bridge.others_have_ended = all(have_ended for _, have_ended in given)
-    together = sorted(((step, info) for infos, _ in given for step, info in infos), key=lambda one: one[0])
-    return [info for _, info in together]
+    group, have_ended = bridge.group, bridge.all_have_ended()
+    counts, all_ended = group.gathered(torch.tensor([len(mine), int(have_ended)])).unbind(1)
+    bridge.others_have_ended = bool(all_ended.all())
+    if not counts.any():
+        return []
+    table = torch.zeros(int(counts.max()), 1 + len(EPISODE), dtype=torch.float64)
+    table[: len(mine)] = torch.tensor(mine, dtype=torch.float64).view(-1, 1 + len(EPISODE))
+    everyone = zip(group.gathered(table), counts.tolist(), strict=True)
+    rows = sorted((row for one, count in everyone for row in one[:count].tolist()), key=lambda row: row[0])
+    return [{"episode": {"r": r, "l": int(length), "t": t}} for _, r, length, t in rows]
