@@ -111,7 +111,7 @@ def test_two_processes_learn_what_one_learns_with_compiled_code(tmp_path, case):
 
 
 @pytest.mark.parametrize("size", [2, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("algo", ["sac", "td3"])
+@pytest.mark.parametrize("algo", ["sac", pytest.param("td3", marks=pytest.mark.slow)])
 def test_processes_learn_off_policy_what_one_learns(tmp_path, algo, size):
     """Random actions, noise of actions and of updates, a buffer that forgets, and 56 updates.
 
@@ -123,7 +123,8 @@ def test_processes_learn_off_policy_what_one_learns(tmp_path, algo, size):
 
 
 @pytest.mark.parametrize(
-    ("algo", "stops_at"), [("ppo", 3072), ("sac", 2560), pytest.param("td3", 2560, marks=pytest.mark.slow)]
+    ("algo", "stops_at"),
+    [("ppo", 3072), *(pytest.param(algo, 2560, marks=pytest.mark.slow) for algo in ("sac", "td3"))],
 )
 def test_a_run_of_two_processes_stops_and_goes_on(tmp_path, algo, stops_at):
     """Ctrl-C in one of them stops both at the same iteration; one process goes on with new episodes, and says so."""

@@ -122,7 +122,7 @@ def test_other_weights_are_refused_with_the_number_of_their_process():
     """All processes have the same sentence; a difference in the last bit is one."""
 
     def work(group):
-        group._watch = SimpleNamespace(name=lambda rank: f"process {rank} on node{rank}")
+        group._heartbeat = SimpleNamespace(name=lambda rank: f"process {rank} on node{rank}")
         weights = torch.tensor([1.0, 2.0 + 2e-7 * (group.rank == 2)])
         Processes.require_equal(group, "weights", torch.tensor([1.0, 2.0]))
         with pytest.raises(GroupError, match="process 2 on node2: weights differ from those of process 0"):
