@@ -75,8 +75,9 @@ def joined(config: RunConfig) -> Iterator[ProcessGroup]:
             if isinstance(error, KeyboardInterrupt) and group is not None and (fault := group.fault()):
                 error = GroupError(fault)  # a launcher interrupts all as soon as one has ended
             if not isinstance(error, GroupError):
-                if group is not None:
-                    group.fail(_sentence(error))
+                said = group is not None and group.fail(_sentence(error))
+                if said and isinstance(error, Exception):
+                    raise SystemExit(2) from None
                 raise
             if group is not None:
                 group.leave()
@@ -168,11 +169,13 @@ class Processes(ProcessGroup):
 
     def _share_memory(self) -> None:
         """Add up numbers in memory from now on, not by messages."""
-        path = self.broadcast(make_file(self.size) if self.rank == 0 else None)
-        sums = SharedSums(path, self.rank, self.size, self._heartbeat.check)
-        self.gather(None)  # all have opened it
-        if self.rank == 0:
-            path.unlink()
+        mine = make_file(self.size) if self.rank == 0 else None
+        try:
+            sums = SharedSums(self.broadcast(mine), self.rank, self.size, self._heartbeat.check)
+            self.gather(None)  # all have opened it
+        finally:
+            if mine is not None:
+                mine.unlink()
         self._sums = sums
 
     def add(self, numbers: Tensor) -> None:
@@ -220,9 +223,9 @@ class Processes(ProcessGroup):
         """Return the sentence about the culprit if there is one by now, else ""."""
         return self._heartbeat.fault()
 
-    def fail(self, sentence: str) -> None:
-        """Tell the other processes why this one ends."""
-        self._heartbeat.fail(sentence)
+    def fail(self, sentence: str) -> bool:
+        """Tell the other processes why this one ends; return whether another one has ended for the same reason."""
+        return self._heartbeat.fail(sentence)
 
     def close(self) -> None:
         """Leave the group; process 0, which keeps the store, leaves last."""
@@ -272,11 +275,6 @@ class KeyValueStore:
         """Set a value of this process."""
         self.store.set(f"{name}/{self.rank}", json.dumps(value))
 
-    def get(self, name: str, rank: int) -> Any:
-        """Return a value of a process; None if it has not set it yet."""
-        key = f"{name}/{rank}"
-        return json.loads(self.store.get(key)) if self.store.check([key]) else None
-
     def get_all(self, name: str) -> list[Any]:
         """Return the values of all processes, which have set them."""
         return [json.loads(value) for value in self.store.multi_get([f"{name}/{rank}" for rank in range(self.size)])]
@@ -320,17 +318,20 @@ def meet(store: KeyValueStore, config: RunConfig) -> list[dict[str, Any]]:
     Raises:
         GroupError: One has not come, or has another version or configuration.
     """
-    mine = {"host": socket.gethostname(), "pid": os.getpid(), "tumble": __version__, "torch": torch.__version__}
-    store.set("beat", FIRST_BEAT)
-    store.set("process", mine | {"configuration": config.to_toml()})
+    mine = {"host": socket.gethostname(), "process table": _process_table(), "pid": os.getpid()}
+    mine |= {"tumble": __version__, "torch": torch.__version__, "configuration": config.to_toml()}
     try:
+        store.set("beat", FIRST_BEAT)
+        store.set("process", mine)
         missing = store.wait_for("process", JOINING)
-        everyone = [] if missing else store.get_all("process")
+        if missing:
+            raise GroupError(f"after {JOINING:.0f} s process {', '.join(map(str, missing))} has not come")
+        everyone = store.get_all("process")
+        store.set("process read", True)
+    except GroupError:
+        raise
     except RuntimeError:
-        raise GroupError(f"process {store.rank} has lost process 0, which keeps the group's store") from None
-    if missing:
-        raise GroupError(f"after {JOINING:.0f} s process {', '.join(map(str, missing))} has not come")
-    store.set("process read", True)
+        raise GroupError("process 0, which keeps the group's store, has ended before all processes came") from None
     first = everyone[0]
     for rank, one in enumerate(everyone):
         for what in ("tumble", "torch", "configuration"):
@@ -343,7 +344,7 @@ def meet(store: KeyValueStore, config: RunConfig) -> list[dict[str, Any]]:
                     f"{theirs!r}, not {firsts!r}; all processes need the same"
                 )
     for one in everyone:
-        one["here"] = one["host"] == mine["host"] and _state_of(one["pid"]) != "gone"
+        one["here"] = all(one[name] == mine[name] for name in ("host", "process table"))
     return everyone
 
 
@@ -359,7 +360,7 @@ class Heartbeat:
         self._store, self._members, self._group = store, members, group
         self._others = [rank for rank in range(store.size) if rank != store.rank]
         self._seen: dict[tuple[int, str], tuple[Any, float]] = {}  # values of other processes, and since when
-        self._count, self._is_cut_off = 0, False
+        self._count, self._beat_at, self._is_cut_off = 0, time.monotonic(), False
         self._has_culprit, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tumble-heartbeat", daemon=True)
         self._thread.start()
@@ -377,16 +378,19 @@ class Heartbeat:
         if self.sentence:
             raise GroupError(self.sentence)
 
-    def fail(self, sentence: str) -> None:
-        """Keep the reason why this process ends, and wait until the others have read it."""
+    def fail(self, sentence: str) -> bool:
+        """Keep the reason why this process ends, and wait until the others have read it; see `Processes.fail`."""
         self.stop()
+        mine = f"{self.name(self._store.rank)}: {sentence}"
 
-        def tell() -> None:
-            self._store.keep_first("fault", f"{self.name(self._store.rank)}: {sentence}")
+        def tell() -> str:
+            first = self._store.keep_first("fault", mine)
             self._store.set("fault read", True)
             self._store.wait_for("fault read", LAST)
+            return str(first)
 
-        _within(LAST + BEAT, tell)
+        first = _within(LAST + BEAT, tell) or mine
+        return first != mine and first.endswith(f": {sentence}")
 
     def fault(self) -> str:
         """Return the sentence about the culprit if there is one by now, else ""."""
@@ -430,7 +434,10 @@ class Heartbeat:
 
     def _beat(self) -> str:
         """Give a sign of life; return the sentence about a culprit, "" if all are well."""
-        group, self._count = self._group, self._count + 1
+        group, self._count, now = self._group, self._count + 1, time.monotonic()
+        if now - self._beat_at > SILENCE / 2:  # this process was stopped, and others may have been, too
+            self._seen.clear()
+        self._beat_at = now
         patience = PATIENCE if group.busy else SILENCE
         self._store.set("beat", (self._count, group.progress, group.waited() > 0, patience))
         return self._find_culprit()
@@ -457,6 +464,8 @@ class Heartbeat:
             stopped = ", as it is stopped" if state == "T" else ""
             return f"{name} has given no sign of life for {silent:.0f} s{stopped}"
         idle = min(self._unchanged(rank, "progress", progress), self._group.waited())
+        if waits and idle > 2 * PATIENCE:
+            return f"{name} has waited {idle:.0f} s in an exchange that does not end"
         return f"{name} hangs: others have waited {idle:.0f} s for it" if idle > patience and not waits else ""
 
     def _state(self, rank: int) -> str:
@@ -503,6 +512,13 @@ def _within(seconds: float, call: Callable[[], Any]) -> Any:
     thread.start()
     thread.join(seconds)
     return results[0] if results else None
+
+
+def _process_table() -> str:
+    """Return a name of the table in which this process has its number: containers of a machine have their own."""
+    with suppress(OSError):
+        return os.readlink("/proc/self/ns/pid")
+    return ""
 
 
 def _state_of(pid: int) -> str:

@@ -137,7 +137,8 @@ def kill_one(group: Group, draws: random.Random) -> str:
     code, said = group.end(1 - who), group.logs[1 - who].read_text()
     done = f"process {who} killed in {moment}, {as_torchrun=}: {code}, {said!r} after {time.monotonic() - begun:.1f} s"
     names = f"process {who} on {socket.gethostname()}" in said
-    is_early = moment == "start" and (code in (130, -signal.SIGTERM) or "cannot reach process 0" in said)
+    early = code in (130, -signal.SIGTERM) or "reach process 0 at" in said or "before all processes came" in said
+    is_early = early and moment == "start"
     assert is_early or (code == 2 and names and said.count("error:") == 1 and "Traceback" not in said), done
     return done
 

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 import torch
 
+from tumble.physics.machine import children
 from tumble.training.checkpoint import verify_checkpoint
+from tumble.training.commands.processes_command import train_in
 from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
 from tumble.training.distributed import ProcessGroup
 from tumble.training.learning.learner import DeviceError, Learner
@@ -214,6 +216,29 @@ def test_a_full_disk_in_process_0_ends_all_and_the_last_checkpoint_stays(tmp_pat
     assert verify_checkpoint(Run(tmp_path / "run").latest()) == 2048
     codes, outputs = Started(tmp_path, 2, do="resume", iterations=10).ends()
     assert codes == [0, 0] and "stands at 10240 finished True" in outputs[0], outputs
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize(
+    ("second", "code", "said"),
+    [
+        ("pass", 3, ""),
+        ("os.kill(os.getpid(), signal.SIGKILL)", 2, "error: process 1 was ended from outside by SIGKILL\n"),
+    ],
+)
+def test_the_command_ends_all_processes_as_soon_as_one_fails(monkeypatch, capfd, second, code, said):
+    """Process 0 would sleep for longer than the test takes; the exit code is that of process 1."""
+    program = f"import os, signal, sys, time\nif os.environ['RANK'] == '0': time.sleep(600)\n{second}\nsys.exit(3)"
+    monkeypatch.setattr(children, "python_command", lambda *_: [sys.executable, "-c", program])
+    assert train_in(2) == code
+    assert capfd.readouterr().err == said
+
+
+@pytest.mark.slow
+def test_the_same_mistake_in_all_processes_is_printed_once(tmp_path):
+    """All processes refuse a learner that several cannot share."""
+    codes, outputs = Started(tmp_path, 2, do="train", ppo={"learner": "sb3"}).ends()
+    assert codes == [2, 2] and "".join(outputs).count("error: ") == 1, outputs
 
 
 @pytest.mark.slow
