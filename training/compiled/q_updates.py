@@ -4,7 +4,6 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,7 +206,7 @@ class QUpdates:
         }
         of_critics, of_actor = np.split(self._figures, [1], 1)
         parts = (self.critics, of_critics), ([self.actor], of_actor)
-        exchanges = [ctypes.CFUNCTYPE(None)(partial(self._add_up, *part)) for part in parts]
+        exchanges = [ctypes.CFUNCTYPE(None)(self._exchange(*part)) for part in parts]
         self._kept += [tasks, launches, exchanges]
         addresses = {name: launch.address for name, launch in launches.items()}
         for name, exchange in zip(EXCHANGES, exchanges, strict=True):
@@ -241,26 +240,33 @@ class QUpdates:
             (targets, None),
         ]
 
-    def _add_up(self, networks: Sequence[Perceptron], figures: np.ndarray) -> None:
-        """Make the first group's gradients and figures the sums over all groups and processes.
+    def _exchange(self, networks: Sequence[Perceptron], figures: np.ndarray) -> Callable[[], None]:
+        """Return a function that makes the first group's gradients and figures the sums over groups and processes.
 
-        An error ends the update, and `run` raises it.
+        Its error ends the update, and `run` raises it.
         """
         gradients = [network.gradients for network in networks]
-        sums = [torch.stack(groups).sum(0) for groups in gradients]
-        numbers = torch.cat([*sums, torch.from_numpy(figures.sum(0)).float()])
-        try:
-            assert self._add is not None
-            self._add(numbers)
-        except BaseException as error:  # no error passes through compiled code
-            self._error = error
-            self._update[Q_UPDATE.column("shared")] = -1
-        *parts, totals = numbers.split([*map(len, sums), figures.shape[1]])
-        for (first, *others), part in zip(gradients, parts, strict=True):
-            first.copy_(part)
-            for other in others:
-                other.zero_()
-        figures[:], figures[0] = 0.0, totals.numpy()
+        numbers = torch.zeros(sum(len(first) for first, *_ in gradients) + figures.shape[1])
+        *parts, totals = numbers.split([*(len(first) for first, *_ in gradients), figures.shape[1]])
+
+        def add_up() -> None:
+            for (first, *others), part in zip(gradients, parts, strict=True):
+                part.copy_(first)
+                for other in others:
+                    part.add_(other)
+                    other.zero_()
+            totals.copy_(torch.from_numpy(figures.sum(0)))
+            try:
+                assert self._add is not None
+                self._add(numbers)
+            except BaseException as error:  # no error passes through compiled code
+                self._error = error
+                self._update[Q_UPDATE.column("shared")] = -1
+            for (first, *_), part in zip(gradients, parts, strict=True):
+                first.copy_(part)
+            figures[:], figures[0] = 0.0, totals.numpy()
+
+        return add_up
 
     def _pack(self, replay: Transitions, steps: GradientSteps, rates: Optimizers, settings: QSettings) -> list[Any]:
         """Write the record of an update with `run`'s arguments; return arrays that it has addresses of."""
