@@ -30,7 +30,7 @@ from ..physics.machine.cores import usable_cores
 from .config import RunConfig
 from .distributed import SINGLE_PROCESS, ProcessGroup
 from .errors import TumbleUserError, explain
-from .shared_sums import SharedSums, keeps_order, make_file
+from .shared_sums import SharedSums, is_possible, make_file
 from .task_errors import describe, is_the_tasks
 
 BEAT, SILENCE = 2.0, 30.0
@@ -164,14 +164,15 @@ class Processes(ProcessGroup):
         store, endless = dist.PrefixStore("torch", self._store.store), timedelta(days=1)
         with self._exchange():
             dist.init_process_group(backend, store=store, rank=self.rank, world_size=self.size, timeout=endless)
-        if self._heartbeat.all_are_here() and keeps_order():
+        if self._heartbeat.all_are_here() and is_possible():
             self._share_memory()
 
     def _share_memory(self) -> None:
-        """Add up numbers in memory from now on, not by messages."""
+        """Add up numbers in memory from now on, not by messages, if there is room."""
         mine = make_file(self.size) if self.rank == 0 else None
         try:
-            sums = SharedSums(self.broadcast(mine), self.rank, self.size, self._heartbeat.check)
+            path = self.broadcast(mine)
+            sums = None if path is None else SharedSums(path, self.rank, self.size, self._heartbeat.check)
             self.gather(None)  # all have opened it
         finally:
             if mine is not None:

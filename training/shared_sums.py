@@ -9,6 +9,7 @@ Processors that keep the order of stores are needed: x86.
 import mmap
 import os
 import platform
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,17 +24,26 @@ SPIN, PAUSE = 2e-3, 5e-5
 """Seconds of looking again and again for the others, and of a pause between two looks after that."""
 
 
-def keeps_order() -> bool:
-    """Say whether other processes see the stores of one in their order."""
-    return platform.machine().lower() in ("x86_64", "amd64")
+def is_possible() -> bool:
+    """Say whether other processes see the stores of one in their order, and whether Linux runs."""
+    return sys.platform == "linux" and platform.machine().lower() in ("x86_64", "amd64")
 
 
-def make_file(size: int) -> Path:
-    """Make a file for so many processes, in memory if there is such a folder; remove it once all have opened it."""
+def make_file(size: int) -> Path | None:
+    """Make a file for so many processes, in memory if there is such a folder; remove it once all have opened it.
+
+    Returns:
+        The file; None if there is no room for it: containers have little. A file without room ends its readers.
+    """
     memory = Path("/dev/shm")
     descriptor, name = tempfile.mkstemp(prefix="tumble-sums-", dir=memory if os.access(memory, os.W_OK) else None)
-    with os.fdopen(descriptor, "wb") as file:
-        file.truncate(size * (LINE + 2 * PLACE))
+    try:
+        os.posix_fallocate(descriptor, 0, size * (LINE + 2 * PLACE))
+    except OSError:
+        os.unlink(name)
+        return None
+    finally:
+        os.close(descriptor)
     return Path(name)
 
 

@@ -1,17 +1,19 @@
 """Sums in shared memory are those of torch, in the order of processes; waiting in vain ends in an error."""
 
+import errno
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 from tumble.training import shared_sums
-from tumble.training.shared_sums import SharedSums, keeps_order, make_file
+from tumble.training.shared_sums import SharedSums, is_possible, make_file
 
 SIZE, ROUNDS = 3, 200
 LENGTHS = (1, 7, 1000, shared_sums.PLACE // 4 + 5)
 """Of numbers; the last ones take two places."""
-pytestmark = pytest.mark.skipif(not keeps_order(), reason="processors that keep the order of stores")
+pytestmark = pytest.mark.skipif(not is_possible(), reason="processors that keep the order of stores")
 
 
 def numbers_of(rank, length, dtype):
@@ -50,3 +52,15 @@ def test_waiting_in_vain_ends_by_the_check(monkeypatch):
     with pytest.raises(ConnectionError):
         SharedSums(path, 0, 2, check).add(torch.ones(3))
     path.unlink()
+
+
+def test_without_room_there_is_no_file(monkeypatch, tmp_path):
+    """As in a container, whose /dev/shm has 64 MB."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shared_sums.os, "posix_fallocate", refuse)
+    monkeypatch.setattr(shared_sums.os, "access", lambda *_: False)
+    assert make_file(2) is None and not list(tmp_path.iterdir())
