@@ -259,16 +259,19 @@ def test_after_an_error_in_the_tasks_code_two_processes_go_on_from_the_last_chec
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.slow
 @pytest.mark.long
-def test_processes_killed_at_random_moments_learn_what_others_learn(tmp_path):
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_processes_killed_at_random_moments_learn_what_others_learn(tmp_path, algo):
     """Twenty groups of two lose one process each; the others end with its name, and the run has the same bits."""
+    sac = SACConfig(buffer_size=3000, learning_starts=300, batch_size=64, learner="compiled", train_freq=16)
     ppo = PPOConfig(n_steps=16, batch_size=96, n_epochs=2, learning_rate_end=0.0, learner="compiled")
     config = RunConfig(
         task="test/Pendulum-v0",
-        algo="ppo",
+        algo=algo,
         num_envs=8,
         total_steps=120 * 16 * 16,
         policy=PolicyConfig(hidden=(16, 16)),
         ppo=ppo,
+        sac=sac,
         checkpoint=CheckpointConfig(every_steps=2 * 16 * 16, every_seconds=2.0),
         evaluation=EvaluationConfig(every_steps=4 * 16 * 16, episodes=4),
     )
