@@ -13,7 +13,7 @@ from ..page_programs import blocks
 pytest.importorskip("ray", reason="Ray is not installed")
 
 RLLIB, TUNE = blocks("ray")
-SHORTER = {"range(100)": "range(1)", '"200000"': '"4096"', "[1e-4, 1e-3]": "[1e-3]"}
+SHORTER = {"range(245)": "range(1)", '"200000"': '"4096"', "[1e-4, 1e-3]": "[1e-3]"}
 
 
 @pytest.mark.slow
