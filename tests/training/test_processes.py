@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tumble.physics.machine import children
-from tumble.training.checkpoint import verify_checkpoint
+from tumble.training.checkpoint import CheckpointError, verify_checkpoint
 from tumble.training.commands.processes_command import train_in
 from tumble.training.config import CheckpointConfig, EvaluationConfig, PolicyConfig, PPOConfig, RunConfig, SACConfig
 from tumble.training.distributed import ProcessGroup
@@ -161,6 +161,29 @@ def test_what_processes_cannot_train_is_refused(small_sac, pendulums):
         Learner(small_sac, pendulums(4), group)
     two = small_sac.replace(sac=SACConfig(learner="compiled", buffer_size=100))
     assert Learner(two, pendulums(4), group).model.replay_buffer.buffer_size == 100 // 8
+
+
+def test_process_0_says_that_another_could_not_write_its_replay_buffer(configs, pendulums, tmp_path):
+    """So that all decide the same: a checkpoint in passing is left out, another one ends the run."""
+    given = []
+
+    class Two(ProcessGroup):
+        size = 2
+
+        def gather(self, mine):
+            given.insert(0, mine)
+            return given if self.rank == 0 else []
+
+    (tmp_path / "replay_buffer-1.npz").mkdir()
+    for rank in (1, 0):
+        group = Two()
+        group.rank = rank
+        learner = Learner(configs["compiled sac"], pendulums(4), group)
+        learner.model._setup_learn(1)
+        if rank:
+            assert learner.other_states(tmp_path) == []
+    with pytest.raises(CheckpointError, match=r"process 1 could not write its replay buffer: .*-1.npz: Is a directory"):
+        learner.other_states(tmp_path)
 
 
 @pytest.mark.parametrize(
