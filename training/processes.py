@@ -30,7 +30,7 @@ from ..physics.machine.cores import usable_cores
 from .config import RunConfig
 from .distributed import SINGLE_PROCESS, ProcessGroup
 from .errors import TumbleUserError, explain
-from .shared_sums import SharedSums, is_possible, make_file
+from .shared_sums import SharedSums, is_possible, make_memory
 from .task_errors import describe, is_the_tasks
 
 BEAT, SILENCE = 2.0, 30.0
@@ -168,16 +168,17 @@ class Processes(ProcessGroup):
             self._share_memory()
 
     def _share_memory(self) -> None:
-        """Add up numbers in memory from now on, not by messages, if there is room."""
-        mine = make_file(self.size) if self.rank == 0 else None
+        """Add up numbers in memory from now on, not by messages, if all processes can map it."""
+        descriptor, mine = make_memory(self.size) if self.rank == 0 else (-1, "")
+        path = self.broadcast(mine)
         try:
-            path = self.broadcast(mine)
-            sums = None if path is None else SharedSums(path, self.rank, self.size, self._heartbeat.check)
-            self.gather(None)  # all have opened it
-        finally:
-            if mine is not None:
-                mine.unlink()
-        self._sums = sums
+            memory = SharedSums(path, self.rank, self.size, self._heartbeat.check)
+        except OSError:
+            memory = None
+        (mapped,) = self.sums(memory is not None)
+        if self.rank == 0:
+            os.close(descriptor)
+        self._sums = memory if mapped == self.size else None
 
     def add(self, numbers: Tensor) -> None:
         """Replace numbers by their sum over all processes; all get the same bits."""

@@ -10,10 +10,8 @@ import mmap
 import os
 import platform
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from torch import Tensor
@@ -29,37 +27,29 @@ def is_possible() -> bool:
     return sys.platform == "linux" and platform.machine().lower() in ("x86_64", "amd64")
 
 
-def make_file(size: int) -> Path | None:
-    """Make a file for so many processes, in memory if there is such a folder; remove it once all have opened it.
+def make_memory(size: int) -> tuple[int, str]:
+    """Make memory for so many processes; return its descriptor, to be closed once all have mapped it, and its path.
 
-    Returns:
-        The file; None if there is no room for it: containers have little. A file without room ends its readers.
+    No file of a folder is left where a process is killed meanwhile, and none needs room in a container's /dev/shm.
     """
-    memory = Path("/dev/shm")
-    descriptor, name = tempfile.mkstemp(prefix="tumble-sums-", dir=memory if os.access(memory, os.W_OK) else None)
-    try:
-        os.posix_fallocate(descriptor, 0, size * (LINE + 2 * PLACE))
-    except OSError:
-        os.unlink(name)
-        return None
-    finally:
-        os.close(descriptor)
-    return Path(name)
+    descriptor = os.memfd_create("tumble-sums")
+    os.ftruncate(descriptor, size * (LINE + 2 * PLACE))
+    return descriptor, f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 class SharedSums:
     """The part of one process.
 
     Args:
-        path: The result of `make_file`, the same for all.
+        path: Of the memory, see `make_memory`; OSError if this process may not map it.
         rank: The number of this process.
         size: The number of processes.
         check: Called now and then while this process waits; raises an error if it waits in vain.
     """
 
-    def __init__(self, path: Path, rank: int, size: int, check: Callable[[], None]) -> None:
+    def __init__(self, path: str, rank: int, size: int, check: Callable[[], None]) -> None:
         self._rank, self._check, self._count = rank, check, 0
-        with path.open("r+b") as file:
+        with open(path, "r+b") as file:
             memory = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint8)
         self._counters = memory[: size * LINE].view(np.int64)[:: LINE // 8]
         self._places = memory[size * LINE :].reshape(2, size, PLACE)
