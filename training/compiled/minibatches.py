@@ -133,6 +133,10 @@ class Minibatches:
         }
         self._kept = launches
         addresses = {phase: launch.address for phase, launch in launches.items()}
+        self._gradients = [self.actor.whole_gradient, self.critic.whole_gradient]
+        sizes = [*map(len, self._gradients), len(FIGURES)]
+        self._numbers = torch.zeros(sum(sizes))  # of an exchange
+        self._parts = self._numbers.split(sizes)
         self._add: Callable[[Tensor], None] | None = None
         self._error: BaseException | None = None
         self._exchange = ctypes.CFUNCTYPE(None)(self._add_up)
@@ -156,18 +160,18 @@ class Minibatches:
 
     def _add_up(self) -> None:
         """Add the gradients and figures of all processes; an error ends the update, and `run` raises it."""
-        gradients, figures = [self.actor.whole_gradient, self.critic.whole_gradient], self._figures
-        numbers = torch.cat([*gradients, torch.from_numpy(figures.sum(0)).float()])
+        for part, given in zip(self._parts, [*self._gradients, torch.from_numpy(self._figures.sum(0))], strict=True):
+            part.copy_(given)
         try:
             assert self._add is not None
-            self._add(numbers)
+            self._add(self._numbers)
         except BaseException as error:  # no error passes through compiled code
             self._error = error
             self._update[UPDATE.column("shared")] = -1
-        *parts, means = numbers.split([*map(len, gradients), figures.shape[1]])
-        for gradient, part in zip(gradients, parts, strict=True):
+        *gradients, means = self._parts
+        for gradient, part in zip(self._gradients, gradients, strict=True):
             gradient.copy_(part)
-        figures[:], figures[0] = 0.0, means.numpy()
+        self._figures[:], self._figures[0] = 0.0, means.numpy()
 
     def _pack(
         self,
