@@ -112,6 +112,11 @@ BENCHMARKS = {
     "update": Benchmark(
         "minibatches of PPO in compiled code, beside LeanPPO and a core's peak", "update", {"rounds": 5}
     ),
+    "processes": Benchmark(
+        "one run by two processes of this machine beside one; clusters simulated",
+        "processes",
+        {"models": ("QuadrupedFlat", "BipedRough", "ArmPickCube", "HandReorientCube"), "rounds": 3},
+    ),
     "pictures": Benchmark(
         "frames a second beside mujoco.Renderer and mj_multiRay",
         "pictures",
