@@ -9,7 +9,7 @@ MESSAGE, BYTE, GIGABITS = 1e-3, 1e-9, 8
 
 
 def test_equal_pieces_lose_the_time_of_exchanges_only():
-    """Two exchanges of 1 MB an iteration of 2 s: each 6 messages, 1.5 MB on the wire of 1 GB/s, and 1 ms of software."""
+    """Two exchanges of 1 MB in 2 s: each 6 messages, 1.5 MB on a wire of 1 GB/s, and 1 ms of software."""
     share = efficiency(np.ones((3, 2)), [10**6, 10**6], 4, MESSAGE, BYTE, GIGABITS)
     assert share == pytest.approx(1 / (1 + 6e-3 + 1.5e-3 + 1e-3))
 
