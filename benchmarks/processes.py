@@ -136,9 +136,9 @@ class _Iterations(BaseCallback):
 
 
 def pieces(task: str) -> tuple[np.ndarray, list[int]]:
-    """Return the seconds between exchanges (iterations, exchanges), and the bytes of the exchanges."""
+    """Return the seconds between exchanges (iterations, exchanges) with all threads, and the bytes of the exchanges."""
     config = RunConfig.packaged(f"tumble/{task}-v0", "ppo")
-    config = config.change({"ppo.batch_size": 2 * config.ppo.batch_size}).replace(threads=1)
+    config = config.change({"ppo.batch_size": 2 * config.ppo.batch_size})
     group = RecordingGroup()
     learner = Learner(config, None, group)
     learner.model.set_logger(Logger(None, []))

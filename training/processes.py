@@ -153,7 +153,7 @@ class Processes(ProcessGroup):
 
     def __init__(self, rank: int, size: int, config: RunConfig) -> None:
         self.rank, self.size = rank, size
-        self._waits_since = 0.0  # time at which the present exchange began; 0: there is none
+        self._waits_since = 0.0  # the time in seconds when the present exchange began; 0 between exchanges
         self._sums: SharedSums | None = None
         self._store = KeyValueStore(rank, size)
         self._heartbeat = Heartbeat(self._store, meet(self._store, config), self)
@@ -282,7 +282,7 @@ class KeyValueStore:
         return [json.loads(value) for value in self.store.multi_get([f"{name}/{rank}" for rank in range(self.size)])]
 
     def wait_for(self, name: str, seconds: float) -> list[int]:
-        """Wait until all processes have set a value; return those that have not done so in time."""
+        """Wait until all processes have set a value; return the numbers of those that are late."""
         until = time.monotonic() + seconds
         while missing := [rank for rank in range(self.size) if not self.store.check([f"{name}/{rank}"])]:
             if time.monotonic() >= until:

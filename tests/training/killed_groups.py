@@ -29,7 +29,7 @@ from tumble.training.train import resume, train
 from .conftest import PendulumVectorEnv
 
 MOMENTS = {"start": 0.6, "join": 0.3, "iteration": 0.05, "checkpoint": 0.03, "evaluation": 0.1}
-"""What a process announces, and the longest time in seconds until it is killed then."""
+"""The moments that a process announces, and the seconds until it is killed after that, at most."""
 MINUTE = 60.0
 
 

@@ -95,7 +95,7 @@ def test_it_is_one_sooner_if_a_connection_is_lost(watched):
 
 
 def test_after_a_pause_of_all_processes_each_has_time_to_go_on(watched):
-    """As of a job that a cluster suspends: clocks go on."""
+    """Clocks go on while a cluster suspends a job."""
     watched.waits_since = watched.now
     watched.now += 3600.0
     assert not watched.after(SILENCE, beats=False)

@@ -11,7 +11,7 @@ from tumble.training.shared_sums import SharedSums, is_possible, make_memory
 
 SIZE, ROUNDS = 3, 200
 LENGTHS = (1, 7, 1000, shared_sums.PLACE // 4 + 5)
-"""Of numbers; the last ones take two places."""
+"""Lengths of vectors; the last one takes two places."""
 pytestmark = pytest.mark.skipif(not is_possible(), reason="processors that keep the order of stores")
 
 

@@ -140,7 +140,7 @@ class Study:
         return [t for t in self.optuna.trials if t.state in states or FAILURE in t.user_attrs]
 
     def _counted(self) -> list[Any]:
-        """Return the trials that count towards the sweep's number: all but those that were queued again or given up."""
+        """Return the trials that the sweep counts: no trial that was queued again or given up."""
         return [t for t in self.optuna.trials if t.state != self.state.FAIL or FAILURE in t.user_attrs]
 
     def finished(self) -> list[Any]:
