@@ -35,6 +35,7 @@ RANKS = {
     "physics.model": 9,
     "physics.model.state": 10,
     "physics.run": 11,
+    "physics.gradients": 12,  # derivatives of a step; the stages know nothing of it
     "physics.rendering.rays": 12,
     "physics.rendering": 13,  # reads model and state; it does not know the solver
     "physics.solver.readout": 12,

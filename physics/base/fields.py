@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init, subscript
+from taichi.lang.impl import subscript
 from taichi.lang.matrix import MatrixField
 
 from ..machine.codegen.vectors import element, mark_in_field
 from .math import Quat, SpatialInertia, SpatialMotion, Sym3, Vec3
-from .math.lanes import LaneValue, is_lanes, traced
+from .math.lanes import LaneValue, is_lanes, let, traced
 
 SMALL_BITS = 16
 """Bits of the integers of fields declared `small`; the processor zero-extends 16 bits while it loads."""
@@ -117,8 +117,8 @@ class FieldView:
         row = self._base
         if isinstance(index, (tuple, list)):
             outer, index = index
-            row = expr_init(below(ROW_BITS, row + outer * self._inner * self._width))
-        return expr_init(below(ITEM_BITS, row + index * self._width))
+            row = let(below(ROW_BITS, row + outer * self._inner * self._width))
+        return let(below(ITEM_BITS, row + index * self._width))
 
     @traced
     def __getitem__(self, index: Any) -> Any:
@@ -132,7 +132,7 @@ class FieldView:
         """Return `count` plain numbers, from `column` on, of one item per lane; `items` has the index for each lane."""
 
         def numbers_of(lane: int) -> list:
-            first = expr_init(below(ITEM_BITS, self._base + column + lanes.get(items, lane) * self._width))
+            first = let(below(ITEM_BITS, self._base + column + lanes.get(items, lane) * self._width))
             return [lanes.get(self._number(first + c if c else first), lane) for c in range(count)]
 
         return lanes.each_by(count, numbers_of)
@@ -160,7 +160,7 @@ class FieldView:
     def inside(self, other: "FieldView") -> "FieldView":
         """Return the same field in the array of `other`, a copy of the field's own array or of its beginning."""
         view = copy(self)
-        view._base, view._number = expr_init(below(OFFSET_BITS, self._base + other._base)), other._number
+        view._base, view._number = let(below(OFFSET_BITS, self._base + other._base)), other._number
         return view
 
     @traced

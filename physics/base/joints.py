@@ -329,6 +329,48 @@ def _second_order_weight(lanes, square):
 
 
 @func
+def coordinate_rates(model, j: ti.i32, qpos, velocity, rates):
+    """Set the rates of joint j's coordinates at `qpos` that its velocities cause; of a quaternion q it is q w / 2."""
+    q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+    kind = model.jnt_type[j]
+    if kind == FREE:
+        for c in range(3):
+            rates[q + c] = velocity[v + c]
+        q += 3
+        v += 3
+    if kind <= BALL:
+        at, w = (
+            Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3]),
+            Vec3(velocity[v], velocity[v + 1], velocity[v + 2]),
+        )
+        rate = at * Quat(w.x * 0.0, w.x * 0.5, w.y * 0.5, w.z * 0.5)
+        for c in ti.static(range(4)):
+            rates[q + c] = rate.parts()[c]
+    else:
+        rates[q] = velocity[v]
+
+
+@func
+def velocities_of_rates(model, j: ti.i32, qpos, rates, velocity):
+    """Set the velocities of joint j at which the coordinates `qpos` change at `rates`."""
+    q, v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+    kind = model.jnt_type[j]
+    if kind == FREE:
+        for c in range(3):
+            velocity[v + c] = rates[q + c]
+        q += 3
+        v += 3
+    if kind <= BALL:
+        at = Quat(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3])
+        w = at.conjugate() * Quat(rates[q], rates[q + 1], rates[q + 2], rates[q + 3])
+        scale = 2.0 / (at.w * at.w + at.x * at.x + at.y * at.y + at.z * at.z)
+        for c in ti.static(range(3)):
+            velocity[v + c] = w.vector.parts()[c] * scale
+    else:
+        velocity[v] = rates[q]
+
+
+@func
 def turn_since(work, q: ti.i32, rest):
     """Return the rotation vector (rad) from the unit quaternion `rest` to that at qpos[q], in the frame of `rest`."""
     now = unit_quaternion(work.lanes, work.qpos, q)

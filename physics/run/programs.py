@@ -10,9 +10,10 @@ import platform
 import struct
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,6 +62,8 @@ _ROOTS, _RECORD_BYTES = 88, 4096
 """Byte offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp); bytes of the record that code reads."""
 LINE = 64
 """Bytes to which lane numbers are aligned, at least."""
+TWINS = (0, 2, 3)
+"""Places of the arrays of real numbers, which have twins in a scratch for tangents."""
 _WIDEST = 128
 """Bytes of the widest lane number, to which arrays are aligned here."""
 
@@ -68,13 +71,19 @@ _WIDEST = 128
 class HostScratch:
     """Scratch for one lane width; all programs of that width share it.
 
+    Args:
+        width: the lane width.
+        precision: "32" or "64".
+        twins: with arrays for the tangents of numbers, behind the others.
+
     Attributes:
         runtime: address of the record by which programs find the scratch; it stays the same when the scratch grows.
         lock: held while the scratch is used or replaced.
     """
 
-    def __init__(self, width: int, precision: str) -> None:
+    def __init__(self, width: int, precision: str, twins: bool = False) -> None:
         self.lock = threading.Lock()
+        self._twins = TWINS if twins else ()
         self._record = ctypes.create_string_buffer(_RECORD_BYTES)
         self.runtime = ctypes.addressof(self._record)
         self._kinds = kinds(width, precision)
@@ -86,13 +95,15 @@ class HostScratch:
         with self.lock:
             sizes = tuple(map(max, rows, self._sizes))
             if sizes != self._sizes:
-                whole = zip(sizes, self._kinds, strict=True)
-                self._room = [_aligned(count * width, np.dtype(kind)) for count, (width, kind) in whole]
+                places = (*range(len(sizes)), *self._twins)
+                whole = [(sizes[place], *self._kinds[place]) for place in places]
+                self._room = [aligned(count * width, np.dtype(kind)) for count, width, kind in whole]
                 self._sizes = sizes
-                struct.pack_into("4Q", self._record, _ROOTS, *(array.ctypes.data for array in self._room))
+                roots = (array.ctypes.data for array in self._room)
+                struct.pack_into(f"{len(places)}Q", self._record, _ROOTS, *roots)
 
 
-def _aligned(numbers: int, dtype: np.dtype) -> np.ndarray:
+def aligned(numbers: int, dtype: np.dtype) -> np.ndarray:
     """Zeros; numpy's, which are no memory until they are used, where torch would wake threads to write them."""
     whole = np.zeros(numbers + _WIDEST // dtype.itemsize, dtype)
     skip = -whole.ctypes.data % _WIDEST // dtype.itemsize
@@ -107,10 +118,20 @@ class Program:
         width: the lane width.
         features: the features of the models.
         scratch: the scratch that it computes in.
+        turn: the unit that takes a tile through a launch.
+        entries: what `compile.compilers.units_of_program` needs for other units than the plain ones.
     """
 
-    def __init__(self, runtime: Runtime, width: int, features: Features, scratch: HostScratch) -> None:
-        self.scratch = scratch
+    def __init__(
+        self,
+        runtime: Runtime,
+        width: int,
+        features: Features,
+        scratch: HostScratch,
+        turn: str = TURN,
+        entries: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.scratch, self._turn, self._entries = scratch, turn, entries or {}
         self._runtime, self._width, self._features = runtime, width, features
         self._code: tuple[int, ctypes.Array] | None = None  # address of the turn, and table of the stages
         self._lock = threading.Lock()
@@ -147,12 +168,12 @@ class Program:
         """Return the address of the turn and the table of stages, with all units loaded or compiled."""
         from .compile.compilers import units_of_program
 
-        plan, code = units_of_program(self._width, self._runtime.precision, self._features)
+        plan, code = units_of_program(self._width, self._runtime.precision, self._features, **self._entries)
         addresses = {name: _loaded(key, code[name]) for name, key in plan.units.items()}
         table = (ctypes.c_void_p * (1 + max(plan.numbers.values())))()
         for name, number in plan.numbers.items():
             table[number] = addresses[name]
-        return addresses[TURN], table
+        return addresses[self._turn], table
 
 
 class _Bound:

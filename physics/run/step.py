@@ -136,17 +136,23 @@ def step(model, work, substeps: ti.i32, smooth: ti.i32, last: ti.i32):
             for i in range(model.nv):
                 work.qacc_warmstart[i] = work.qacc[i]
         if substeps > 0:
-            if stages == 4:
-                runge_kutta_stage(model, work)
-            else:
-                implicit_acceleration(model, work)
-            for go_on in ti.static(STATES_ADVANCE.of(model.has)):
-                go_on(model, work)
-            advance(model, work)
-            if stage == stages - 1:
-                hold_faulty(model, work)
-                for at_end in ti.static(END_OF_STEP.of(model.has)):
-                    at_end(model, work)
-            for passing in ti.static(END_OF_EVALUATION.of(model.has)):
-                passing(model, work)
+            integrate(model, work, stages)
     report_mean_acceleration(model, work)
+
+
+@func
+def integrate(model, work, stages: ti.i32):
+    """Advance the state after an evaluation, the stage `rk_stage` of `stages`; the last one ends the step."""
+    if stages == 4:
+        runge_kutta_stage(model, work)
+    else:
+        implicit_acceleration(model, work)
+    for go_on in ti.static(STATES_ADVANCE.of(model.has)):
+        go_on(model, work)
+    advance(model, work)
+    if work.rk_stage[0] == stages - 1:
+        hold_faulty(model, work)
+        for at_end in ti.static(END_OF_STEP.of(model.has)):
+            at_end(model, work)
+    for passing in ti.static(END_OF_EVALUATION.of(model.has)):
+        passing(model, work)

@@ -11,8 +11,8 @@ from operator import or_
 from typing import Any
 
 import taichi as ti
+from taichi.lang import impl
 from taichi.lang.expr import Expr, make_constant_expr
-from taichi.lang.impl import expr_init
 
 from ...machine.codegen.vectors import element
 from ...machine.compiler import WHOLE_REGISTERS, ask
@@ -28,13 +28,13 @@ def traced(function: Any) -> Any:
 @traced
 def let(value: Any) -> Any:
     """Store an intermediate result in a local variable of the kernel; otherwise each use would compute it again."""
-    return expr_init(value)
+    return impl.expr_init(value)
 
 
 class LaneValue:
     """The base class of values made of several lane numbers, usable as local variables of a kernel.
 
-    A subclass lists its components in `parts()`. Constructors make the components local variables (`expr_init`), so a
+    A subclass lists its components in `parts()`. Constructors make the components local variables (`let`), so a
     value is a copy. Binding a second name to a value does not copy it: write `b = a.copy()` if one of the two is
     assigned to afterwards.
     """
@@ -117,8 +117,8 @@ class Lanes:
     def real(self, value: Any) -> Any:
         """Return a lane number: a scalar repeated in every lane, or a vector of lanes converted to this precision."""
         if self.width == 1 or is_lanes(value):
-            return expr_init(ti.cast(value, self.dtype))
-        return expr_init(self.type(value))
+            return let(ti.cast(value, self.dtype))
+        return let(self.type(value))
 
     @traced
     def constant(self, value: float) -> Any:
@@ -130,12 +130,12 @@ class Lanes:
         """Convert a number, or a lane value, to this precision."""
         if isinstance(value, LaneValue):
             return type(value)(*(self.cast(part) for part in value.parts()))
-        return expr_init(ti.cast(value, self.dtype))
+        return let(ti.cast(value, self.dtype))
 
     @traced
     def mask(self, condition: Any) -> Any:
         """Return the mask of a comparison of lane numbers: 1.0 in lanes where it holds, 0.0 in the others."""
-        return expr_init(ti.select(condition, self.real(1.0), self.real(0.0)))
+        return let(ti.select(condition, self.real(1.0), self.real(0.0)))
 
     @traced
     def any(self, mask: Any) -> Any:
@@ -148,7 +148,7 @@ class Lanes:
     @traced
     def largest(self, value: Any) -> Any:
         """The largest of the numbers in all lanes, a plain number."""
-        value = expr_init(value)
+        value = let(value)
         return value if self.width == 1 else reduce(ti.max, [element(value, lane) for lane in range(self.width)])
 
     @traced

@@ -3,7 +3,6 @@
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from .lanes import Lanes, LaneValue, let, traced
 from .trigonometry import atan2, sincos
@@ -16,7 +15,7 @@ class Quat(LaneValue):
     """A quaternion w + xi + yj + zk."""
 
     def __init__(self, w: Any, x: Any, y: Any, z: Any) -> None:
-        self.w, self.x, self.y, self.z = expr_init(w), expr_init(x), expr_init(y), expr_init(z)
+        self.w, self.x, self.y, self.z = let(w), let(x), let(y), let(z)
 
     def parts(self) -> tuple:
         """Return the components w, x, y, z."""
@@ -81,15 +80,26 @@ def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
     angle = let(2.0 * atan2(lanes, sine, q.w))
     pi = 3.141592653589793
     short = let(ti.select(angle > pi, angle - 2.0 * pi, angle))
-    return v * let(short / ti.max(sine, MINIMUM))
+    # without rotation the limit of the quotient, which has the right derivative
+    return v * let(ti.select(sine < MINIMUM, 2.0 / ti.select(sine < MINIMUM, q.w, 1.0), short / ti.max(sine, MINIMUM)))
 
 
 @traced
 def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
     """Return q rotated for `dt` seconds at the angular velocity `omega` (rad/s, in the body's frame)."""
     speed = let(omega.norm())
-    axis = omega * let(1.0 / ti.max(speed, MINIMUM))
-    return q.normalized() * from_axis_angle(lanes, axis, let(speed * dt))
+    sine, cosine = sincos(lanes, let(speed * dt) * 0.5)
+    return q.normalized() * Quat(cosine, *_along(omega, speed, sine, 0.5 * dt).parts())
+
+
+@traced
+def _along(omega: Vec3, speed: Any, sine: Any, slope: Any) -> Vec3:
+    """Return `sine` along the axis of omega, of the length `speed`; at rest omega times `slope`, the limit.
+
+    Both have the same value there, but only the limit has the right derivative.
+    """
+    axis = omega * let(ti.select(speed < MINIMUM, 1.0, 1.0 / ti.max(speed, MINIMUM)))
+    return axis * let(ti.select(speed < MINIMUM, slope, sine))
 
 
 @traced
@@ -101,9 +111,8 @@ def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
     """
     # q / |q| times (rotation - identity), from the sine and cosine of a quarter of the angle
     speed = let(omega.norm())
-    axis = omega * let(1.0 / ti.max(speed, MINIMUM))
     sine, cosine = sincos(lanes, let(speed * dt * 0.25))
-    along = axis * let(2.0 * sine * cosine)
+    along = _along(omega, speed, 2.0 * sine * cosine, 0.5 * dt)
     change = q.normalized() * Quat(-2.0 * sine * sine, along.x, along.y, along.z)
     # the correction of q to unit length; a q of length zero becomes the identity
     square = let(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from taichi.lang.impl import expr_init
-
-from .lanes import LaneValue, traced
+from .lanes import LaneValue, let, traced
 from .vector import Sym3, Vec3
 
 
@@ -53,7 +51,7 @@ class SpatialInertia(LaneValue):
     """Rigid-body inertia about a reference point: rotational inertia, mass times offset, mass (MuJoCo's cinert)."""
 
     def __init__(self, rot: Sym3, moment: Vec3, mass: Any) -> None:
-        self.rot, self.moment, self.mass = rot.copy(), moment.copy(), expr_init(mass)
+        self.rot, self.moment, self.mass = rot.copy(), moment.copy(), let(mass)
 
     def parts(self) -> tuple:
         """Return the components `rot` (kg m^2), `moment` (kg m) and `mass` (kg)."""

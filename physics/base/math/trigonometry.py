@@ -5,6 +5,8 @@ evaluates `ti.atan2` of double vectors in single precision, which is another rea
 by `Lanes.double`: False for single, True for double precision.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import taichi as ti
@@ -61,6 +63,22 @@ _ATAN_BEND = {False: 0.4142135623730950, True: 0.66}  # above it atan(t) = pi/4 
 _PI = 3.141592653589793
 
 
+ELEMENTARY: dict[str, Callable[..., Any]] = {}
+"""The functions of this file by name. Derivatives are formulas of their results, so `gradients` replaces them."""
+
+
+def elementary(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare a function as elementary: calls of it go through `ELEMENTARY`."""
+    ELEMENTARY[function.__name__] = function
+
+    @traced
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return ELEMENTARY[function.__name__](*arguments)
+
+    return call
+
+
 def _horner(lanes: Lanes, coefficients: tuple, x: Any) -> Any:
     first, *others = (lanes.constant(c) for c in coefficients)
     total = x * first + others[0]
@@ -69,7 +87,7 @@ def _horner(lanes: Lanes, coefficients: tuple, x: Any) -> Any:
     return total
 
 
-@traced
+@elementary
 def sincos(lanes: Lanes, x: Any) -> tuple:
     """Return (sin x, cos x), x in radians; the error is below 2 units in the last place for |x| < 10^4."""
     # x = quarter * pi/2 + r with |r| <= pi/4
@@ -92,7 +110,7 @@ def sincos(lanes: Lanes, x: Any) -> tuple:
     )
 
 
-@traced
+@elementary
 def atan2(lanes: Lanes, y: Any, x: Any) -> Any:
     """Return the angle (rad) of the point (x, y), in [-pi, pi]; 0 at the origin."""
     # t is the smaller of |x| and |y| over the larger, at most 1

@@ -3,16 +3,15 @@
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
-from .lanes import Lanes, LaneValue, traced
+from .lanes import Lanes, LaneValue, let, traced
 
 
 class Vec3(LaneValue):
     """A vector (x, y, z)."""
 
     def __init__(self, x: Any, y: Any, z: Any) -> None:
-        self.x, self.y, self.z = expr_init(x), expr_init(y), expr_init(z)
+        self.x, self.y, self.z = let(x), let(y), let(z)
 
     def parts(self) -> tuple:
         """Return the components x, y, z."""
@@ -44,7 +43,7 @@ class Vec3(LaneValue):
 
     def component(self, k: Any) -> Any:
         """Return component k, 0 to 2; k may be known only at run time."""
-        return expr_init(ti.select(k == 0, self.x, ti.select(k == 1, self.y, self.z)))
+        return let(ti.select(k == 0, self.x, ti.select(k == 1, self.y, self.z)))
 
     def norm(self) -> Any:
         """Return the Euclidean length."""
@@ -70,8 +69,8 @@ class Sym3(LaneValue):
     """A symmetric 3x3 matrix (xx, yy, zz, xy, xz, yz)."""
 
     def __init__(self, xx: Any, yy: Any, zz: Any, xy: Any, xz: Any, yz: Any) -> None:
-        self.xx, self.yy, self.zz = expr_init(xx), expr_init(yy), expr_init(zz)
-        self.xy, self.xz, self.yz = expr_init(xy), expr_init(xz), expr_init(yz)
+        self.xx, self.yy, self.zz = let(xx), let(yy), let(zz)
+        self.xy, self.xz, self.yz = let(xy), let(xz), let(yz)
 
     def parts(self) -> tuple:
         """Return the six components."""

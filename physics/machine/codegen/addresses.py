@@ -13,8 +13,8 @@ from .ir import ENTRY
 
 _MODEL = (0, 1, 2)
 """Places of the arguments that hold the model: integers and real numbers."""
-_FIELDS = ("numbers", "integers", "doubles", "convex")
-"""Names of the fields of the scratch, by the number of their tree."""
+_FIELDS = ("numbers", "integers", "doubles", "convex", "twin_numbers", "twin_doubles", "twin_convex")
+"""Names of the fields of the scratch, by the number of their tree; the last three are of units with tangents."""
 _ROOTS = {"i64 0, i32 7": "numbers"} | {f"i64 0, i32 7, i64 {k}": name for k, name in enumerate(_FIELDS)}
 """Names of the fields whose addresses are elements of LLVMRuntime's `roots`, by the indices of the elements."""
 _TAGS = {"model": ", !invariant.load !900"} | {name: f", !tbaa !{920 + k}" for k, name in enumerate(_FIELDS)}

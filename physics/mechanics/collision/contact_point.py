@@ -3,17 +3,16 @@
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.math import Vec3
-from ...base.math.lanes import LaneValue
+from ...base.math.lanes import LaneValue, let
 
 
 class ContactPoint(LaneValue):
     """Signed distance (m), position (m), normal, and a direction that the first tangent follows (zero: any)."""
 
     def __init__(self, dist: Any, pos: Vec3, normal: Vec3, tangent: Vec3) -> None:
-        self.dist, self.pos, self.normal, self.tangent = expr_init(dist), pos.copy(), normal.copy(), tangent.copy()
+        self.dist, self.pos, self.normal, self.tangent = let(dist), pos.copy(), normal.copy(), tangent.copy()
 
     def parts(self) -> tuple:
         """Return the components."""

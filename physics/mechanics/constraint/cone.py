@@ -9,10 +9,9 @@ mu T (free), s (N^2 + T^2) / 2 where mu N + T <= 0 (sticking), and s (N - mu T)^
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.math import func
-from ...base.math.lanes import LaneValue
+from ...base.math.lanes import LaneValue, let
 
 TINY = 1e-30
 FREE, HOLDS, SLIDES = 0.0, 1.0, 2.0
@@ -168,7 +167,7 @@ class Along(LaneValue):
     """Twice the change of a cost from step 0 to another step of a line, and its two derivatives there."""
 
     def __init__(self, change: Any, slope: Any, curve: Any) -> None:
-        self.change, self.slope, self.curve = expr_init(change), expr_init(slope), expr_init(curve)
+        self.change, self.slope, self.curve = let(change), let(slope), let(curve)
 
     def parts(self) -> tuple:
         """The components."""

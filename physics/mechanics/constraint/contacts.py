@@ -7,12 +7,11 @@ there are per-environment parameters, the geoms of a class may differ, and `OwnG
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.fields import FieldView
 from ...base.hooks import CONTACT_PULL, CONTACT_VELOCITY
 from ...base.math import Lanes, func
-from ...base.math.lanes import traced
+from ...base.math.lanes import let, traced
 from ...base.stage import stage
 from ..collision.contacts import complete_frame
 from ..collision.explicit_pairs import contact_margin, contact_pull, pair_of_contact
@@ -191,8 +190,8 @@ class OwnGeoms:
     def __init__(self, model: Any, work: Any, k: Any) -> None:
         self._model, self._lanes = model, work.lanes
         self._geoms = (
-            expr_init(work.con_geom1[k]),
-            *(expr_init(ti.cast(field[k], ti.i32)) for field in (work.con_own1, work.con_own2)),
+            let(work.con_geom1[k]),
+            *(let(ti.cast(field[k], ti.i32)) for field in (work.con_own1, work.con_own2)),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -219,5 +218,5 @@ class _Gathered:
     def at(self, g: Any, column: int) -> Any:
         """Return one plain number of an item; g is the slot's geom 1 or 2."""
         first, own1, own2 = self._geoms
-        items = expr_init(ti.select(g == first, own1, own2))
+        items = let(ti.select(g == first, own1, own2))
         return self._field.gather(self._lanes, items, column, 1)[0]

@@ -8,10 +8,9 @@ carries inertia (Featherstone 2008, section 6.2). It is made once for each solut
 """
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.math import SpatialMotion, Vec3, func
-from ...base.math.lanes import traced
+from ...base.math.lanes import let, traced
 from ..dynamics.tree_matrix import factor
 from .rows import row_times
 
@@ -146,7 +145,7 @@ def _weight_of_axis(model, work, block: ti.i32, dim: ti.i32, c: ti.i32):
 def _add_square(work, b, motion, weight):
     """Add weight motion motion' to cg_stiffness[b]."""
     numbers = motion.numbers()
-    scaled = [expr_init(n * weight) for n in numbers]
+    scaled = [let(n * weight) for n in numbers]
     for c, (i, j) in enumerate(LOWER):
         entry = work.cg_stiffness.at(b, c)
         entry._assign(entry + scaled[i] * numbers[j])
@@ -158,7 +157,7 @@ def _stiffness_times(work, b, motion):
     numbers = motion.numbers()
     totals = [work.real(0.0) for _ in range(6)]
     for c, (i, j) in enumerate(LOWER):
-        entry = expr_init(work.cg_stiffness.at(b, c))
+        entry = let(work.cg_stiffness.at(b, c))
         totals[i]._assign(totals[i] + entry * numbers[j])
         if i != j:
             totals[j]._assign(totals[j] + entry * numbers[i])

@@ -1,10 +1,10 @@
 """The list of blocks, and products with their Jacobians: J v and J' force."""
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.fields import ROW_BITS, SMALL_BITS, below
 from ...base.math import func
+from ...base.math.lanes import let
 from ...base.stage import stage
 
 
@@ -113,7 +113,7 @@ def _add_forces(work, k: ti.i32, dim, unrolled):
     """Add J' block_force of block k, of `dim` axes; the loop over the first `unrolled` of them is unrolled."""
     address = below(ROW_BITS - 1, work.block_jacadr[k])
     first = below(ROW_BITS - 1, work.block_dofadr[k])
-    forces = [expr_init(work.block_force.at(k, c)) for c in range(unrolled)]
+    forces = [let(work.block_force.at(k, c)) for c in range(unrolled)]
     for q in range(work.block_dofnum[k]):
         e = below(SMALL_BITS, q)
         i = work.block_dof[first + e]

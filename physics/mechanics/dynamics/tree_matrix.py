@@ -15,11 +15,10 @@ addresses are known while tracing.
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ...base.fields import ROW_BITS, SMALL_BITS, below
 from ...base.math import func
-from ...base.math.lanes import traced
+from ...base.math.lanes import let, traced
 
 
 @func
@@ -247,25 +246,25 @@ def entry(i: int, p: int) -> int:
 @traced
 def solve_body(first: Any, start: Any, a: Any, inverse: Any, x: Any) -> None:
     """Solve as `tree_matrix.solve` does, for the six dofs from `first` on, whose rows start at `start`."""
-    found = [expr_init(x.at(first, i)) for i in range(DOFS)]
-    lower = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
+    found = [let(x.at(first, i)) for i in range(DOFS)]
+    lower = [let(a.at(start, e)) for e in range(entry(DOFS, 0))]
     # L^T y = x from the last dof to the first, then D L z = y from the first to the last
     for i in reversed(range(DOFS)):
         for p in range(1, i + 1):
-            found[i - p] = expr_init(found[i - p] - lower[entry(i, p)] * found[i])
+            found[i - p] = let(found[i - p] - lower[entry(i, p)] * found[i])
     for i in range(DOFS):
         value = found[i] * inverse.at(first, i)
         for p in range(1, i + 1):
             value = value - lower[entry(i, p)] * found[i - p]
-        found[i] = expr_init(value)
+        found[i] = let(value)
         x.at(first, i)._assign(found[i])
 
 
 @traced
 def multiply_body(first: Any, start: Any, a: Any, x: Any, y: Any) -> None:
     """Multiply as `tree_matrix.multiply` does, for the six dofs from `first` on, whose rows start at `start`."""
-    given = [expr_init(x.at(first, i)) for i in range(DOFS)]
-    full = [expr_init(a.at(start, e)) for e in range(entry(DOFS, 0))]
+    given = [let(x.at(first, i)) for i in range(DOFS)]
+    full = [let(a.at(start, e)) for e in range(entry(DOFS, 0))]
     for i in range(DOFS):
         # row i, and the entries of later rows in column i
         total = full[entry(i, 0)] * given[i]

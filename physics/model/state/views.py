@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init, subscript
+from taichi.lang.impl import subscript
 
 from ...base.fields import OFFSET_BITS, ROW_BITS, SMALL_BITS, Field, FieldView, below, flat_array
 from ...base.hooks import CONTROLS
@@ -99,7 +99,7 @@ class _View:
         views = {}
 
         def read(name: str, bits: int, shift: Any = 0) -> Any:
-            return expr_init(below(bits, subscript(None, ints, _PLACE[name]) + shift))
+            return let(below(bits, subscript(None, ints, _PLACE[name]) + shift))
 
         for field in GROUPS[group]:
             if field.name not in self._names:
@@ -163,7 +163,7 @@ class ModelView(_View):
         self.has, self._names = has, names
         for name in (*SIZES, *FLAGS):
             if name in names:
-                setattr(self, name, expr_init(subscript(None, ints, _PLACE[name])))
+                setattr(self, name, let(subscript(None, ints, _PLACE[name])))
         vars(self).update(self._views(ints, "integers", flat_array(ints), 0))
         vars(self).update(self._views(ints, "reals", flat_array(reals), 0))
         doubles = FieldView(Field("", (), 1, "", ""), 0, None, flat_array(precise))
@@ -227,7 +227,7 @@ class Rows:
     def stiffness(self, k: Any, axis: Any) -> Any:
         """Return the stiffness of the rows of `axis` (1, 2, ...), or that of a block's only row if it has one axis."""
         width = self._stiffness.width
-        return expr_init(self._stiffness[k] if width == 1 else self._stiffness.at(k, axis - 1))
+        return let(self._stiffness[k] if width == 1 else self._stiffness.at(k, axis - 1))
 
 
 class Workspace(_View):
@@ -289,7 +289,7 @@ class Workspace(_View):
             parts = self.block_jar, self.block_Jv, self.block_friction, self.block_force, self.block_D
             self.blocks = Rows(*parts, two_sided=two_sided, mu=mu)
             if two_sided:
-                self.ntwosided = expr_init(subscript(None, ints, _PLACE["ntwosided"]))
+                self.ntwosided = let(subscript(None, ints, _PLACE["ntwosided"]))
         if "own" in names:
             parts = self.own_jar, self.own_Jv, self.own_friction, self.own_force, self.own_D
             self.own = Rows(*parts, mu=self.own_mu if has.elliptic else None, contacts_alone=True)
@@ -312,7 +312,7 @@ class Workspace(_View):
     def _find(self, ints: Any, arrays: Sequence[Any], worker: Any) -> dict[str, tuple[Any, Any]]:
         """Return for each array a function that loads an item, and the index of the worker's first item."""
         return {
-            name: (flat_array(array), expr_init(worker * subscript(None, ints, _PLACE[stride])))
+            name: (flat_array(array), let(worker * subscript(None, ints, _PLACE[stride])))
             for name, stride, array in zip(ARRAYS, STRIDES, arrays, strict=True)
         }
 

@@ -43,7 +43,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Taichi's prints go to the standard error
     try:
-        compiler: _Compiler | LoopCompiler | None = None
+        compiler: UnitCompiler | LoopCompiler | None = None
         for line in sys.stdin.buffer:
             job, code = json.loads(line), b""
             try:
@@ -56,10 +56,11 @@ def main() -> None:
         shutil.rmtree(os.getcwd(), ignore_errors=True)
 
 
-def _compiler_for(job: dict[str, Any]) -> "_Compiler | LoopCompiler":
+def _compiler_for(job: dict[str, Any]) -> "UnitCompiler | LoopCompiler":
     """Return the compiler for a job; all jobs of a process are of one kind, units or kernels over tensors."""
     if "kernels" not in job:
-        return _Compiler(job["width"], job["precision"])
+        make, arguments = _maker(job.get("compiler", [__name__, "UnitCompiler"]))
+        return make(job["width"], job["precision"], *arguments)
     asked = any(asks_for_lanes(*_maker(words)) for words in job["kernels"].values())
     return LoopCompiler(job["literals"], job.get("lanes", WIDTH) if asked else 1)
 
@@ -69,36 +70,40 @@ def _send(answers: BinaryIO, answer: dict[str, Any], code: bytes) -> None:
     answers.flush()
 
 
-class _Compiler:
+class UnitCompiler:
     """Taichi, started for a lane width and a precision, as a compiler of units."""
 
     def __init__(self, width: int, precision: str) -> None:
         real = f"f{precision}"
         start_to_compile(real, **(SETTINGS if use_vectors() else {}))
-        self._lanes, self._precision = Lanes(width, getattr(ti, real)), precision
-        self._scratch = Scratch(width, precision)
-        assert self._scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
+        self.lanes, self.precision = Lanes(width, getattr(ti, real)), precision
+        self.scratch = Scratch(width, precision)
+        assert self.scratch.trees == [0, 1, 2, 3], "the units find the scratch by these numbers of its trees"
 
     def answer(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Do a job; return an answer and machine code."""
-        return self._plan(job) if job["do"] == "plan" else self._compile(job)
-
-    def _plan(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Return the units that a model with these features may need, each with its key, and their numbers."""
+        """Return the plan of a program, or the machine code of a unit."""
         has = Features(**job["features"])
-        units = {name: self._key(name, has) for name in units_of(has)}
-        return {"units": units, "numbers": {name: n for name, n in numbers_of_stages().items() if name in units}}, b""
+        return (self.plan(has), b"") if job["do"] == "plan" else ({}, self.compile(job["unit"], has))
 
-    def _key(self, name: str, has: Features) -> str:
+    def plan(self, has: Features) -> dict[str, Any]:
+        """Return the units that a model with these features may need, each with its key, and their numbers."""
+        units = {name: self.key(name, has) for name in units_of(has)}
+        return {"units": units, "numbers": {name: n for name, n in numbers_of_stages().items() if name in units}}
+
+    def key(self, name: str, has: Features) -> str:
+        """Return the key of a unit."""
         asked = {feature: getattr(has, feature) for feature in features_asked(name)}
-        return key_of("unit", name, asked, self._lanes.width, self._precision)
+        return key_of("unit", name, asked, self.lanes.width, self.precision)
 
-    def _compile(self, job: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Compile a unit; return an empty answer and the machine code."""
-        kernel, _ = make_unit(job["unit"], self._lanes, Features(**job["features"]), self._scratch)
-        text = tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self._lanes), 0, 0])))
-        code = machine_code(of_workers(text) if job["unit"] == TURN else text)
-        return {}, code
+    def compile(self, name: str, has: Features) -> bytes:
+        """Return the machine code of a unit."""
+        kernel, _ = make_unit(name, self.lanes, has, self.scratch)
+        text = self.text_of(kernel)
+        return machine_code(of_workers(text) if name == TURN else text)
+
+    def text_of(self, kernel: Any) -> str:
+        """Return the module of a unit's kernel as LLVM's text."""
+        return tell_addresses(stand_alone(optimised(kernel, [*sample_arguments(self.lanes), 0, 0])))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ _UNITS_OF_PROCESS = 4
 _QUOTED = 2000
 """The most characters of a process's output that an error quotes."""
 _FIRST = f"from {load_mujoco.__module__} import load_mujoco; load_mujoco()"
+WHAT = "the solver for this model"
+"""What is compiled, in log messages."""
 _MODULE = __name__.replace("compilers", "compile_process")
 
 
@@ -41,13 +43,16 @@ class Plan(NamedTuple):
     numbers: dict[str, int]
 
 
-def units_of_program(width: int, precision: str, features: Features) -> tuple[Plan, dict[str, bytes]]:
-    """Return the units for a lane width, a precision and features, and their machine code by name."""
-    store, job = shared_store(), _job(width, precision, features)
+def units_of_program(width: int, precision: str, features: Features, **entries: Any) -> tuple[Plan, dict[str, bytes]]:
+    """Return the units for a lane width, a precision and features, and their machine code by name.
+
+    Further entries of the jobs name another compiler than that of plain units (`compile_process`), and what it needs.
+    """
+    store, job = shared_store(), _job(width, precision, features) | entries
     key, plan = _stored_plan(job)
     code = stored(plan.units) if plan else {}
     if plan is None or len(code) < len(plan.units):
-        with Compilation(job) as compilation:
+        with Compilation(job, entries.get("what", WHAT)) as compilation:
             plan = plan or compilation.plan()
             code = stored(plan.units)
             code |= compilation.compile({name: key for name, key in plan.units.items() if name not in code})
@@ -86,7 +91,7 @@ class Compilation:
         what: the name of the thing in log messages.
     """
 
-    def __init__(self, job: dict[str, Any], what: str = "the solver for this model") -> None:
+    def __init__(self, job: dict[str, Any], what: str = WHAT) -> None:
         self._job = job
         self._parts, self._ready = 0, 0
         self._processes: list[_Process] = []

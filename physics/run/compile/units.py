@@ -7,12 +7,13 @@ models that agree in these.
 
 import dataclasses
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import taichi as ti
 
 from ...base.math import Lanes, with_types
+from ...base.math.lanes import traced
 from ...base.stage import STAGES, TURN, Stage
 from ...machine.codegen.ir import emit_call
 from ...model.features import Features
@@ -56,7 +57,11 @@ def unit_reach(name: str) -> Reach:
 @cache
 def features_asked(name: str) -> tuple[str, ...]:
     """Return the features that a unit's code may read, in alphabetical order."""
-    names = unit_reach(name).names
+    return features_in(unit_reach(name).names)
+
+
+def features_in(names: frozenset[str]) -> tuple[str, ...]:
+    """Return the features among names and those for which views themselves look, in alphabetical order."""
     asked = {feature for feature, attributes in ASKED_FOR.items() if not names.isdisjoint(attributes)}
     return tuple(sorted(asked | (names & _FEATURES)))
 
@@ -73,34 +78,54 @@ def units_of(has: Features) -> list[str]:
 def make_unit(name: str, lanes: Lanes, has: Features, scratch: Scratch) -> tuple[Any, dict[str, None]]:
     """Return the kernel of a unit, and the names of the stages that it calls, filled in while it is traced."""
     calls: dict[str, None] = {}
-    asked = features_asked(name)
 
     def call(stage: Stage) -> None:
         calls[stage.name] = None
         emit_call(numbers_of_stages()[stage.name])
 
+    view = partial(Workspace, call_stage=call)
+    code = prepare_or_take if name == TURN else without_arrays(STAGES[name].function)
+    return unit_kernel(name, lanes, has, scratch, view, code, unit_reach(name).names), calls
+
+
+def without_arrays(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a stage as one that takes the arrays and the tile as well."""
+    return traced(lambda model, work, arrays, tile: function(model, work))
+
+
+def unit_kernel(
+    name: str,
+    lanes: Lanes,
+    has: Features,
+    scratch: Scratch,
+    view: Callable[..., Workspace],
+    code: Callable[..., None],
+    named: frozenset[str],
+) -> Any:
+    """Return the kernel of a unit.
+
+    Args:
+        name: the unit.
+        lanes: width and precision.
+        has: the features of the models.
+        scratch: the scratch.
+        view: makes the workspace, from the first six arguments of `Workspace`.
+        code: the function of (model, work, arrays, tile).
+        named: the names in its code (`unit_reach`).
+    """
+    asked = features_in(named)
     more = {"parameters", "precise_parameters"} if "parameters" in asked else set()
-    names = Names(unit_reach(name).names | more, name)
-    kernel = _kernel(lanes, AskedFeatures(has, frozenset(asked), name), names, scratch, call, _body_of(name))
-    return kernel, calls
 
-
-def _body_of(name: str) -> Callable[..., None]:
-    """Return the body of a unit, as a function that its kernel calls while it is traced."""
-
-    def run(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
-        if "parameters" in vars(model.has) and model.has.parameters:
+    @traced
+    def body(model: ModelView, work: Workspace, arrays: Arguments, tile: Any) -> None:
+        if "parameters" in asked and has.parameters:
             model.set_env_parameters(work)
-        if name == TURN:
-            prepare_or_take(model, work, arrays, tile)
-        else:
-            STAGES[name].function(model, work)
+        code(model, work, arrays, tile)
 
-    run._is_wrapped_kernel = True
-    return run
+    return _kernel(lanes, AskedFeatures(has, frozenset(asked), name), Names(named | more, name), scratch, view, body)
 
 
-def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: Any, body: Any) -> Any:
+def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, view: Any, body: Any) -> Any:
     @ti.kernel
     @with_types({**argument_types(lanes), "worker": ti.i32, "tile": ti.i32})
     def unit(
@@ -109,7 +134,7 @@ def _kernel(lanes: Lanes, has: Any, names: Names, scratch: Scratch, call_stage: 
         ti.loop_config(serialize=True)
         for _ in range(1):  # a loop at the top would be shared among threads
             model = ModelView(ints, reals, precise, has, names)
-            work = Workspace(lanes, ints, scratch.arrays, worker, has, names, call_stage)
+            work = view(lanes, ints, scratch.arrays, worker, has, names)
             arrays = Arguments(
                 memory, counts, own, own_rows, call, rows, out, dump, controls, track, left, (reals, precise)
             )

@@ -100,7 +100,7 @@ def spread_parameters(model, work, reals, precise):
 
 
 @func
-def _take_parameters(model, work, tile):
+def take_parameters(model, work, tile):
     """Replace numbers of the model by the tile's own numbers."""
     if ti.static(model.has.parameters):
         for k in range(tile.call[Setting.PARAMETERS]):
@@ -160,7 +160,7 @@ def _derive(model, work, requested: ti.i32):
 
 
 @func
-def _note_left(work, tile):
+def note_left(work, tile):
     """Mark whether the tile is left; if it is, record the capacities that it needs."""
     tile.left()._assign(0)
     if not within_capacity(work):
@@ -209,7 +209,7 @@ def _hand_out(model, work, tile):
 def run_tile(model, work, tile):
     """Do everything that a launch does with one tile."""
     begin(model, work, tile)
-    _take_parameters(model, work, tile)
+    take_parameters(model, work, tile)
     if ti.static(model.has.sensors):
         if tile.call[Setting.AT_START] == 1:
             back_to_start(model, work)
@@ -229,4 +229,4 @@ def run_tile(model, work, tile):
         if tile.call[Setting.REPLAY] == 0:
             end(work, tile, ended)
         _hand_out(model, work, tile)
-    _note_left(work, tile)
+    note_left(work, tile)

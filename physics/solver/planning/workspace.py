@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import taichi as ti
-from taichi.lang.impl import expr_init, subscript
+from taichi.lang.impl import subscript
 
 from ...base.fields import OFFSET_BITS, Field, FieldView, below, flat_array, ids, layout
 from ...base.math import Lanes
-from ...base.math.lanes import traced
+from ...base.math.lanes import let, traced
 from ...base.math.vector import zero_vector
 
 SIZES = ("nbody", "njnt", "nq", "nv", "ntarget", "nrow", "nlaw", "nterm")
@@ -110,12 +110,12 @@ class ChainView:
 
     def __init__(self, ints: Any, reals: Any, begins: Any, first: Any) -> None:
         self.has, self.body_rootid = NO_OPTIONS, Always(0)
-        sizes = {name: expr_init(below(16, subscript(None, ints, k))) for name, k in _PLACE.items()}
+        sizes = {name: let(below(16, subscript(None, ints, k))) for name, k in _PLACE.items()}
         vars(self).update(sizes)
         integer, number = flat_array(ints), flat_array(reals)
         for k, field in enumerate((*INTEGERS, *REALS)):
             start = subscript(None, begins, k)
-            base = expr_init(below(OFFSET_BITS, start if field in INTEGERS else start + first))
+            base = let(below(OFFSET_BITS, start if field in INTEGERS else start + first))
             inner = sizes[field.dims[1]] if len(field.dims) == 2 else None
             setattr(self, field.name, FieldView(field, base, inner, integer if field in INTEGERS else number))
 
@@ -137,14 +137,14 @@ class ChainWork:
 
     def __init__(self, numbers: Any, begins: Any, chain: ChainView, worker: Any, row: Any, step: Any) -> None:
         self.lanes = self.precise_lanes = self.double_lanes = Lanes(1, ti.f64)
-        first = expr_init(worker * step)
+        first = let(worker * step)
 
         def number(i: Any) -> Any:
             return subscript(None, numbers, first + i * row)
 
         for k, field in enumerate(WORK, len(INTEGERS) + len(REALS)):
             inner = getattr(chain, field.dims[1]) if len(field.dims) == 2 else None
-            base = expr_init(below(OFFSET_BITS, subscript(None, begins, k)))
+            base = let(below(OFFSET_BITS, subscript(None, begins, k)))
             setattr(self, field.name, FieldView(field, base, inner, number))
         self.qpos_rest = vars(self)["qpos"]  # asked for by name, and not read in double precision
         self.com_offset = Always(zero_vector(self.lanes))  # motions of dofs are at the origin of the world

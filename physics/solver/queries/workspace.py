@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import taichi as ti
-from taichi.lang.impl import expr_init, subscript
+from taichi.lang.impl import subscript
 
 from ...base.fields import OFFSET_BITS, FieldView, below, flat_array, layout
 from ...base.math import Lanes
-from ...base.math.lanes import traced
+from ...base.math.lanes import let, traced
 from ...model.features import Features
 from ...model.model import Model
 from ...model.state.capacity import Capacity
@@ -51,7 +51,7 @@ class PairWorkspace:
 
     def __init__(self, numbers: Any, indices: Any, begins: Any, worker: Any, steps: tuple[Any, Any, Any]) -> None:
         self.lanes = self.ccd_lanes = Lanes(1, ti.f64)
-        row, first, first_index = steps[0], expr_init(worker * steps[1]), expr_init(worker * steps[2])
+        row, first, first_index = steps[0], let(worker * steps[1]), let(worker * steps[2])
 
         def number(i: Any) -> Any:
             return subscript(None, numbers, first + i * row)
@@ -60,7 +60,7 @@ class PairWorkspace:
             return subscript(None, indices, first_index + i * row)
 
         for k, field in enumerate(FIELDS):
-            base = expr_init(below(OFFSET_BITS, subscript(None, begins, k)))
+            base = let(below(OFFSET_BITS, subscript(None, begins, k)))
             setattr(self, field.name, FieldView(field, base, None, number if field in CONVEX else integer))
 
 
@@ -69,5 +69,5 @@ def with_own_sizes(model: ModelView, size: Any, rbound: Any, first: Any) -> Mode
     """The model with the sizes of an environment, whose first geom is the one of number `first` in both arrays."""
     own = copy(model)
     for name, array, width in (("geom_size", size, 3), ("geom_rbound", rbound, 1)):
-        setattr(own, name, FieldView(_OWN[name], expr_init(below(OFFSET_BITS, first * width)), None, flat_array(array)))
+        setattr(own, name, FieldView(_OWN[name], let(below(OFFSET_BITS, first * width)), None, flat_array(array)))
     return own

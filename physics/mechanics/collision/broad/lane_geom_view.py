@@ -7,10 +7,9 @@ Collision routines read numbers of geoms from the model. With a grid, lanes of o
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.fields import FieldView
-from ....base.math.lanes import traced
+from ....base.math.lanes import let, traced
 
 OWN = {
     "geom_pos": "static_pos",
@@ -63,7 +62,7 @@ class _Own:
     def __getitem__(self, g: Any) -> Any:
         mine, theirs = self._own[0], self._field[g]
         if self._own.width == 1:
-            return expr_init(ti.select(g == self._g, mine, theirs))
+            return let(ti.select(g == self._g, mine, theirs))
         numbers = zip(mine.numbers(), theirs.numbers(), strict=True)
         return type(mine)(*(ti.select(g == self._g, a, b) for a, b in numbers))
 
@@ -71,4 +70,4 @@ class _Own:
     def at(self, g: Any, column: Any) -> Any:
         """Return one plain number of an item."""
         mine = self._own.at(0, column)
-        return expr_init(ti.select(g == self._g, mine, self._field.at(g, column)))
+        return let(ti.select(g == self._g, mine, self._field.at(g, column)))

@@ -9,10 +9,9 @@ gives several contacts, on which a box rests stably. The rules are MuJoCo 4's.
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Lanes, Mat3, Vec3, func
-from ....base.math.lanes import LaneValue
+from ....base.math.lanes import LaneValue, let
 
 SLACK = {False: 1e-6, True: 1e-13}
 """The rounding error of an overlap, relative to the sum of all half extents, in single and in double precision."""
@@ -47,14 +46,14 @@ class BoxPair(LaneValue):
     def slack(self, lanes: Lanes) -> Any:
         """Return the separation (m) up to which the boxes count as touching."""
         extents = (*self.size1.parts(), *self.size2.parts())
-        return expr_init(sum(extents[1:], extents[0]) * SLACK[lanes.double])
+        return let(sum(extents[1:], extents[0]) * SLACK[lanes.double])
 
 
 class Separation(LaneValue):
     """The best axis so far: separation along it (m), its code, and `alike`, its cosine to the best face normal."""
 
     def __init__(self, dist: Any, code: Any, alike: Any) -> None:
-        self.dist, self.code, self.alike = expr_init(dist), expr_init(code), expr_init(alike)
+        self.dist, self.code, self.alike = let(dist), let(code), let(alike)
 
     def parts(self) -> tuple:
         """Return the components."""
@@ -62,7 +61,7 @@ class Separation(LaneValue):
 
     def offer(self, lanes: Lanes, better: Any, dist: Any, code: int, alike: Any) -> None:
         """Take another axis in the lanes where it is better."""
-        better = expr_init(better)
+        better = let(better)
         self.dist._assign(ti.select(better, dist, self.dist))
         self.code._assign(ti.select(better, lanes.real(code), self.code))
         self.alike._assign(ti.select(better, alike, self.alike))

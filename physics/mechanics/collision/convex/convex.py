@@ -19,10 +19,9 @@ at most 127, are bytes.
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Vec3, func
-from ....base.math.lanes import LaneValue
+from ....base.math.lanes import LaneValue, let
 from ....base.shapes import SPHERE
 from ..closed_forms.primitives import zero_vector
 from ..contact_point import ContactPoint
@@ -84,8 +83,8 @@ class SearchLimits(LaneValue):
     """
 
     def __init__(self, *lengths: Any) -> None:
-        self.reach, self.near, self.flat, self.seen, self.exact = map(expr_init, lengths[:5])
-        self.tolerance, self.touch, self.grow1, self.grow2 = map(expr_init, lengths[5:])
+        self.reach, self.near, self.flat, self.seen, self.exact = map(let, lengths[:5])
+        self.tolerance, self.touch, self.grow1, self.grow2 = map(let, lengths[5:])
 
     def parts(self) -> tuple:
         """Return the components."""

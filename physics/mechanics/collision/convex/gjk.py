@@ -8,7 +8,6 @@ origin. The nearest point of a triangle is Ericson's (Real-Time Collision Detect
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Vec3, func
 from ....base.math.lanes import LaneValue, let, traced
@@ -49,9 +48,9 @@ class Search(LaneValue):
     """
 
     def __init__(self, near: Vec3, square: Any, depth: Any, *counts: Any) -> None:
-        self.near, self.square, self.depth = near.copy(), expr_init(square), expr_init(depth)
-        self.phase, self.trips, self.kept, self.turned, self.filled = map(expr_init, counts[:5])
-        self.points, self.faces, self.chosen, self.warm, self.grown = map(expr_init, counts[5:])
+        self.near, self.square, self.depth = near.copy(), let(square), let(depth)
+        self.phase, self.trips, self.kept, self.turned, self.filled = map(let, counts[:5])
+        self.points, self.faces, self.chosen, self.warm, self.grown = map(let, counts[5:])
 
     def parts(self) -> tuple:
         """Return the components."""

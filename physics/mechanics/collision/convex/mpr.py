@@ -19,10 +19,9 @@ the fourth.
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Vec3, func
-from ....base.math.lanes import LaneValue
+from ....base.math.lanes import LaneValue, let
 from ..closed_forms.primitives import zero_vector
 from .epa import CORNER_BITS
 from .gjk import FOUND, NO_AREA, NOTHING, move_corner, nearest_on_triangle, put_corner, start_search
@@ -54,8 +53,8 @@ class Portal(LaneValue):
 
     def __init__(self, start: Vec3, ray: Vec3, direction: Vec3, height: Any, *counts: Any) -> None:
         self.start, self.ray, self.direction = start.copy(), ray.copy(), direction.copy()
-        self.height = expr_init(height)
-        self.phase, self.trips, self.aims, self.inside = map(expr_init, counts)
+        self.height = let(height)
+        self.phase, self.trips, self.aims, self.inside = map(let, counts)
 
     def parts(self) -> tuple:
         """Return the components."""

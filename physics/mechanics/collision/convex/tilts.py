@@ -17,7 +17,6 @@ from math import cos, pi, sin
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Vec3, func
 from ....base.math.lanes import LaneValue, let, traced
@@ -56,7 +55,7 @@ class Tilt(LaneValue):
 
     def __init__(self, center: Vec3, normal: Vec3, axis: Vec3, along: Vec3, turn: Any, turns: Any, count: Any) -> None:
         self.center, self.normal, self.axis, self.along = center.copy(), normal.copy(), axis.copy(), along.copy()
-        self.turn, self.turns, self.count = expr_init(turn), expr_init(turns), expr_init(count)
+        self.turn, self.turns, self.count = let(turn), let(turns), let(count)
 
     def parts(self) -> tuple:
         """Return the components."""

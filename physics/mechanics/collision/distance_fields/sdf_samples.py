@@ -13,7 +13,7 @@ from typing import Any
 import taichi as ti
 
 from ....base.math import Vec3, func
-from ....base.math.lanes import LaneValue
+from ....base.math.lanes import LaneValue, let
 from ....base.math.vector import zero_vector
 from ....base.shapes import EDGE_COUNTS, EDGES, SUPPORTS, WITH_FIELDS
 from ....base.shapes.by_kind import by_kind, is_one_of
@@ -43,7 +43,7 @@ class Sides(LaneValue):
 
     def __init__(self, x: Vec3, y: Vec3, z: Vec3, shift: Vec3, reach: Any, close: Any, sense: Any) -> None:
         self.x, self.y, self.z, self.shift = x.copy(), y.copy(), z.copy(), shift.copy()
-        self.reach, self.close, self.sense = (ti.lang.impl.expr_init(number) for number in (reach, close, sense))
+        self.reach, self.close, self.sense = (let(number) for number in (reach, close, sense))
 
     def parts(self) -> tuple:
         """Return the components."""

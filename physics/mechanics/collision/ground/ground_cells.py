@@ -7,10 +7,9 @@ Triangle 0 of cell (r, c) has the vertices (r, c), (r, c + 1), (r + 1, c + 1), t
 from typing import Any
 
 import taichi as ti
-from taichi.lang.impl import expr_init
 
 from ....base.math import Vec3, func
-from ....base.math.lanes import LaneValue
+from ....base.math.lanes import LaneValue, let
 
 
 class GroundCells(LaneValue):
@@ -27,9 +26,9 @@ class GroundCells(LaneValue):
     """
 
     def __init__(self, dx: Any, dy: Any, per_x: Any, per_y: Any, x: Any, y: Any, slack: Any, *counts: Any) -> None:
-        self.dx, self.dy, self.per_x, self.per_y = map(expr_init, (dx, dy, per_x, per_y))
-        self.x, self.y, self.slack = map(expr_init, (x, y, slack))
-        self.adr, self.nrow, self.ncol, self.r0, self.r1, self.c0, self.c1 = map(expr_init, counts)
+        self.dx, self.dy, self.per_x, self.per_y = map(let, (dx, dy, per_x, per_y))
+        self.x, self.y, self.slack = map(let, (x, y, slack))
+        self.adr, self.nrow, self.ncol, self.r0, self.r1, self.c0, self.c1 = map(let, counts)
 
     def parts(self) -> tuple:
         """Return the components."""
@@ -41,7 +40,7 @@ class Slope(LaneValue):
     """The plane of a triangle: its height at vertex (r, c) of the cell (m), and its slopes along x and y."""
 
     def __init__(self, height: Any, along_x: Any, along_y: Any) -> None:
-        self.height, self.along_x, self.along_y = map(expr_init, (height, along_x, along_y))
+        self.height, self.along_x, self.along_y = map(let, (height, along_x, along_y))
 
     def parts(self) -> tuple:
         """Return the components."""
@@ -53,7 +52,7 @@ class Slope(LaneValue):
 
     def normal(self) -> Vec3:
         """Return the unit normal, upward."""
-        scale = expr_init(1.0 / ti.sqrt(self.square()))
+        scale = let(1.0 / ti.sqrt(self.square()))
         return Vec3(-self.along_x * scale, -self.along_y * scale, scale)
 
 
