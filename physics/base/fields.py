@@ -11,7 +11,7 @@ one register addresses all numbers of an item, and sums become part of the loads
 faster).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -161,6 +161,12 @@ class FieldView:
         """Return the same field in the array of `other`, a copy of the field's own array or of its beginning."""
         view = copy(self)
         view._base, view._number = let(below(OFFSET_BITS, self._base + other._base)), other._number
+        return view
+
+    def loading(self, number: Callable[[Any], Any]) -> "FieldView":
+        """Return the same field, whose numbers another function loads."""
+        view = copy(self)
+        view._number = number
         return view
 
     @traced

@@ -1,7 +1,6 @@
 """Memory and launches for tangents on a CPU: tiles of states, seeds and results, always in double precision."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..run.programs import HostScratch, Program, aligned
 from ..run.settings import CALL_LENGTH, Count, Setting
 from ..run.step import LAST
 from ..run.tiles.growing import GrowingCapacity
-from ..run.tiles.tiles import Tiles
 from .settings import DirectionSetting as Direction
 
 SOURCES = ("gradients",)
@@ -35,111 +33,130 @@ class Passes(NamedTuple):
     position: int
 
 
-def shared_program(runtime: Runtime, width: int, features: Features) -> Program:
-    """Return the code with tangents for a lane width and features; it is made once, then shared.
+@dataclass(frozen=True)
+class Setup:
+    """What the launches of a model's derivatives have in common.
 
-    Args:
-        runtime: the runtime, in double precision.
-        width: the lane width.
-        features: of the models.
-    """
-    pool, scratch = runtime.pool, ("twin scratch", width)
-    if scratch not in pool:
-        pool[scratch] = HostScratch(width, "64", twins=True)
-    entries = {
-        "compiler": ["tumble.physics.gradients.units", "TangentCompiler"],
-        "sources": hash_of(SOURCES),
-        "what": "derivatives for this model",
-    }
-    made = Program(runtime, width, features, pool[scratch], TURN, entries)
-    return pool.setdefault(("tangents", width, features), made)
-
-
-class DirectionBatch(Tiles):
-    """Environments, or environments times directions, in the lanes of tiles, and the launch of their passes.
-
-    Args:
+    Attributes:
         runtime: the runtime of the solver.
         model: the model.
         features: the optional code of its kernels, in double precision.
-        lanes_used: lanes that hold something.
-        passes: passes by level.
+        width: lanes of a tile.
         seeds: rows of the scratch that have seeds, beside qpos.
         results: rows of the scratch whose tangents are results, beside qpos.
-        own: fields of the model that environments have as their own.
-        own_seeds: whether these have seeds.
-
-    Attributes:
-        seeds: (tiles, passes, nv + seeds + own seeds, lanes), a view of the memory.
-        results: (tiles, passes, nv + results, lanes), a view of the memory.
+        own: fields of the model that environments have as their own, which also have seeds if `own_seeds`.
+        own_seeds: as said.
     """
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        model: Model,
-        features: Features,
-        lanes_used: int,
-        width: int,
-        passes: Passes,
-        seeds: Sequence[int],
-        results: Sequence[int],
-        own: Sequence[str] = (),
-        own_seeds: bool = False,
-    ) -> None:
-        super().__init__(lanes_used, width)
-        self._runtime = runtime
-        double = replace(runtime, precision="64")
-        room = GrowingCapacity(model, width, double)
-        if features.parameters:
-            room.make_differ()
-        self.room, groups = room, memory_groups(room.sizes)
-        first = max(group.stop for group in groups.values())
-        fields = [field for field in PARAMETER_FIELDS if field.name in own]
-        offsets, _ = layout(PARAMETER_FIELDS, model.sizes)
-        self.own_places, own_rows = {}, list[int]()
-        for field in fields:
-            count = field.length(model.sizes)
-            self.own_places[field.name] = slice(len(own_rows), len(own_rows) + count)
-            own_rows += range(offsets[field.name], offsets[field.name] + count)
-        nv, count = model.sizes["nv"], sum(passes)
-        seed_rows = nv + len(seeds) + own_seeds * len(own_rows)
-        result_rows = nv + len(results)
-        self.memory = _aligned((self.count, first + count * (seed_rows + result_rows), width))
-        self.states = self.memory[:, :first]
-        split = first + count * seed_rows
-        self.seeds = self.memory[:, first:split].view(self.count, count, seed_rows, width)
-        self.results = self.memory[:, split:].view(self.count, count, result_rows, width)
-        self.own = _aligned((self.count, max(1, len(own_rows)), width))
-        counters = torch.zeros((self.count, len(Count), width), dtype=torch.int32)
-        call = torch.zeros(CALL_LENGTH, dtype=torch.int32)
-        for name, group in groups.items():
-            call[Setting[name]] = group.stop - group.start
-        call[Setting.PARAMETERS], call[Setting.LAST] = len(own_rows), LAST
-        call[Setting.TILES] = self.count
-        call[Direction.FIRST], call[Direction.PASSES] = first, count
-        call[Direction.CONTROL_PASSES], call[Direction.VELOCITY_PASSES] = passes.control, passes.velocity
-        call[Direction.SEEDS], call[Direction.RESULTS] = len(seeds), len(results)
-        call[Direction.OWN_SEEDS] = own_seeds * len(own_rows)
-        call[Direction.CLEARED] = scratch_rows(room.sizes)[0]
-        self.call = call
-        left = torch.zeros(self.count, dtype=torch.int32)
-        reals = torch.from_numpy(flat_reals(model, np.float64))
-        rows = torch.tensor([*seeds, *results] or [0], dtype=torch.int32)
-        nothing = torch.zeros((1, 1), dtype=torch.float64), torch.zeros((1, 1), dtype=torch.int32)
-        periods = torch.zeros((1, 1, 1), dtype=torch.float64)
-        own_at = torch.tensor(own_rows or [0], dtype=torch.int32)
-        batch = self.memory, counters, self.own
-        arguments = (room.ints, reals, reals, *batch, call, rows, *nothing, periods, periods, own_at, left)
-        call[Setting.WORKERS] = min(self.count, room.workers)
-        self._launch = BoundTiles(shared_program(double, width, features), arguments, room, call, left)
+    runtime: Runtime
+    model: Model
+    features: Features
+    width: int
+    seeds: tuple[int, ...]
+    results: tuple[int, ...]
+    own: tuple[str, ...] = ()
+    own_seeds: bool = False
 
-    def launch(self, keep: bool = False) -> None:
-        """Take a step with tangents; with `keep` the states become those after it."""
-        self.call[Direction.KEEP] = int(keep)
+    @property
+    def double(self) -> Runtime:
+        """The runtime in double precision; tangents have it whatever the solver has."""
+        return replace(self.runtime, precision="64")
+
+    def own_rows(self) -> dict[str, range]:
+        """Return the places of the environments' own fields among the model's real numbers."""
+        sizes, fields = self.model.sizes, [field for field in PARAMETER_FIELDS if field.name in self.own]
+        offsets, _ = layout(PARAMETER_FIELDS, sizes)
+        return {f.name: range(offsets[f.name], offsets[f.name] + f.length(sizes)) for f in fields}
+
+    def program(self) -> Program:
+        """Return the code with tangents; it is made once for a lane width and features, then shared."""
+        pool, scratch = self.runtime.pool, ("twin scratch", self.width)
+        if scratch not in pool:
+            pool[scratch] = HostScratch(self.width, "64", twins=True)
+        entries = {
+            "compiler": ["tumble.physics.gradients.units", "TangentCompiler"],
+            "sources": hash_of(SOURCES),
+            "what": "derivatives for this model",
+        }
+        made = Program(self.double, self.width, self.features, pool[scratch], TURN, entries)
+        return pool.setdefault(("tangents", self.width, self.features), made)
+
+
+class DirectionBatch:
+    """Tiles whose lanes are environments or directions of one environment, and the launch of their passes.
+
+    Args:
+        setup: model, code, seeds and results.
+        tiles: number of tiles.
+        passes: passes by level.
+
+    Attributes:
+        states: (tiles, rows of an environment's memory, lanes).
+        seeds: (tiles, passes, nv + seeds + own numbers that have seeds, lanes).
+        results: (tiles, passes, nv + results, lanes).
+        own: (tiles, own numbers, lanes).
+    """
+
+    def __init__(self, setup: Setup, tiles: int, passes: Passes) -> None:
+        self._setup, self._passes, width, nv = setup, passes, setup.width, setup.model.sizes["nv"]
+        self._room = GrowingCapacity(setup.model, width, setup.double)
+        if setup.features.parameters:
+            self._room.make_differ()
+        first = max(group.stop for group in memory_groups(self._room.sizes).values())
+        own = [row for rows in setup.own_rows().values() for row in rows]
+        count, own_seeds = sum(passes), len(own) * setup.own_seeds
+        seed_rows, result_rows = nv + len(setup.seeds) + own_seeds, nv + len(setup.results)
+        split = first + count * seed_rows
+        self._memory = _zeros((tiles, split + count * result_rows, width))
+        self.states, self.own = self._memory[:, :first], _zeros((tiles, max(1, len(own)), width))
+        self.seeds = self._memory[:, first:split].view(tiles, count, seed_rows, width)
+        self.results = self._memory[:, split:].view(tiles, count, result_rows, width)
+        self._call = self._settings(first, len(own), own_seeds)
+        self._launch = self._bind(tiles, own)
+
+    def _settings(self, first: int, own: int, own_seeds: int) -> torch.Tensor:
+        """Return the settings of a launch; the memory has seeds from row `first` on."""
+        call, setup = torch.zeros(CALL_LENGTH, dtype=torch.int32), self._setup
+        for name, group in memory_groups(self._room.sizes).items():
+            call[Setting[name]] = group.stop - group.start
+        call[Setting.PARAMETERS], call[Setting.LAST] = own, LAST
+        call[Direction.FIRST], call[Direction.PASSES] = first, sum(self._passes)
+        call[Direction.SEEDS], call[Direction.RESULTS] = len(setup.seeds), len(setup.results)
+        call[Direction.OWN_SEEDS] = own_seeds
+        return call
+
+    def _bind(self, tiles: int, own: list[int]) -> BoundTiles:
+        setup, call, room = self._setup, self._call, self._room
+        counters = torch.zeros((tiles, len(Count), setup.width), dtype=torch.int32)
+        reals = torch.from_numpy(flat_reals(setup.model, np.float64))
+        rows, own_rows = (
+            torch.tensor(list(given) or [0], dtype=torch.int32) for given in (setup.seeds + setup.results, own)
+        )
+        nothing, no_integers = torch.zeros((1, 1), dtype=torch.float64), torch.zeros((1, 1), dtype=torch.int32)
+        periods, left = nothing[None], torch.zeros(tiles, dtype=torch.int32)
+        arguments = (
+            *(room.ints, reals, reals, self._memory, counters, self.own, call, rows),
+            *(nothing, no_integers, periods, periods, own_rows, left),
+        )
+        call[Setting.TILES], call[Setting.WORKERS] = tiles, min(tiles, room.workers)
+        return BoundTiles(setup.program(), arguments, room, call, left)
+
+    def launch(self, keep: bool, levels: bool = True) -> None:
+        """Take a step with tangents.
+
+        Args:
+            keep: store the state after the step in `states`.
+            levels: leave stages out of passes of velocities and controls, in which they have no tangents; False if all
+                tangents of the state may be nonzero.
+        """
+        call = self._call
+        call[Direction.KEEP] = int(keep)
+        call[Direction.CONTROL_PASSES] = self._passes.control * levels
+        call[Direction.VELOCITY_PASSES] = self._passes.velocity * levels
+        call[Direction.CLEARED] = scratch_rows(self._room.sizes)[0]
         self._launch()
 
 
-def _aligned(shape: tuple[int, ...]) -> torch.Tensor:
+def _zeros(shape: tuple[int, ...]) -> torch.Tensor:
     """Return zeros in double precision, aligned as launches need them."""
     return torch.from_numpy(aligned(int(np.prod(shape)), np.dtype("f8"))).view(shape)

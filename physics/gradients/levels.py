@@ -1,39 +1,65 @@
-"""Levels: which stages a pass needs, from the fields that stages declare to read and write.
+"""Levels: which stages a pass needs, and which fields have tangents in it, from what stages declare to read and write.
 
-A direction of controls leaves positions and velocities as they are, so the stages that depend on these alone have no
-tangents in its pass, and are left out. A stage is in a pass if it reads a field that the direction changes, or that a
-stage before it in the pass writes. Passes run from the highest level to the lowest, so that the tangents of stages that
-a pass leaves out are still zero.
+A direction of controls leaves positions and velocities as they are. So stages that depend on these alone are left out
+of its pass, and in the other stages these fields have no tangents. A stage is in a pass if it reads a field that the
+direction changes, or that a stage before it in the pass writes. Each stage is compiled for each level that needs it.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..base.hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
 from ..base.stage import Stage
-from ..model.state.declared import read_by, written_by
+from ..model.state.declared import FIELDS, read_by, written_by
 from ..model.state.fields import SCRATCH_INDICES
 from ..model.state.memory import FORCES, MEMORIES
 from ..model.state.reach import reach_of
+from ..model.state.snapshot import hold_faulty, keep_start
+from ..run.integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..run.step import stages_of
+from .optimum import acceleration_tangent
 
-POSITION, VELOCITY, CONTROL = 0, 1, 2
-"""The levels, lowest first: directions of positions and parameters, of velocities and memory, of controls, applied
-forces and activations."""
+CONTROL, VELOCITY, POSITION = 0, 1, 2
+"""The levels, in the order in which passes run: directions of controls, applied forces and activations; of velocities
+and other memory; of positions and parameters."""
 SOLVERS = ("start_acceleration", "acceleration_by_newton", "acceleration_by_gradients", "noslip")
 """Stages without tangents: `optimum.acceleration_tangent` differentiates what they solve."""
-_SWITCHES = frozenset(("eq_active", "dof_mode", "tree_asleep"))
+SWITCHES = frozenset(("eq_active", "dof_mode", "tree_asleep"))
 """State and inputs that choose between laws; nothing is differentiated by them."""
-_CONTROLS = frozenset(("ctrl", "act", *(field.name for field in FORCES))) - _SWITCHES
+_CONTROLS = frozenset(("ctrl", "act", *(field.name for field in FORCES))) - SWITCHES
 _CHANGED = {
     CONTROL: _CONTROLS,
-    VELOCITY: (_CONTROLS | {"qvel", *(memory.field.name for memory in MEMORIES)}) - _SWITCHES,
+    VELOCITY: (_CONTROLS | {"qvel", *(memory.field.name for memory in MEMORIES)}) - SWITCHES,
 }
 """The fields that directions of a level change."""
-_INTEGERS = frozenset(field.name for field in SCRATCH_INDICES)
-_CONTINUED = _INTEGERS | {"qfrc_passive"}
+_REAL = frozenset(FIELDS) - {field.name for field in SCRATCH_INDICES}
+_CONTINUED = frozenset(field.name for field in SCRATCH_INDICES) | {"qfrc_passive"}
 """Lists and sums that one stage begins and later ones go on with."""
+AROUND = (
+    *(keep_start, acceleration_tangent, implicit_acceleration, runge_kutta_stage, advance, hold_faulty),
+    *(
+        stage
+        for hook in (FIRST_EVALUATION, STATES_ADVANCE, END_OF_STEP, END_OF_EVALUATION)
+        for _, stage in hook.entries
+    ),
+)
+"""The stages of a pass before and after those of an evaluation."""
 
 Entry = Stage | Callable[..., Any]
+
+
+class Level(NamedTuple):
+    """What passes of a level have.
+
+    Attributes:
+        entries: entries of the pipeline.
+        stages: names of all stages, also those around an evaluation.
+        fields: names of the fields that have tangents.
+    """
+
+    entries: list[Entry]
+    stages: frozenset[str]
+    fields: frozenset[str]
 
 
 def stages_in(entry: Entry, has: Any) -> list[Stage]:
@@ -42,32 +68,38 @@ def stages_in(entry: Entry, has: Any) -> list[Stage]:
     return [stage for stage in stages if stage.wanted(has)]
 
 
-def _needed(level: int, entries: list[Entry], has: Any) -> set[Entry]:
-    """Return the entries that passes of a level need.
+def level_of(number: int, has: Any) -> Level:
+    """Return what passes of a level have in a model with these features."""
+    entries: list[Entry] = [entry for _, entry in stages_of(has) if getattr(entry, "name", "") not in SOLVERS]
+    around = [stage for stage in AROUND if stage.wanted(has)]
+    if number == POSITION:
+        needed, fields = entries, _REAL
+    else:
+        needed, fields = _changed(entries, _CHANGED[number], has)
+        fields = (fields | written_in(around)) & _REAL
+    names = (stage.name for stage in (*around, *(stage for entry in needed for stage in stages_in(entry, has))))
+    return Level(needed, frozenset(names), fields)
 
-    They are those with tangents, and those that prepare what these go on with: a list of blocks is emptied before
-    rows are appended to it again.
+
+def written_in(stages: list[Stage]) -> frozenset[str]:
+    """Return the fields that stages write."""
+    return frozenset().union(*map(written_by, stages))
+
+
+def _changed(entries: list[Entry], fields: frozenset[str], has: Any) -> tuple[list[Entry], frozenset[str]]:
+    """Return the entries that a change of fields reaches, and all fields that it reaches.
+
+    Entries that prepare what these go on with are among them: a list of blocks is emptied before rows are appended to
+    it again.
     """
-    if level == POSITION:
-        return set(entries)
-    changed, needed = set(_CHANGED[level]), set[Entry]()
+    stages = {entry: stages_in(entry, has) for entry in entries}
+    needed, changed = set[Entry](), fields
     for entry in entries:
-        stages = stages_in(entry, has)
-        if any(changed & read_by(stage) for stage in stages):
+        if any(changed & read_by(stage) & _REAL for stage in stages[entry]):
             needed.add(entry)
-            changed.update(*(written_by(stage) - _INTEGERS for stage in stages))
+            changed |= written_in(stages[entry])
     for place in reversed(range(len(entries))):
         if entries[place] in needed:
-            stages = stages_in(entries[place], has)
-            continued = _CONTINUED & set[str]().union(*(read_by(s) & written_by(s) for s in stages))
-            for before in entries[:place]:
-                if any(continued & written_by(stage) for stage in stages_in(before, has)):
-                    needed.add(before)
-    return needed
-
-
-def entries_with_levels(has: Any) -> list[tuple[int, Entry]]:
-    """Return the entries of the pipeline that have tangents, each with the highest level whose passes need it."""
-    entries: list[Entry] = [entry for _, entry in stages_of(has) if getattr(entry, "name", "") not in SOLVERS]
-    needed = {level: _needed(level, entries, has) for level in (CONTROL, VELOCITY, POSITION)}
-    return [(next(level for level in needed if entry in needed[level]), entry) for entry in entries]
+            continued = _CONTINUED & set[str]().union(*(read_by(s) & written_by(s) for s in stages[entries[place]]))
+            needed.update(before for before in entries[:place] if continued & written_in(stages[before]))
+    return [entry for entry in entries if entry in needed], changed

@@ -92,17 +92,23 @@ BINARY: dict[Any, Rule] = {
 
 
 def _sincos(lanes: Any, x: Any, results: tuple, tangents: list) -> tuple:
-    """Return the tangents of sine and cosine from those of (x,)."""
-    (sine, cosine), (t,) = results, tangents
+    """Return the tangents of sine and cosine."""
+    (sine, cosine), (_, t) = results, tangents
     return t * cosine, _negative(t * sine)
 
 
 def _atan2(lanes: Any, y: Any, x: Any, results: tuple, tangents: list) -> tuple:
-    """Return the tangent of the angle of (x, y) from those of y and x; 0 at the origin."""
-    square, (s, t) = y * y + x * x, tangents
+    """Return the tangent of the angle of (x, y); 0 at the origin."""
+    square, (_, s, t) = y * y + x * x, tangents
     crossed = _sum(None if s is None else s * x, None if t is None else _negative(t * y))
     return (ti.select(square > 0.0, crossed / square, crossed * 0.0),)
 
 
-FUNCTIONS: dict[str, Rule] = {"sincos": _sincos, "atan2": _atan2}
-"""Rules (lanes, *operands, results, tangents of the operands) of the house's elementary functions."""
+def _with_limit(value: Any, still: Any, limit: Any, results: tuple, tangents: list) -> tuple:
+    """Return the tangent of the limit where `still` holds, else that of the value."""
+    t, _, of_limit = (value * 0.0 if t is None else t for t in tangents)
+    return (ti.select(still, of_limit, t),)
+
+
+FUNCTIONS: dict[str, Rule] = {"sincos": _sincos, "atan2": _atan2, "with_limit": _with_limit}
+"""Rules (*operands, results, tangents of the operands) of the house's elementary functions; lanes are an operand."""

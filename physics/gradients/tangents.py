@@ -15,7 +15,7 @@ from taichi.lang import impl, matrix, ops
 from taichi.lang.common_ops import TaichiOperations
 from taichi.lang.expr import Expr
 
-from ..base.math.trigonometry import ELEMENTARY
+from ..base.math.elementary import ELEMENTARY
 from .rules import BINARY, FUNCTIONS, STEPS, UNARY, NoDerivative, Rule
 
 _tracing = False
@@ -75,7 +75,8 @@ _originals: dict[str, Any] = {}
 
 def _with_tangent(result: Any, rule: Callable[[Any], Any]) -> Any:
     """Return a result in a variable, with the tangent that `rule` computes from the variable."""
-    variable = _variable(result)
+    variable = _init(result)
+    variable._is_variable = True
     tangent = _init(rule(variable))
     return attach(variable, lambda: tangent)
 
@@ -214,15 +215,15 @@ def _matrix(make: Callable[..., Any]) -> Callable[..., Any]:
 def _function(name: str, values: Callable[..., Any]) -> Callable[..., Any]:
     """Return an elementary function of the house with tangents."""
 
-    def compute(lanes: Any, *operands: Any) -> Any:
+    def compute(*operands: Any) -> Any:
         tangents = [tangent_of(x) for x in operands] if _tracing else []
-        if all(t is None for t in tangents):
-            return values(lanes, *operands)
         with tracing(False):
+            if all(t is None for t in tangents):
+                return values(*operands)
             operands = tuple(map(_variable, operands))
-            found = values(lanes, *operands)
+            found = values(*operands)
             results = found if isinstance(found, tuple) else (found,)
-            rates = FUNCTIONS[name](lanes, *operands, results, tangents)
+            rates = FUNCTIONS[name](*operands, results, tangents)
             both = [_with_tangent(r, lambda _, t=t: t) for r, t in zip(results, rates, strict=True)]
         return tuple(both) if isinstance(found, tuple) else both[0]
 

@@ -1,8 +1,8 @@
 """The turn of a tile with tangents: pass by pass, seeds are loaded, a step is taken, and results are stored.
 
 A launch takes one step. The first pass computes the values of its evaluation by the plain stages, of which Newton's
-method is the longest; all passes compute tangents of stages by units with tangents, which recompute the values on the
-way. A Runge-Kutta step has four evaluations, so its passes compute all of them again.
+method is the longest; all passes compute tangents by units with tangents, which recompute values on the way. A
+Runge-Kutta step has four evaluations, so its passes compute all of them again.
 """
 
 import taichi as ti
@@ -20,7 +20,7 @@ from ..run.settings import Setting
 from ..run.step import LAST, forward, integrate
 from ..run.tiles.tile_pass import begin, end, note_left, take_parameters
 from ..run.tiles.tile_view import TileView
-from .levels import CONTROL, POSITION, VELOCITY, entries_with_levels
+from .levels import CONTROL, POSITION, VELOCITY, level_of
 from .optimum import acceleration_tangent, factor_optimum
 from .settings import DirectionSetting as Direction
 
@@ -29,7 +29,12 @@ from .settings import DirectionSetting as Direction
 def prepare_or_differentiate(model, work, arrays, k: ti.i32):
     """Take tile k through its turn, or prepare the worker's scratch if k is `codegen.worker.BEFORE`."""
     if k == BEFORE:
-        prepare(model, work.plain, arrays)
+        prepare(model, work, arrays)
+        for r in range(arrays.call[Direction.CLEARED]):
+            work.twins.row(r)._assign(work.real(0.0))
+        if ti.static(model.has.parameters):
+            for r in range(model.nprecise):
+                work.twins.precise_parameters[r] = work.double_lanes.real(0.0)
     else:
         if arrays.call[Setting.AGAIN] == 0 or arrays.left[k] == 1:
             _differentiate(model, work, TileView(work.lanes, arrays, k))
@@ -38,9 +43,6 @@ def prepare_or_differentiate(model, work, arrays, k: ti.i32):
 @func
 def _differentiate(model, work, tile):
     """Take a tile through the passes of a launch."""
-    for r in range(tile.call[Direction.CLEARED]):
-        work.twins.row(r)._assign(work.real(0.0))
-    _clear_parameters(model, work)
     p = 0
     while p < tile.call[Direction.PASSES]:
         level = POSITION
@@ -48,25 +50,17 @@ def _differentiate(model, work, tile):
             level = CONTROL
         elif p < tile.call[Direction.CONTROL_PASSES] + tile.call[Direction.VELOCITY_PASSES]:
             level = VELOCITY
-        begin(model, work.plain, tile)
-        take_parameters(model, work.plain, tile)
+        begin(model, work, tile)
+        take_parameters(model, work, tile)
         _load_seeds(model, work, tile, p)
         _step(model, work, p == 0, level)
         _store_results(model, work, tile, p)
         p += 1
-        if not within_capacity(work.plain):  # the tile is left, and repeated in a larger scratch
+        if not within_capacity(work):  # the tile is left, and repeated in a larger scratch
             p = tile.call[Direction.PASSES]
-    if tile.call[Direction.KEEP] == 1 and within_capacity(work.plain):
-        end(work.plain, tile, work.plain.real(1.0) - work.plain.fault[0])
-    note_left(work.plain, tile)
-
-
-@func
-def _clear_parameters(model, work):
-    """Set the tangents of all parameters to 0."""
-    if ti.static(model.has.parameters):
-        for r in range(model.nprecise):
-            work.twins.precise_parameters[r] = work.double_lanes.real(0.0)
+    if tile.call[Direction.KEEP] == 1 and within_capacity(work):
+        end(work, tile, 1.0 - work.fault[0])
+    note_left(work, tile)
 
 
 @func
@@ -78,7 +72,7 @@ def _load_seeds(model, work, tile, p: ti.i32):
     for i in range(model.nv):
         work.twins.search[i] = tile.memory(row + i)
     for j in range(model.njnt):
-        coordinate_rates(model, j, work.plain.qpos, work.twins.search, work.twins.qpos)
+        coordinate_rates(model, j, work.qpos, work.twins.search, work.twins.qpos)
     row += model.nv
     for k in range(tile.call[Direction.SEEDS]):
         work.twins.row(tile.out_row(k))._assign(tile.memory(row + k))
@@ -99,7 +93,7 @@ def _store_results(model, work, tile, p: ti.i32):
         tile.call[Direction.FIRST] + tile.call[Direction.PASSES] * seeds + p * (model.nv + tile.call[Direction.RESULTS])
     )
     for j in range(model.njnt):
-        velocities_of_rates(model, j, work.plain.qpos, work.twins.qpos, work.twins.search)
+        velocities_of_rates(model, j, work.qpos, work.twins.qpos, work.twins.search)
     for i in range(model.nv):
         tile.memory(row + i)._assign(work.twins.search[i])
     for k in range(tile.call[Direction.RESULTS]):
@@ -109,23 +103,16 @@ def _store_results(model, work, tile, p: ti.i32):
 @func
 def _step(model, work, first, level: ti.i32):
     """Take a step with tangents; in the first pass compute the values of its evaluation."""
-    stages, lowest = 1, level
+    stages = 1
     if model.integrator == RK4:
-        stages, lowest = 4, POSITION
+        stages = 4
     for stage in range(stages):
         work.rk_stages[0], work.rk_stage[0] = stages, stage
-        if stage == 0:
-            keep_start(model, work)
         if first or stages == 4:
-            _evaluate(model, work.plain)
-        _tangents_of_evaluation(model, work, lowest)
-        for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
-            if stage == 0:
-                after_first(model, work)
-        if stage < stages - 1:
-            for i in range(model.nv):
-                work.plain.qacc_warmstart[i] = work.plain.qacc[i]
-        integrate(model, work, stages)
+            _evaluate(model, work)
+        for number in ti.static((CONTROL, VELOCITY, POSITION)):
+            if level == number:
+                _with_tangents(model, work.at_level(number), number, stages, stage)
 
 
 @func
@@ -137,16 +124,25 @@ def _evaluate(model, work):
 
 
 @func
-def _tangents_of_evaluation(model, work, level: ti.i32):
-    """Compute the tangents of an evaluation whose values are known."""
-    for highest, entry in ti.static(_entries(model.has)):
-        if level <= highest and within_capacity(work.plain):
+def _with_tangents(model, work, number, stages: ti.i32, stage: ti.i32):
+    """Compute the tangents of an evaluation whose values are known, and advance the state; `work` is of a level."""
+    if stage == 0:
+        keep_start(model, work)
+    for entry in ti.static(_entries(number, model.has)):
+        if within_capacity(work):
             entry(model, work)
-    if within_capacity(work.plain):
+    if within_capacity(work):
         acceleration_tangent(model, work)
+    for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
+        if stage == 0:
+            after_first(model, work)
+    if stage < stages - 1:
+        for i in range(model.nv):
+            work.qacc_warmstart[i] = work.qacc[i]
+    integrate(model, work, stages)
 
 
 @traced
-def _entries(has):
-    """Return the entries of the pipeline that have tangents, each with its level."""
-    return entries_with_levels(has)
+def _entries(number, has):
+    """Return the entries of the pipeline that passes of a level have."""
+    return level_of(number, has).entries

@@ -1,14 +1,16 @@
 """Units with tangents, compiled in a process apart: each stage once more, and the turn that calls both kinds.
 
 `run.compile.compile_process` uses the compiler of this file for jobs that name it. Plain stages have the same code and
-keys as in a solver, so what a solver has compiled is not compiled again. Names of units with tangents begin with `d_`.
+keys as in a solver, so what a solver has compiled is not compiled again. A stage has a unit with tangents for each
+level that needs it (`levels`).
 """
 
+from collections.abc import Container, Mapping, Sequence
+from copy import copy
 from functools import cache, partial
 from typing import Any
 
-from ..base.fields import flat_array
-from ..base.hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
+from ..base.fields import FieldView, flat_array
 from ..base.math.lanes import traced
 from ..base.stage import STAGES
 from ..machine.codegen.ir import emit_call
@@ -16,48 +18,68 @@ from ..machine.codegen.keys import hash_of, key_of
 from ..machine.codegen.llvm import machine_code
 from ..machine.codegen.worker import of_workers
 from ..model.features import Features
+from ..model.state.fields import PARAMETERS
 from ..model.state.reach import Reach, reach_of
 from ..model.state.sizes import ARRAYS, kinds
-from ..model.state.snapshot import hold_faulty, keep_start
-from ..model.state.views import Workspace
+from ..model.state.views import PARTS, Workspace
 from ..run.compile.compile_process import UnitCompiler
 from ..run.compile.units import features_in, unit_kernel, without_arrays
-from ..run.integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..run.programs import TWINS
 from ..run.step import PIPELINE
 from ..run.tiles.scratch import place
 from . import turn
 from .batch import SOURCES, TURN
-from .levels import SOLVERS, stages_in
-from .optimum import acceleration_tangent
+from .levels import CONTROL, POSITION, VELOCITY, level_of, stages_in
 from .tangents import attach, tracing, use_tangents
 
-D = "d_"
-"""The beginning of the names of units with tangents."""
+_LEVELS = CONTROL, VELOCITY, POSITION
+
+
+class TurnWorkspace(Workspace):
+    """A workspace that calls plain units, for the turn.
+
+    Attributes:
+        twins: the tangents of its numbers, under the names of the numbers.
+    """
+
+    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any]) -> None:
+        super().__init__(*arguments, call_stage=lambda stage: _emit_call(stage.name))
+        self.twins = _twins_of(arguments, twin_arrays)
+
+    @traced
+    def at_level(self, number: int) -> Workspace:
+        """Return a view that calls units with tangents of a level."""
+        other = copy(self)
+        other.call_stage = lambda stage: _emit_call(unit_name(number, stage.name))
+        return other
 
 
 class TangentWorkspace(Workspace):
-    """A workspace whose numbers have tangents.
+    """A workspace whose numbers have tangents, in some fields, for a stage.
 
     Attributes:
         plain: the same workspace without tangents.
         twins: the tangents of its numbers, under the names of the numbers.
     """
 
-    def __init__(self, *arguments: Any, twin_arrays: dict[str, Any], call_stage: Any, call_plain: Any) -> None:
-        lanes, ints, arrays, *others = arguments
-        self._twin_arrays = twin_arrays
-        of_twins = [twin_arrays.get(name, array) for name, array in zip(ARRAYS, arrays, strict=True)]
-        self.plain = Workspace(*arguments, call_stage=call_plain)
-        self.twins = Workspace(lanes, ints, of_twins, *others)
-        super().__init__(*arguments, call_stage=call_stage)
+    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any], fields: Container[str]) -> None:
+        self._twin_arrays, self._fields = twin_arrays, fields
+        self.plain, self.twins = Workspace(*arguments), _twins_of(arguments, twin_arrays)
+        super().__init__(*arguments)
 
-    def _find(self, ints: Any, arrays: Any, worker: Any) -> dict[str, tuple[Any, Any]]:
-        found = super()._find(ints, arrays, worker)
-        for name, twin in self._twin_arrays.items():
-            number, origin = found[name]
-            found[name] = _with_twin(number, flat_array(twin)), origin
-        return found
+    def _views(self, ints: Any, group: str, number: Any, origin: Any) -> dict[str, FieldView]:
+        views = super()._views(ints, group, number, origin)
+        if group in self._twin_arrays:
+            load = _with_twin(number, flat_array(self._twin_arrays[group]))
+            views |= {name: view.loading(load) for name, view in views.items() if name in self._fields}
+        return views
+
+
+def _twins_of(arguments: Sequence[Any], twin_arrays: Mapping[str, Any]) -> Workspace:
+    """Return the view of the twins, given the arguments of a workspace."""
+    lanes, ints, arrays, *others = arguments
+    twins = [twin_arrays.get(name, array) for name, array in zip(ARRAYS, arrays, strict=True)]
+    return Workspace(lanes, ints, twins, *others)
 
 
 def _with_twin(number: Any, twin: Any) -> Any:
@@ -67,35 +89,33 @@ def _with_twin(number: Any, twin: Any) -> Any:
 
 _BESIDE = frozenset(("factor_optimum", "lay_out_dofs"))
 """Stages beside the pipeline that have plain units only."""
-_AROUND = (
-    *(keep_start, acceleration_tangent, implicit_acceleration, runge_kutta_stage, advance, hold_faulty),
-    *(
-        stage
-        for hook in (FIRST_EVALUATION, STATES_ADVANCE, END_OF_STEP, END_OF_EVALUATION)
-        for _, stage in hook.entries
-    ),
-)
-"""Stages that have units with tangents only."""
+
+
+def unit_name(level: int, stage: str) -> str:
+    """Return the name of the unit of a stage with the tangents of a level."""
+    return f"d{level}_{stage}"
+
+
+def _level_and_stage(name: str) -> tuple[int, str]:
+    """Return the level and the stage of a unit with tangents."""
+    return int(name[1]), name[3:]
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    """Return the position of every unit in the table of functions."""
+    names = sorted(STAGES)
+    return {name: k for k, name in enumerate((*names, *(unit_name(n, name) for n in _LEVELS for name in names)))}
+
+
+def _emit_call(name: str) -> None:
+    emit_call(_numbers()[name])
 
 
 @cache
 def _reach(name: str) -> Reach:
-    if name == TURN:
-        return reach_of(turn.prepare_or_differentiate)
-    return reach_of(STAGES[name.removeprefix(D)].function)
-
-
-def _names(has: Features) -> set[str]:
-    """Return the names of the units that a model with these features needs."""
-    evaluated = {stage.name for entry in PIPELINE for stage in stages_in(entry, has)}
-    around = {stage.name for stage in _AROUND if stage.wanted(has)}
-    differentiated = (evaluated | around).difference(SOLVERS)
-    return {TURN, *evaluated, *_BESIDE, *(D + name for name in differentiated)}
-
-
-def _numbers() -> dict[str, int]:
-    """Return the position of every unit in the table of functions."""
-    return {name: number for number, name in enumerate(sorted((*STAGES, *(D + name for name in STAGES))))}
+    """Return the names that the code of a turn or of a unit with tangents may use."""
+    return reach_of(turn.prepare_or_differentiate if name == TURN else STAGES[_level_and_stage(name)[1]].function)
 
 
 class TangentCompiler(UnitCompiler):
@@ -110,37 +130,51 @@ class TangentCompiler(UnitCompiler):
 
     def plan(self, has: Features) -> dict[str, Any]:
         """Return the units that a model with these features may need, each with its key, and their numbers."""
-        names = _names(has)
-        ordered = sorted(names, key=lambda name: (not name.startswith(D), -len(_reach(name).names), name))
+        plain = {stage.name for entry in PIPELINE for stage in stages_in(entry, has)} | _BESIDE
+        levels = [unit_name(number, name) for number in _LEVELS for name in level_of(number, has).stages]
+        levels.sort(key=lambda name: (-len(_reach(name).names), name))
+        names = [TURN, *levels, *sorted(plain)]
         numbers = {name: number for name, number in _numbers().items() if name in names}
-        return {"units": {name: self.key(name, has) for name in ordered}, "numbers": numbers}
+        return {"units": {name: self.key(name, has) for name in names}, "numbers": numbers}
 
     def key(self, name: str, has: Features) -> str:
         """Return the key of a unit."""
-        if name in STAGES and name != "factor_optimum":
+        if name in STAGES and name not in _BESIDE:
             return super().key(name, has)
-        asked = {feature: getattr(has, feature) for feature in features_in(_reach(name).names)}
-        return key_of("tangents", hash_of(SOURCES), name, asked, self.lanes.width, self.precision)
+        asked = self._asked(name, has)
+        fields = [] if name == TURN or name in STAGES else sorted(self._fields(name, has))
+        return key_of("tangents", hash_of(SOURCES), name, asked, fields, self.lanes.width, self.precision)
+
+    def _asked(self, name: str, has: Features) -> dict[str, Any]:
+        names = reach_of(STAGES[name].function).names if name in STAGES else _reach(name).names
+        return {feature: getattr(has, feature) for feature in features_in(names)}
+
+    def _fields(self, name: str, has: Features) -> frozenset[str]:
+        """Return the fields with tangents of a unit, of those that its code names."""
+        number, _ = _level_and_stage(name)
+        fields = level_of(number, has).fields
+        if number == POSITION:
+            fields |= {field.name for field in PARAMETERS}
+        names = _reach(name).names
+        return fields & names.union(*(PARTS[name] for name in names & set(PARTS)))
 
     def compile(self, name: str, has: Features) -> bytes:
         """Return the machine code of a unit."""
         if name in STAGES:
             return super().compile(name, has)
-        function = (
-            turn.prepare_or_differentiate if name == TURN else without_arrays(STAGES[name.removeprefix(D)].function)
-        )
+        names = _reach(name).names
+        if name == TURN:
+            view = partial(TurnWorkspace, twin_arrays=self._twins)
+            kernel = unit_kernel(name, self.lanes, has, self.scratch, view, turn.prepare_or_differentiate, names)
+            return machine_code(of_workers(self.text_of(kernel)))
+        fields = self._fields(name, has)
+        view = partial(TangentWorkspace, twin_arrays=self._twins, fields=fields)
+        function = without_arrays(STAGES[_level_and_stage(name)[1]].function)
 
         @traced
         def code(*arguments: Any) -> None:
             with tracing(True):
                 function(*arguments)
 
-        view = partial(
-            TangentWorkspace,
-            twin_arrays=self._twins,
-            call_stage=lambda stage: emit_call(_numbers()[D + stage.name]),
-            call_plain=lambda stage: emit_call(_numbers()[stage.name]),
-        )
-        kernel = unit_kernel(name, self.lanes, has, self.scratch, view, code, _reach(name).names)
-        text = self.text_of(kernel)
-        return machine_code(of_workers(text) if name == TURN else text)
+        kernel = unit_kernel(name, self.lanes, has, self.scratch, view, code, names)
+        return machine_code(self.text_of(kernel))

@@ -4,6 +4,7 @@ from typing import Any
 
 import taichi as ti
 
+from .elementary import with_limit
 from .lanes import Lanes, LaneValue, let, traced
 from .trigonometry import atan2, sincos
 from .vector import Mat3, Vec3
@@ -80,26 +81,23 @@ def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
     angle = let(2.0 * atan2(lanes, sine, q.w))
     pi = 3.141592653589793
     short = let(ti.select(angle > pi, angle - 2.0 * pi, angle))
-    # without rotation the limit of the quotient, which has the right derivative
-    return v * let(ti.select(sine < MINIMUM, 2.0 / ti.select(sine < MINIMUM, q.w, 1.0), short / ti.max(sine, MINIMUM)))
+    return _with_limit(v * let(short / ti.max(sine, MINIMUM)), sine < MINIMUM, v * let(2.0 / q.w))
+
+
+@traced
+def _with_limit(value: Vec3, still: Any, limit: Vec3) -> Vec3:
+    """Return `value`, with the derivative of `limit` where `still` holds."""
+    return Vec3(*(with_limit(a, still, b) for a, b in zip(value.parts(), limit.parts(), strict=True)))
 
 
 @traced
 def integrate(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
     """Return q rotated for `dt` seconds at the angular velocity `omega` (rad/s, in the body's frame)."""
     speed = let(omega.norm())
-    sine, cosine = sincos(lanes, let(speed * dt) * 0.5)
-    return q.normalized() * Quat(cosine, *_along(omega, speed, sine, 0.5 * dt).parts())
-
-
-@traced
-def _along(omega: Vec3, speed: Any, sine: Any, slope: Any) -> Vec3:
-    """Return `sine` along the axis of omega, of the length `speed`; at rest omega times `slope`, the limit.
-
-    Both have the same value there, but only the limit has the right derivative.
-    """
-    axis = omega * let(ti.select(speed < MINIMUM, 1.0, 1.0 / ti.max(speed, MINIMUM)))
-    return axis * let(ti.select(speed < MINIMUM, slope, sine))
+    axis = omega * let(1.0 / ti.max(speed, MINIMUM))
+    rotation = from_axis_angle(lanes, axis, let(speed * dt))
+    along = _with_limit(rotation.vector, speed < MINIMUM, omega * (0.5 * dt))
+    return q.normalized() * Quat(rotation.w, along.x, along.y, along.z)
 
 
 @traced
@@ -112,7 +110,8 @@ def turn(lanes: Lanes, q: Quat, omega: Vec3, dt: Any) -> Quat:
     # q / |q| times (rotation - identity), from the sine and cosine of a quarter of the angle
     speed = let(omega.norm())
     sine, cosine = sincos(lanes, let(speed * dt * 0.25))
-    along = _along(omega, speed, 2.0 * sine * cosine, 0.5 * dt)
+    axis = omega * let(1.0 / ti.max(speed, MINIMUM))
+    along = _with_limit(axis * let(2.0 * sine * cosine), speed < MINIMUM, omega * (0.5 * dt))
     change = q.normalized() * Quat(-2.0 * sine * sine, along.x, along.y, along.z)
     # the correction of q to unit length; a q of length zero becomes the identity
     square = let(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)

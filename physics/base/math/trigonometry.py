@@ -5,13 +5,12 @@ evaluates `ti.atan2` of double vectors in single precision, which is another rea
 by `Lanes.double`: False for single, True for double precision.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import taichi as ti
 
-from .lanes import Lanes, let, traced
+from .elementary import elementary
+from .lanes import Lanes, let
 
 # pi/2 as a sum of three parts, so that subtracting a multiple of it loses no digits (Cody and Waite, 1980)
 _HALF_PI = {
@@ -61,22 +60,6 @@ _ATAN_DENOMINATOR = (
 )
 _ATAN_BEND = {False: 0.4142135623730950, True: 0.66}  # above it atan(t) = pi/4 + atan((t - 1) / (t + 1))
 _PI = 3.141592653589793
-
-
-ELEMENTARY: dict[str, Callable[..., Any]] = {}
-"""The functions of this file by name. Derivatives are formulas of their results, so `gradients` replaces them."""
-
-
-def elementary(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare a function as elementary: calls of it go through `ELEMENTARY`."""
-    ELEMENTARY[function.__name__] = function
-
-    @traced
-    @wraps(function)
-    def call(*arguments: Any) -> Any:
-        return ELEMENTARY[function.__name__](*arguments)
-
-    return call
 
 
 def _horner(lanes: Lanes, coefficients: tuple, x: Any) -> Any:

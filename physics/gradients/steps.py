@@ -1,0 +1,198 @@
+"""Derivatives of steps from given states: Jacobians, and products of Jacobians with directions.
+
+A state is a row of an environment's memory (`model.state.memory`) in double precision. The *state vector* of a
+derivative has the tangent of qpos (nv numbers, as mj_differentiatePos has them), qvel, act, and what other memory
+mechanisms have; its columns are followed by the controls.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from ..base.fields import layout
+from ..machine.machine import default_lanes
+from ..machine.runtime import Runtime
+from ..model.features import Features
+from ..model.model import Model
+from ..model.solver_choice import CG, NEWTON
+from ..model.state.capacity import first_capacity
+from ..model.state.fields import SCRATCH
+from ..model.state.memory import INPUTS, MEMORIES, STATE
+from ..model.state.sizes import all_sizes
+from .batch import DirectionBatch, Passes, Setup
+from .levels import CONTROL, POSITION, SWITCHES, VELOCITY
+
+MOST_TILES = 128
+"""Tiles of one launch, for each thread: more environments take several launches in the same memory."""
+
+Own = Mapping[str, torch.Tensor]
+"""Numbers of the model that environments have as their own, by the name of the field, (environments, numbers) each."""
+
+
+class _Column(NamedTuple):
+    """A direction of a Jacobian: its level, and its row among those of a pass's seeds."""
+
+    level: int
+    seed: int
+
+
+class Steps:
+    """Derivatives of the steps of a model, from any states.
+
+    Args:
+        runtime: the runtime of the solver.
+        model: the model.
+
+    Attributes:
+        nstate: length of the state vector; its first 2 nv + na numbers are MuJoCo's.
+        coordinates: number of rows of the memory that a state consists of.
+
+    Raises:
+        NotImplementedError: a step of the model has no derivative, for a reason that the message names.
+    """
+
+    def __init__(self, runtime: Runtime, model: Model) -> None:
+        self._runtime, self._model = runtime, with_newton(model)
+        self.features = Features.of(self._model, single=False)
+        _require_derivative(self.features)
+        lanes = default_lanes("64")
+        self._width = min(runtime.lanes, lanes) if runtime.lanes > 1 else lanes
+        sizes = all_sizes(self._model, first_capacity(self._model))
+        offsets, _ = layout(SCRATCH, sizes)
+        length = {field.name: field.length(sizes) for field in (*STATE, *INPUTS)}
+        self.rows = {name: slice(offsets[name], offsets[name] + count) for name, count in length.items()}
+        self.coordinates = sum(length.values())
+        memory = [memory.field.name for memory in MEMORIES if memory.field.name not in {"act", *SWITCHES}]
+        self._memory = [name for name in ("qvel", "act", *memory) if length[name]]
+        self._state_rows = [row for name in self._memory for row in _range(self.rows[name])]
+        self._control_rows = list(_range(self.rows["ctrl"]))
+        self.nv = self._model.sizes["nv"]
+        self.nstate = self.nv + len(self._state_rows)
+        self._batches: dict[tuple, DirectionBatch] = {}
+
+    @cached_property
+    def _columns(self) -> list[_Column]:
+        """The directions of a Jacobian: the state vector, then the controls."""
+        levels = [VELOCITY if name != "act" else CONTROL for name in self._memory for _ in _range(self.rows[name])]
+        levels = [POSITION] * self.nv + levels + [CONTROL] * len(self._control_rows)
+        return [_Column(level, seed) for seed, level in enumerate(levels)]
+
+    def _batch(self, tiles: int, passes: Passes, own: Sequence[str], own_seeds: bool) -> DirectionBatch:
+        """Return the memory for launches of a shape; the last few are kept."""
+        key = (tiles, passes, tuple(own), own_seeds)
+        if key not in self._batches:
+            has = self.features
+            setup = Setup(
+                *(self._runtime, self._model, has, self._width),
+                tuple(self._state_rows + self._control_rows),
+                tuple(self._state_rows),
+                *(tuple(own), own_seeds),
+            )
+            while len(self._batches) > 3:
+                del self._batches[next(iter(self._batches))]
+            self._batches[key] = DirectionBatch(setup, tiles, passes)
+        return self._batches[key]
+
+    def jacobians(self, states: torch.Tensor, n: int = 1, own: Own | None = None) -> Iterator[torch.Tensor]:
+        """Yield the Jacobians of n steps after each other, (environments, nstate, nstate + nu) each.
+
+        Lanes are the directions of one environment if there are as many directions as lanes, which is quicker.
+
+        Args:
+            states: rows of the memory, (environments, rows).
+            n: number of steps under the same controls.
+            own: numbers of the model that environments have as their own.
+        """
+        wide = len(self._columns) >= self._width
+        tiles = -(-len(states) // (1 if wide else self._width))
+        passes, places = self._spread(wide)
+        batch = self._batch(tiles, passes, list(own or ()), False)
+        batch.seeds.zero_()
+        for (at, lane), column in zip(places, self._columns, strict=True):
+            batch.seeds[:, at, column.seed, lane] = 1.0
+        order = torch.tensor([at * self._width + lane.start if wide else at for at, lane in places])
+        self._put(batch.states, states, wide)
+        for number in range(n):
+            batch.launch(keep=number < n - 1)
+            found = batch.results  # (tiles, passes, nstate, lanes)
+            if wide:
+                yield found.transpose(1, 2).flatten(2)[:, :, order]
+            else:
+                yield found.permute(0, 3, 2, 1).flatten(0, 1)[: len(states), :, order]
+
+    def _spread(self, wide: bool) -> tuple[Passes, list[tuple[int, slice]]]:
+        """Return the passes of a Jacobian, and the pass and lanes of each of its columns."""
+        lanes = self._width if wide else 1
+        counts = {level: sum(c.level == level for c in self._columns) for level in (CONTROL, VELOCITY, POSITION)}
+        passes = Passes(*(-(-count // lanes) for count in counts.values()))
+        first = dict(zip(counts, np.cumsum((0, *passes[:2])) * lanes, strict=True))
+        places, taken = [], dict.fromkeys(counts, 0)
+        for column in self._columns:
+            at, lane = divmod(int(first[column.level]) + taken[column.level], lanes)
+            places.append((at, slice(lane, lane + 1) if wide else slice(None)))
+            taken[column.level] += 1
+        return passes, places
+
+    def _put(self, tiled: torch.Tensor, rows: torch.Tensor, wide: bool) -> None:
+        """Write rows (environments, numbers) into tiles; spare lanes repeat the first environment."""
+        if wide:
+            tiled[:, : rows.shape[1]] = rows[:, :, None]
+            return
+        spare = len(tiled) * self._width - len(rows)
+        full = torch.cat((rows, rows[:1].expand(spare, -1))) if spare else rows
+        tiled[:, : rows.shape[1]] = full.view(len(tiled), self._width, -1).transpose(1, 2)
+
+    def products(self, states: torch.Tensor, seeds: torch.Tensor, n: int = 1, own: Own | None = None) -> torch.Tensor:
+        """Return the products of the Jacobian of n steps with directions, (environments, directions, nstate).
+
+        Args:
+            states: rows of the memory, (environments, rows).
+            seeds: (environments, directions, nstate + nu + numbers in `own`): a direction has the state vector, the
+                controls, and the numbers in `own`.
+            n: number of steps under the same controls.
+            own: numbers of the model that environments have as their own.
+        """
+        tiles, count = -(-len(states) // self._width), seeds.shape[1]
+        batch = self._batch(tiles, Passes(0, 0, count), list(own or ()), bool(own))
+        self._put(batch.states, states, False)
+        self._put(batch.seeds.flatten(1, 2), seeds.flatten(1), False)
+        if own:
+            self._put(batch.own, torch.cat(list(own.values()), 1), False)
+        for number in range(n):
+            batch.launch(keep=number < n - 1)
+            if number < n - 1:
+                batch.seeds[:, :, : self.nstate] = batch.results
+        found = batch.results.permute(0, 3, 1, 2)  # (tiles, lanes, directions, nstate)
+        return found.flatten(0, 1)[: len(states)].clone()
+
+
+def with_newton(model: Model) -> Model:
+    """Return the model, solved by Newton's method: conjugate gradients have the same optimum and no Hessian."""
+    if model.solver != CG:
+        return model
+    other = copy(model)
+    other.solver = NEWTON
+    return other
+
+
+def _require_derivative(has: Features) -> None:
+    """Raise NotImplementedError if a step of models with these features has no derivative."""
+    for feature, reason in REFUSED.items():
+        if getattr(has, feature):
+            raise NotImplementedError(f"gradients: {reason}")
+
+
+REFUSED = {
+    "noslip": "the option noslip_iterations changes forces after the solver's optimum, so that no condition defines "
+    "them; set it to 0",
+    "sleeping": "bodies that fall asleep have no derivative; switch the flag `sleep` off",
+}
+"""Features whose steps have no derivatives, with the reason."""
+
+
+def _range(rows: slice) -> range:
+    return range(rows.start, rows.stop)
