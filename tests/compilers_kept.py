@@ -64,7 +64,8 @@ def _process(compilation: compilers.Compilation, number: int) -> Any:
 def _wanted(job: dict[str, Any]) -> Any:
     """Return all that a process takes from its first job and from the process that starts it."""
     own = {name: value for name, value in os.environ.items() if name not in ("PYTEST_CURRENT_TEST", "TUMBLE_CACHE")}
-    return job.get("literals"), job.get("width"), job.get("precision"), own, list(sys.path), sys.executable
+    first = (job.get(entry) for entry in ("compiler", "literals", "width", "precision"))
+    return *first, own, list(sys.path), sys.executable
 
 
 @contextmanager

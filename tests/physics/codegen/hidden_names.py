@@ -3,14 +3,13 @@
 import os
 import tempfile
 import traceback
-from dataclasses import asdict
 
 import taichi as ti
 
 from tumble.physics.base.stage import stage
 from tumble.physics.model.features import Features
 from tumble.physics.model.state import reach
-from tumble.physics.run.compile.compile_process import _Compiler
+from tumble.physics.run.compile.compile_process import UnitCompiler
 
 reach._PACKAGE = __name__  # so that what stands here is looked at
 HALVES = ("hu", "lls"), ("qa", "cc"), ("n", "v")
@@ -42,11 +41,10 @@ def names_all(model, work):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        compiler = _Compiler(4, "32")
+        compiler, has = UnitCompiler(4, "32"), Features(*[False] * 6)
         for function in (asks_for_a_feature, asks_for_a_field, asks_for_a_size, names_all):
-            job = {"unit": function.name, "features": asdict(Features(*[False] * 6))}
             try:
-                print(function.name, "is compiled:", len(compiler._compile(job)[1]) > 0)
+                print(function.name, "is compiled:", len(compiler.compile(function.name, has)) > 0)
             except Exception:
                 print(traceback.format_exc())
         os.chdir("/")

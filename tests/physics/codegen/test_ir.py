@@ -63,12 +63,12 @@ wanted |= {f"turn with {one}": ("turn", replace(has, **{one: True})) for one in 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for width, precision in ((4, "32"), (1, "64")):
-        compiler = compile_process._Compiler(width, precision)
+        compiler = compile_process.UnitCompiler(width, precision)
         for label, (name, has) in wanted.items():
             (kernel, calls), (again, _) = (
-                units.make_unit(name, compiler._lanes, has, compiler._scratch) for _ in range(2)
+                units.make_unit(name, compiler.lanes, has, compiler.scratch) for _ in range(2)
             )
-            arguments = [*sample_arguments(compiler._lanes), 0, 0]
+            arguments = [*sample_arguments(compiler.lanes), 0, 0]
             text = taichi_code.optimised(kernel, arguments)
             assert taichi_code.optimised(again, arguments) == text
             numbers = units.numbers_of_stages()

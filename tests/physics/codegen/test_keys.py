@@ -12,7 +12,7 @@ from tumble.physics.base.stage import STAGES
 from tumble.physics.machine.codegen import keys
 from tumble.physics.model.features import Features
 from tumble.physics.model.state import reach
-from tumble.physics.run.compile.compile_process import _Compiler
+from tumble.physics.run.compile.compile_process import UnitCompiler
 from tumble.physics.run.compile.units import TURN, features_asked, unit_reach
 
 PLAIN = Features(*[False] * 6)
@@ -20,8 +20,8 @@ UNITS = [TURN, *STAGES]
 
 
 def all_keys(has, width=4, precision="32"):
-    compiler = SimpleNamespace(_lanes=SimpleNamespace(width=width), _precision=precision)
-    return {name: _Compiler._key(compiler, name, has) for name in UNITS}
+    compiler = SimpleNamespace(lanes=SimpleNamespace(width=width), precision=precision)
+    return {name: UnitCompiler.key(compiler, name, has) for name in UNITS}
 
 
 def others(has, **circumstances):

@@ -323,7 +323,7 @@ def main(form, precision, path, *widths):
         compile_process.use_vectors = lambda: False
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        compile_process._Compiler(int(widths[-1]), precision)
+        compile_process.UnitCompiler(int(widths[-1]), precision)
         given = inputs(precision)
         found = {"given": given[2]}
         for width in widths:
