@@ -12,6 +12,8 @@ from typing import Any
 import taichi as ti
 from taichi._lib import core
 
+from ..base.math.lanes import let
+
 Rule = Callable[..., Any]
 
 
@@ -31,6 +33,12 @@ def _abs(x: Any, result: Any, t: Any) -> Any:
     return ti.select(x < 0.0, _negative(t), ti.select(x > 0.0, t, t * 0.0))
 
 
+def _tanh(x: Any, result: Any, t: Any) -> Any:
+    """Return the tangent by a formula in which nothing cancels for large x, as it does in 1 - tanh(x)^2."""
+    decay = let(ti.exp(-2.0 * ti.abs(x)))
+    return t * 4.0 * decay / ((1.0 + decay) * (1.0 + decay))
+
+
 UNARY: dict[Any, Rule] = {
     core.expr_neg: lambda x, result, t: _negative(t),
     core.expr_abs: _abs,
@@ -41,9 +49,9 @@ UNARY: dict[Any, Rule] = {
     core.expr_sin: lambda x, result, t: t * ti.cos(x),
     core.expr_cos: lambda x, result, t: t * -1.0 * ti.sin(x),
     core.expr_tan: lambda x, result, t: t * (1.0 + result * result),
-    core.expr_tanh: lambda x, result, t: t * (1.0 - result * result),
-    core.expr_asin: lambda x, result, t: t / ti.sqrt(1.0 - x * x),
-    core.expr_acos: lambda x, result, t: t * -1.0 / ti.sqrt(1.0 - x * x),
+    core.expr_tanh: _tanh,
+    core.expr_asin: lambda x, result, t: t / ti.sqrt((1.0 - x) * (1.0 + x)),
+    core.expr_acos: lambda x, result, t: t * -1.0 / ti.sqrt((1.0 - x) * (1.0 + x)),
 }
 """Rules (x, result, tangent of x) of operations on one number, by Taichi's constructor of the expression."""
 STEPS = frozenset((core.expr_floor, core.expr_ceil, core.expr_round))
@@ -70,11 +78,15 @@ def _choice(a_wins: Any, b_wins: Any, s: Any, t: Any) -> Any:
 
 def _power(a: Any, b: Any, result: Any, s: Any, t: Any) -> Any:
     by_base = None if s is None else s * b * ti.pow(a, b - 1.0)
-    return _sum(by_base, None if t is None else t * result * ti.log(a))
+    by_exponent = None if t is None else ti.select(a > 0.0, t * result * ti.log(a), t * 0.0)
+    return _sum(by_base, by_exponent)
 
 
 def _angle(y: Any, x: Any, result: Any, s: Any, t: Any) -> Any:
-    return _sum(None if s is None else s * x, None if t is None else _negative(t * y)) / (y * y + x * x)
+    """Return the tangent of the angle of (x, y); 0 at the origin."""
+    square = let(y * y + x * x)
+    crossed = _sum(None if s is None else s * x, None if t is None else _negative(t * y))
+    return ti.select(square > 0.0, crossed / square, crossed * 0.0)
 
 
 BINARY: dict[Any, Rule] = {
@@ -98,10 +110,7 @@ def _sincos(lanes: Any, x: Any, results: tuple, tangents: list) -> tuple:
 
 
 def _atan2(lanes: Any, y: Any, x: Any, results: tuple, tangents: list) -> tuple:
-    """Return the tangent of the angle of (x, y); 0 at the origin."""
-    square, (_, s, t) = y * y + x * x, tangents
-    crossed = _sum(None if s is None else s * x, None if t is None else _negative(t * y))
-    return (ti.select(square > 0.0, crossed / square, crossed * 0.0),)
+    return (_angle(y, x, *results, *tangents[1:]),)
 
 
 def _with_limit(value: Any, still: Any, limit: Any, results: tuple, tangents: list) -> tuple:

@@ -113,7 +113,7 @@ def _operation(rules: dict[Any, Rule], original: Callable[..., Any], op: Any, py
         if not _is_real(result) or op in STEPS:
             return result
         if op not in rules:
-            raise NoDerivative(f"Taichi's operation {op.__name__!r} has no derivative in gradients/rules.py")
+            _refuse(op.__name__)
         return _with_tangent(result, lambda r: rules[op](*operands, r, *tangents))
 
 
@@ -161,14 +161,15 @@ def _assign(x: Any, y: Any) -> None:
 
 
 def _changed(name: str) -> Callable[[Any, Any], Any]:
-    """Return `x += y` or `x -= y` with tangents."""
+    """Return `x += y` or `x -= y` with tangents; the value before, which Taichi returns, has none."""
 
     def change(x: Any, y: Any) -> Any:
         target, given = (tangent_of(x), tangent_of(y)) if _tracing else (None, None)
         with tracing(False):
             if target is not None and given is not None:
                 _originals[name](target, given)
-            return _originals[name](x, y)
+            before = _originals[name](x, y)
+        return before if target is None else attach(before, lambda: _refuse(name))
 
     return change
 
@@ -180,12 +181,16 @@ def _scaled(x: Any, y: Any) -> Any:
     return _originals["atomic_mul"](x, y)
 
 
+def _refuse(name: str) -> Any:
+    raise NoDerivative(f"Taichi's {name!r} has no derivative in gradients/rules.py")
+
+
 def _refused(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that refuses numbers with tangents."""
 
     def refuse(*operands: Any, **options: Any) -> Any:
         if _tracing and any(tangent_of(x) is not None for x in operands):
-            raise NoDerivative(f"Taichi's {name!r} has no derivative in gradients/rules.py")
+            _refuse(name)
         return original(*operands, **options)
 
     return refuse
@@ -245,9 +250,11 @@ def use_tangents() -> None:
     ops._unary_operation, ops._binary_operation, ops._ternary_operation = _unary, _binary, _ternary
     ops.cast = ti.cast = _cast
     TaichiOperations._assign = lambda x, y: _assign(x, y)
-    ops.atomic_add, ops.atomic_sub, ops.atomic_mul = _changed("atomic_add"), _changed("atomic_sub"), _scaled
-    for name in ("atomic_min", "atomic_max", "bit_cast"):
-        setattr(ops, name, _refused(name, getattr(ops, name)))
+    atomic = {"atomic_add": _changed("atomic_add"), "atomic_sub": _changed("atomic_sub"), "atomic_mul": _scaled}
+    refused = {name: _refused(name, getattr(ops, name)) for name in ("atomic_min", "atomic_max", "bit_cast")}
+    for name, function in (atomic | refused).items():
+        for module in (ops, ti):
+            setattr(module, name, function)
     impl.expr_init, impl.subscript = _initialised, _element
     for name in ("make_matrix", "make_matrix_with_shape"):
         setattr(matrix, name, _matrix(getattr(matrix, name)))
