@@ -1,7 +1,8 @@
 """Memory and launches for tangents on a CPU: tiles of states, seeds and results, always in double precision."""
 
+import threading
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -25,6 +26,25 @@ TURN = "d_turn"
 """The unit that takes a tile through the passes of a launch."""
 
 
+TWINS = (0, 2, 3)
+"""Places, in `state.sizes.ARRAYS`, of the arrays of real numbers: each has a twin for the tangents of its numbers."""
+
+
+class TwinScratch(HostScratch):
+    """Scratch in double precision, with twins behind the arrays.
+
+    Attributes:
+        turn: held from the look at `last_user` to the end of a launch.
+        last_user: the batch that launched last, by its id; tangents of another one lie in other places.
+    """
+
+    _arrays = (0, 1, 2, 3, *TWINS)
+
+    def __init__(self, width: int) -> None:
+        self.turn, self.last_user = threading.Lock(), 0
+        super().__init__(width, "64")
+
+
 class Passes(NamedTuple):
     """The numbers of passes of each level, in the order in which they run."""
 
@@ -35,7 +55,7 @@ class Passes(NamedTuple):
 
 @dataclass(frozen=True)
 class Setup:
-    """What the launches of a model's derivatives have in common.
+    """The settings that all launches for derivatives of a model have in common.
 
     Attributes:
         runtime: the runtime of the solver.
@@ -44,8 +64,8 @@ class Setup:
         width: lanes of a tile.
         seeds: rows of the scratch that have seeds, beside qpos.
         results: rows of the scratch whose tangents are results, beside qpos.
-        own: fields of the model that environments have as their own, which also have seeds if `own_seeds`.
-        own_seeds: as said.
+        own: fields of the model of which environments have own numbers.
+        own_seeds: whether own numbers have seeds.
     """
 
     runtime: Runtime
@@ -72,7 +92,7 @@ class Setup:
         """Return the code with tangents; it is made once for a lane width and features, then shared."""
         pool, scratch = self.runtime.pool, ("twin scratch", self.width)
         if scratch not in pool:
-            pool[scratch] = HostScratch(self.width, "64", twins=True)
+            pool[scratch] = TwinScratch(self.width)
         entries = {
             "compiler": ["tumble.physics.gradients.units", "TangentCompiler"],
             "sources": hash_of(SOURCES),
@@ -139,22 +159,28 @@ class DirectionBatch:
             *(nothing, no_integers, periods, periods, own_rows, left),
         )
         call[Setting.TILES], call[Setting.WORKERS] = tiles, min(tiles, room.workers)
-        return BoundTiles(setup.program(), arguments, room, call, left)
+        program = setup.program()
+        self._scratch = cast(TwinScratch, program.scratch)
+        return BoundTiles(program, arguments, room, call, left)
 
-    def launch(self, keep: bool, levels: bool = True) -> None:
+    def launch(self, keep: bool, applied: int = 0, levels: bool = True) -> None:
         """Take a step with tangents.
 
         Args:
             keep: store the state after the step in `states`.
+            applied: sum of the flags of inputs that states have (`Setting.APPLIED`).
             levels: leave stages out of passes of velocities and controls, in which they have no tangents; False if all
                 tangents of the state may be nonzero.
         """
         call = self._call
-        call[Direction.KEEP] = int(keep)
+        call[Direction.KEEP], call[Setting.APPLIED] = int(keep), applied
         call[Direction.CONTROL_PASSES] = self._passes.control * levels
         call[Direction.VELOCITY_PASSES] = self._passes.velocity * levels
-        call[Direction.CLEARED] = scratch_rows(self._room.sizes)[0]
-        self._launch()
+        with self._scratch.turn:
+            own = self._scratch.last_user == id(self)
+            call[Direction.CLEARED] = 0 if own else scratch_rows(self._room.sizes)[0]
+            self._scratch.last_user = id(self)
+            self._launch()
 
 
 def _zeros(shape: tuple[int, ...]) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Levels: which stages a pass needs, and which fields have tangents in it, from what stages declare to read and write.
 
-A direction of controls leaves positions and velocities as they are. So stages that depend on these alone are left out
+A direction of controls leaves positions and velocities as they are. So stages that depend on these only are left out
 of its pass, and in the other stages these fields have no tangents. A stage is in a pass if it reads a field that the
 direction changes, or that a stage before it in the pass writes. Each stage is compiled for each level that needs it.
 """
@@ -32,6 +32,9 @@ _CHANGED = {
     VELOCITY: (_CONTROLS | {"qvel", *(memory.field.name for memory in MEMORIES)}) - SWITCHES,
 }
 """The fields that directions of a level change."""
+_COMPLETED = frozenset(("con_frame",))
+"""Fields of positions that a stage completes in place, from what it finds there; at other levels their tangents, which
+are those of the last pass of positions, are not read."""
 _REAL = frozenset(FIELDS) - {field.name for field in SCRATCH_INDICES}
 _CONTINUED = frozenset(field.name for field in SCRATCH_INDICES) | {"qfrc_passive"}
 """Lists and sums that one stage begins and later ones go on with."""
@@ -49,7 +52,7 @@ Entry = Stage | Callable[..., Any]
 
 
 class Level(NamedTuple):
-    """What passes of a level have.
+    """The stages and fields of the passes of a level.
 
     Attributes:
         entries: entries of the pipeline.
@@ -76,7 +79,7 @@ def level_of(number: int, has: Any) -> Level:
         needed, fields = entries, _REAL
     else:
         needed, fields = _changed(entries, _CHANGED[number], has)
-        fields = (fields | written_in(around)) & _REAL
+        fields = ((fields | written_in(around)) & _REAL) - _COMPLETED
     names = (stage.name for stage in (*around, *(stage for entry in needed for stage in stages_in(entry, has))))
     return Level(needed, frozenset(names), fields)
 

@@ -5,9 +5,10 @@ derivative has the tangent of qpos (nv numbers, as mj_differentiatePos has them)
 mechanisms have; its columns are followed by the controls.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from copy import copy
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -21,16 +22,31 @@ from ..model.model import Model
 from ..model.solver_choice import CG, NEWTON
 from ..model.state.capacity import first_capacity
 from ..model.state.fields import SCRATCH
-from ..model.state.memory import INPUTS, MEMORIES, STATE
-from ..model.state.sizes import all_sizes
+from ..model.state.memory import FORCES, INPUTS, MEMORIES, STATE
+from ..model.state.sizes import PARAMETER_FIELDS, all_sizes
+from ..run.interface import APPLIED
 from .batch import DirectionBatch, Passes, Setup
 from .levels import CONTROL, POSITION, SWITCHES, VELOCITY
 
-MOST_TILES = 128
-"""Tiles of one launch, for each thread: more environments take several launches in the same memory."""
+MOST_BATCHES = 4
+"""The shapes of launches whose memory is kept."""
 
-Own = Mapping[str, torch.Tensor]
-"""Numbers of the model that environments have as their own, by the name of the field, (environments, numbers) each."""
+
+class Own(NamedTuple):
+    """Numbers of the model that environments have as their own.
+
+    Attributes:
+        features: the optional code of a kernel for them, in double precision.
+        numbers: by the name of the field, (environments, numbers) each.
+    """
+
+    features: Features
+    numbers: dict[str, torch.Tensor]
+
+    def in_order(self) -> "Own":
+        """Return the numbers in the order in which seeds have them."""
+        names = [field.name for field in PARAMETER_FIELDS if field.name in self.numbers]
+        return Own(self.features, {name: self.numbers[name] for name in names})
 
 
 class _Column(NamedTuple):
@@ -49,28 +65,31 @@ class Steps:
 
     Attributes:
         nstate: length of the state vector; its first 2 nv + na numbers are MuJoCo's.
-        coordinates: number of rows of the memory that a state consists of.
+        rows: rows of each field of state and inputs in the memory.
+        control_rows: rows of the controls.
+        nv: number of dofs.
+        coordinates: number of rows of the memory that a state and its inputs consist of, the first ones.
 
     Raises:
         NotImplementedError: a step of the model has no derivative, for a reason that the message names.
     """
 
     def __init__(self, runtime: Runtime, model: Model) -> None:
-        self._runtime, self._model = runtime, with_newton(model)
-        self.features = Features.of(self._model, single=False)
+        self._runtime, self.model = runtime, with_newton(model)
+        self.features = Features.of(self.model, single=False)
         _require_derivative(self.features)
         lanes = default_lanes("64")
         self._width = min(runtime.lanes, lanes) if runtime.lanes > 1 else lanes
-        sizes = all_sizes(self._model, first_capacity(self._model))
+        sizes = all_sizes(self.model, first_capacity(self.model))
         offsets, _ = layout(SCRATCH, sizes)
-        length = {field.name: field.length(sizes) for field in (*STATE, *INPUTS)}
+        length = {field.name: field.length(sizes) for field in (*STATE, *INPUTS, *FORCES)}
         self.rows = {name: slice(offsets[name], offsets[name] + count) for name, count in length.items()}
-        self.coordinates = sum(length.values())
+        self.coordinates = sum(length[field.name] for field in (*STATE, *INPUTS))
         memory = [memory.field.name for memory in MEMORIES if memory.field.name not in {"act", *SWITCHES}]
         self._memory = [name for name in ("qvel", "act", *memory) if length[name]]
         self._state_rows = [row for name in self._memory for row in _range(self.rows[name])]
-        self._control_rows = list(_range(self.rows["ctrl"]))
-        self.nv = self._model.sizes["nv"]
+        self.control_rows = list(_range(self.rows["ctrl"]))
+        self.nv = self.model.sizes["nv"]
         self.nstate = self.nv + len(self._state_rows)
         self._batches: dict[tuple, DirectionBatch] = {}
 
@@ -78,21 +97,17 @@ class Steps:
     def _columns(self) -> list[_Column]:
         """The directions of a Jacobian: the state vector, then the controls."""
         levels = [VELOCITY if name != "act" else CONTROL for name in self._memory for _ in _range(self.rows[name])]
-        levels = [POSITION] * self.nv + levels + [CONTROL] * len(self._control_rows)
+        levels = [POSITION] * self.nv + levels + [CONTROL] * len(self.control_rows)
         return [_Column(level, seed) for seed, level in enumerate(levels)]
 
-    def _batch(self, tiles: int, passes: Passes, own: Sequence[str], own_seeds: bool) -> DirectionBatch:
+    def _batch(self, tiles: int, passes: Passes, own: Own | None, own_seeds: bool) -> DirectionBatch:
         """Return the memory for launches of a shape; the last few are kept."""
-        key = (tiles, passes, tuple(own), own_seeds)
+        names, features = (tuple(own.numbers), own.features) if own else ((), self.features)
+        key = (tiles, passes, names, features, own_seeds)
         if key not in self._batches:
-            has = self.features
-            setup = Setup(
-                *(self._runtime, self._model, has, self._width),
-                tuple(self._state_rows + self._control_rows),
-                tuple(self._state_rows),
-                *(tuple(own), own_seeds),
-            )
-            while len(self._batches) > 3:
+            seeds, results = (*self._state_rows, *self.control_rows), tuple(self._state_rows)
+            setup = Setup(self._runtime, self.model, features, self._width, seeds, results, names, own_seeds)
+            while len(self._batches) >= MOST_BATCHES:
                 del self._batches[next(iter(self._batches))]
             self._batches[key] = DirectionBatch(setup, tiles, passes)
         return self._batches[key]
@@ -100,29 +115,42 @@ class Steps:
     def jacobians(self, states: torch.Tensor, n: int = 1, own: Own | None = None) -> Iterator[torch.Tensor]:
         """Yield the Jacobians of n steps after each other, (environments, nstate, nstate + nu) each.
 
-        Lanes are the directions of one environment if there are as many directions as lanes, which is quicker.
+        Lanes are environments, or, of few environments, directions of one.
 
         Args:
             states: rows of the memory, (environments, rows).
             n: number of steps under the same controls.
             own: numbers of the model that environments have as their own.
         """
-        wide = len(self._columns) >= self._width
+        wide = self._is_wide(len(states))
         tiles = -(-len(states) // (1 if wide else self._width))
         passes, places = self._spread(wide)
-        batch = self._batch(tiles, passes, list(own or ()), False)
+        batch = self._batch(tiles, passes, own, False)
         batch.seeds.zero_()
         for (at, lane), column in zip(places, self._columns, strict=True):
             batch.seeds[:, at, column.seed, lane] = 1.0
         order = torch.tensor([at * self._width + lane.start if wide else at for at, lane in places])
         self._put(batch.states, states, wide)
+        if own:
+            self._put(batch.own, torch.cat(list(own.numbers.values()), 1), wide)
+        applied = self._applied(states)
         for number in range(n):
-            batch.launch(keep=number < n - 1)
+            batch.launch(number < n - 1, applied)
             found = batch.results  # (tiles, passes, nstate, lanes)
             if wide:
                 yield found.transpose(1, 2).flatten(2)[:, :, order]
             else:
                 yield found.permute(0, 3, 2, 1).flatten(0, 1)[: len(states), :, order]
+
+    def _applied(self, states: torch.Tensor) -> int:
+        """Return which inputs of the group FORCES some state has (`Setting.APPLIED`)."""
+        found = [flag for name, flag in APPLIED.items() if states[:, self.rows[name]].any()]
+        return reduce(or_, found, 0)
+
+    def _is_wide(self, count: int) -> bool:
+        """Return True if lanes are to be directions: if that takes fewer evaluations and passes of a tile."""
+        one_by_one = count * (1 + sum(self._spread(True)[0]))
+        return one_by_one < -(-count // self._width) * (1 + len(self._columns))
 
     def _spread(self, wide: bool) -> tuple[Passes, list[tuple[int, slice]]]:
         """Return the passes of a Jacobian, and the pass and lanes of each of its columns."""
@@ -157,13 +185,14 @@ class Steps:
             own: numbers of the model that environments have as their own.
         """
         tiles, count = -(-len(states) // self._width), seeds.shape[1]
-        batch = self._batch(tiles, Passes(0, 0, count), list(own or ()), bool(own))
+        batch = self._batch(tiles, Passes(0, 0, count), own, own is not None)
         self._put(batch.states, states, False)
         self._put(batch.seeds.flatten(1, 2), seeds.flatten(1), False)
         if own:
-            self._put(batch.own, torch.cat(list(own.values()), 1), False)
+            self._put(batch.own, torch.cat(list(own.numbers.values()), 1), False)
+        applied = self._applied(states)
         for number in range(n):
-            batch.launch(keep=number < n - 1)
+            batch.launch(number < n - 1, applied)
             if number < n - 1:
                 batch.seeds[:, :, : self.nstate] = batch.results
         found = batch.results.permute(0, 3, 1, 2)  # (tiles, lanes, directions, nstate)

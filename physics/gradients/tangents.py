@@ -77,7 +77,12 @@ def _with_tangent(result: Any, rule: Callable[[Any], Any]) -> Any:
     """Return a result in a variable, with the tangent that `rule` computes from the variable."""
     variable = _init(result)
     variable._is_variable = True
-    tangent = _init(rule(variable))
+    return _beside(variable, _init(rule(variable)))
+
+
+def _beside(variable: Any, tangent: Any) -> Any:
+    """Return a variable whose tangent is another variable."""
+    variable._is_variable = True
     return attach(variable, lambda: tangent)
 
 
@@ -229,7 +234,7 @@ def _function(name: str, values: Callable[..., Any]) -> Callable[..., Any]:
             found = values(*operands)
             results = found if isinstance(found, tuple) else (found,)
             rates = FUNCTIONS[name](*operands, results, tangents)
-            both = [_with_tangent(r, lambda _, t=t: t) for r, t in zip(results, rates, strict=True)]
+            both = [_beside(_init(result), _init(rate)) for result, rate in zip(results, rates, strict=True)]
         return tuple(both) if isinstance(found, tuple) else both[0]
 
     return compute

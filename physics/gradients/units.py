@@ -24,11 +24,10 @@ from ..model.state.sizes import ARRAYS, kinds
 from ..model.state.views import PARTS, Workspace
 from ..run.compile.compile_process import UnitCompiler
 from ..run.compile.units import features_in, unit_kernel, without_arrays
-from ..run.programs import TWINS
 from ..run.step import PIPELINE
 from ..run.tiles.scratch import place
 from . import turn
-from .batch import SOURCES, TURN
+from .batch import SOURCES, TURN, TWINS
 from .levels import CONTROL, POSITION, VELOCITY, level_of, stages_in
 from .tangents import attach, tracing, use_tangents
 
@@ -43,7 +42,8 @@ class TurnWorkspace(Workspace):
     """
 
     def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any]) -> None:
-        super().__init__(*arguments, call_stage=lambda stage: _emit_call(stage.name))
+        super().__init__(*arguments)
+        self.call_stage = lambda stage: _emit_call(stage.name)
         self.twins = _twins_of(arguments, twin_arrays)
 
     @traced
@@ -151,12 +151,10 @@ class TangentCompiler(UnitCompiler):
 
     def _fields(self, name: str, has: Features) -> frozenset[str]:
         """Return the fields with tangents of a unit, of those that its code names."""
-        number, _ = _level_and_stage(name)
-        fields = level_of(number, has).fields
-        if number == POSITION:
-            fields |= {field.name for field in PARAMETERS}
-        names = _reach(name).names
-        return fields & names.union(*(PARTS[name] for name in names & set(PARTS)))
+        number, names = _level_and_stage(name)[0], _reach(name).names
+        named = names.union(*(PARTS[name] for name in names & set(PARTS)))
+        own = {field.name for field in PARAMETERS} if number == POSITION and has.parameters else set()
+        return (level_of(number, has).fields & named) | own
 
     def compile(self, name: str, has: Features) -> bytes:
         """Return the machine code of a unit."""
@@ -164,8 +162,8 @@ class TangentCompiler(UnitCompiler):
             return super().compile(name, has)
         names = _reach(name).names
         if name == TURN:
-            view = partial(TurnWorkspace, twin_arrays=self._twins)
-            kernel = unit_kernel(name, self.lanes, has, self.scratch, view, turn.prepare_or_differentiate, names)
+            of_turn = partial(TurnWorkspace, twin_arrays=self._twins)
+            kernel = unit_kernel(name, self.lanes, has, self.scratch, of_turn, turn.prepare_or_differentiate, names)
             return machine_code(of_workers(self.text_of(kernel)))
         fields = self._fields(name, has)
         view = partial(TangentWorkspace, twin_arrays=self._twins, fields=fields)

@@ -206,6 +206,10 @@ class Driver:
         """Return a field of the state, (k, numbers)."""
         return self._arrangement.read(self._numbers, index, self._place(name))
 
+    def first_rows(self, count: int) -> torch.Tensor:
+        """Return the first numbers of the environments' memory, (num_envs, count), in the order of `memory.MEMORY`."""
+        return self._arrangement.read(self._numbers, None, slice(0, count))
+
     def coordinates(self) -> torch.Tensor:
         """Return qpos and qvel, (num_envs, nq + nv); each column is contiguous in memory."""
         return self._arrangement.columns(self._numbers, slice(0, self._coordinates))

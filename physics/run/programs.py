@@ -62,8 +62,6 @@ _ROOTS, _RECORD_BYTES = 88, 4096
 """Byte offset of the fields' addresses in Taichi's LLVMRuntime (runtime.cpp); bytes of the record that code reads."""
 LINE = 64
 """Bytes to which lane numbers are aligned, at least."""
-TWINS = (0, 2, 3)
-"""Places of the arrays of real numbers, which have twins in a scratch for tangents."""
 _WIDEST = 128
 """Bytes of the widest lane number, to which arrays are aligned here."""
 
@@ -71,19 +69,16 @@ _WIDEST = 128
 class HostScratch:
     """Scratch for one lane width; all programs of that width share it.
 
-    Args:
-        width: the lane width.
-        precision: "32" or "64".
-        twins: with arrays for the tangents of numbers, behind the others.
-
     Attributes:
         runtime: address of the record by which programs find the scratch; it stays the same when the scratch grows.
         lock: held while the scratch is used or replaced.
     """
 
-    def __init__(self, width: int, precision: str, twins: bool = False) -> None:
+    _arrays: tuple[int, ...] = (0, 1, 2, 3)
+    """For each array the place in `state.sizes.ARRAYS` of the one whose kind and size it has."""
+
+    def __init__(self, width: int, precision: str) -> None:
         self.lock = threading.Lock()
-        self._twins = TWINS if twins else ()
         self._record = ctypes.create_string_buffer(_RECORD_BYTES)
         self.runtime = ctypes.addressof(self._record)
         self._kinds = kinds(width, precision)
@@ -95,12 +90,11 @@ class HostScratch:
         with self.lock:
             sizes = tuple(map(max, rows, self._sizes))
             if sizes != self._sizes:
-                places = (*range(len(sizes)), *self._twins)
-                whole = [(sizes[place], *self._kinds[place]) for place in places]
+                whole = [(sizes[place], *self._kinds[place]) for place in self._arrays]
                 self._room = [aligned(count * width, np.dtype(kind)) for count, width, kind in whole]
                 self._sizes = sizes
                 roots = (array.ctypes.data for array in self._room)
-                struct.pack_into(f"{len(places)}Q", self._record, _ROOTS, *roots)
+                struct.pack_into(f"{len(whole)}Q", self._record, _ROOTS, *roots)
 
 
 def aligned(numbers: int, dtype: np.dtype) -> np.ndarray:

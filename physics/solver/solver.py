@@ -22,6 +22,7 @@ from ..run.settings import CONTACTS_FULL, NON_FINITE
 from .readout.derived import sources_of
 from .sensors import sensor_sources
 from .user.environments import Environments
+from .user.gradients import Gradients
 from .user.inputs import Inputs
 from .user.joints import JointControl
 from .user.overrides import Overrides
@@ -84,6 +85,7 @@ class RigidSolver(SolverNames):
         quantities (Quantities): quantities that follow from the state, by MuJoCo's names.
         sensors (Sensors): readings.
         queries (Queries): rays, distances, bounds.
+        gradients (Gradients): derivatives of steps.
         tensors (StateTensors): state by groups of items: `links_state`, `dofs_info` and others are names of its groups.
 
     Raises:
@@ -130,6 +132,7 @@ class RigidSolver(SolverNames):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
+        self.gradients = Gradients(envs, self.state, self._reader)
         source = StateSource(envs, self.state, self.quantities, self.parameters, self.joints, self.queries)
         self.tensors = StateTensors(source)
         self._objects = [getattr(self, name) for name in SolverNames.__annotations__]

@@ -27,7 +27,7 @@ _QUOTED = 2000
 """The most characters of a process's output that an error quotes."""
 _FIRST = f"from {load_mujoco.__module__} import load_mujoco; load_mujoco()"
 WHAT = "the solver for this model"
-"""What is compiled, in log messages."""
+"""The name, in log messages, of what is compiled."""
 _MODULE = __name__.replace("compilers", "compile_process")
 
 

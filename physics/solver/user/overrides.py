@@ -88,16 +88,36 @@ class Overrides:
     def set(self, given: Mapping[str, np.ndarray], index: Any) -> None:
         """Give environments the numbers that `checked` returned; errors as in `update`."""
         chosen = self._rows(index)
-        given = dict(given)
-        numbers = {name: values[chosen] for name, values in self._values.items()} | given
-        if follows := constants_of(given, self._model.mj):
-            constants, self._constants = self._constants or Constants(self._model, self._single), None
-            given |= constants.derive(follows, numbers, len(chosen))
-            self._constants = constants  # unless that raised an error
+        given = self._with_constants(given, chosen)
         new = self._add(given)
         for name, values in given.items():
             self._values[name][chosen] = values
         self._hand_over(self._values if new else given, None if new or index is None else chosen, index, new)
+
+    def _with_constants(self, given: Mapping[str, np.ndarray], chosen: np.ndarray) -> dict[str, np.ndarray]:
+        """Return numbers of environments, and the constants that follow from these and their other numbers."""
+        found = dict(given)
+        numbers = {name: values[chosen] for name, values in self._values.items()} | found
+        if follows := constants_of(found, self._model.mj):
+            constants, self._constants = self._constants or Constants(self._model, self._single), None
+            found |= constants.derive(follows, numbers, len(chosen))
+            self._constants = constants  # unless that raised an error
+        return found
+
+    def fields_with(self, given: Mapping[str, np.ndarray], index: Any) -> Fields:
+        """Return all fields that the environments `index` have as their own if they get numbers; nothing is kept.
+
+        Args:
+            given: numbers that `checked` returned, or that differ a little from such numbers.
+            index: environments, None for all.
+
+        Returns:
+            (n, numbers) each.
+        """
+        chosen = self._rows(index)
+        numbers = {name: values[chosen] for name, values in self._values.items()}
+        numbers |= self._with_constants(given, chosen)
+        return self._fields(numbers, numbers)
 
     def _hand_over(self, changed: Mapping[str, Any], rows: np.ndarray | None, index: Any, new: bool) -> None:
         """Write changed numbers to the driver.
@@ -111,10 +131,12 @@ class Overrides:
         if self._shared_by(index):
             self.share = True
         elif new or not self.differing:
-            self._driver.set_env_parameters(self._fields(self._values, None), self.features())
+            self._driver.set_env_parameters(self._fields(self._values, self._values), self.features())
             self.differing = True
             return
-        self._driver.write_own(self._fields(changed, rows), index)
+        chosen = slice(None) if rows is None else rows
+        kept = {name: values[chosen] for name, values in self._values.items()}
+        self._driver.write_own(self._fields(changed, kept), index)
 
     def _shared_by(self, index: Any) -> bool:
         """Return True if numbers of the environments `index` go where the model's are, which needs no other kernel.
@@ -145,12 +167,16 @@ class Overrides:
         return self._same_code and all((values == values[:1]).all() for values in self._values.values())
 
     def features(self) -> Features:
-        """The features of the kernel that the model and these numbers need."""
-        has = Features.of(self._model, self._single)
-        turning = "jnt_stiffness" in self and not is_scalar(self._model.values["jnt_type"]).all()
-        hulls = has.hulls or any(name in self for name in ("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
-        given = {part.name: True for part in PARTS if any(name in self for name in part.wanted_with.split())}
-        across = has.friction_reference or (has.elliptic and "pair_solreffriction" in self)
+        """Return the features of the kernel that the model and these numbers need."""
+        return self.features_with((), self._model, self._single)
+
+    def features_with(self, more: Iterable[str], model: Model, single: bool) -> Features:
+        """Return the features of the kernel that a model needs, with these numbers and `more`, by name."""
+        has, names = Features.of(model, single), self._values.keys() | set(more)
+        turning = "jnt_stiffness" in names and not is_scalar(model.values["jnt_type"]).all()
+        hulls = has.hulls or not names.isdisjoint(("jnt_solimp", "geom_solimp", "pair_solimp", "eq_solimp"))
+        given = {part.name: True for part in PARTS if not names.isdisjoint(part.wanted_with.split())}
+        across = has.friction_reference or (has.elliptic and "pair_solreffriction" in names)
         has = replace(has, friction_reference=across, **given)
         return replace(has, ball_joints=has.ball_joints or hulls or turning, hulls=hulls, parameters=True)
 
@@ -194,11 +220,13 @@ class Overrides:
     def _of_the_model(self, name: str) -> np.ndarray:
         return self._model.values[name] if name == "condition" else mujoco_numbers(self._model.mj, name)
 
-    def _fields(self, changed: Mapping[str, Any], index: np.ndarray | None) -> Fields:
-        """Fields that follow from `changed` numbers, of the environments `index`; not fields without any number."""
-        chosen = slice(None) if index is None else index
+    def _fields(self, changed: Iterable[str], numbers: Mapping[str, np.ndarray]) -> Fields:
+        """Return the fields that follow from `changed` numbers, but not fields without any number.
+
+        `numbers` has those of all environments that are meant, (n, *shape) each.
+        """
         fields = [field for field in fields_from(changed) if self._model.values[field].size]
         sources = dict.fromkeys(name for field in fields for name in RULES[field][0])
-        kept = {name: self._values[name][chosen] for name in sources if name in self._values}
+        kept = {name: numbers[name] for name in sources if name in numbers}
         found = kernel_numbers(self._model.mj, fields, kept)
         return {name: rows.reshape(len(rows), -1) for name, rows in found.items()}

@@ -1,6 +1,7 @@
 """The flat names of a solver: `solver.ctrl` is `solver.inputs.ctrl`, and so on."""
 
 from ...base.flat_names import flat_names
+from .gradients import Gradients
 from .inputs import Inputs
 from .joints import JointControl
 from .parameters import Parameters
@@ -43,3 +44,4 @@ class SolverNames:
     queries: Queries
     sensors: Sensors
     tensors: StateTensors
+    gradients: Gradients

@@ -11,6 +11,7 @@ import tumble.physics.rendering.rays.query
 import tumble.physics.run.interface
 import tumble.physics.solver.queries.distances
 import tumble.physics.solver.readout.contacts
+import tumble.physics.solver.user.gradients
 import tumble.physics.solver.user.inputs
 import tumble.physics.solver.user.joints
 import tumble.physics.solver.user.parameters
@@ -30,6 +31,7 @@ class SolverNames:
     queries: tumble.physics.solver.user.queries.Queries
     sensors: tumble.physics.solver.user.sensors.Sensors
     tensors: tumble.physics.solver.user.tensors.StateTensors
+    gradients: tumble.physics.solver.user.gradients.Gradients
     @property
     def qpos(self) -> torch.Tensor: """Generalised coordinates (num_envs, nq); m or rad, quaternions w first."""
     @property

@@ -1,0 +1,318 @@
+"""Derivatives of steps, as users ask for them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ...base.arguments import on_host
+from ...gradients.steps import Own, Steps
+from ...gradients.tangent_space import TangentSpace
+from ...machine.memory import require_memory
+from ...machine.scalars import as_count
+from ...model.parameters import require_known
+from ...model.state.memory import REMAINDERS
+from .differentiable import Periods, Recording, RolloutResult
+from .environments import Environments
+from .sensor_reader import SensorReader
+from .state import SolverState
+
+_DISTANCE = 3e-6
+"""The distance of the differences by which numbers of the model follow from parameters, relative to the parameter:
+most follow linearly, and the error of others is of the fourth order."""
+_WEIGHTS = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
+"""Weights of the central difference of fourth order (Fornberg, Generation of finite difference formulas, 1988)."""
+
+
+class Transition(NamedTuple):
+    """The derivatives of the state after a step, in MuJoCo's order: qpos (nv, in the tangent space), qvel, act.
+
+    Attributes:
+        A: by the state before it, (n, 2 nv + na, 2 nv + na).
+        B: by the controls, (n, 2 nv + na, nu).
+    """
+
+    A: torch.Tensor
+    B: torch.Tensor
+
+
+class StateTangents(NamedTuple):
+    """Tangents of states: how they change along each of k directions.
+
+    Attributes:
+        qpos: (n, k, nv), in the tangent space as of mj_differentiatePos, m or rad.
+        qvel: (n, k, nv), m/s or rad/s.
+        act: (n, k, na).
+    """
+
+    qpos: torch.Tensor
+    qvel: torch.Tensor
+    act: torch.Tensor
+
+
+class Gradients:
+    """Derivatives of the solver's steps, contacts included, in double precision whatever the solver has.
+
+    They are computed on the processor, by the solver's stages traced with tangents; the code is compiled at the first
+    call. The state stays as it is. Derivatives of an environment whose state is not finite are NaN. At a contact that
+    just closes, or a limit that is just reached, they are those of one side or the mean of both.
+
+    Calls raise NotImplementedError, with the reason, for a model whose steps have no derivatives: with noslip
+    iterations, or with bodies that sleep.
+    """
+
+    def __init__(self, envs: Environments, state: SolverState, reader: SensorReader) -> None:
+        self._envs, self._state, self._reader = envs, state, reader
+
+    @cached_property
+    def _steps(self) -> Steps:
+        return Steps(self._envs.runtime, self._envs.model)
+
+    @cached_property
+    def _space(self) -> TangentSpace:
+        return TangentSpace(self._envs.model.mj)
+
+    def transition(self, envs_idx: Any = None, n: int = 1) -> Transition:
+        """Return the Jacobians of n steps under the present controls, from the present states: mjd_transitionFD, exact.
+
+        Args:
+            envs_idx: indices of environments, or a mask; None for all.
+            n: number of steps.
+
+        Raises:
+            IndexError: for an environment that does not exist.
+            ValueError: n is no whole number above 0.
+        """
+        states, bad = self._states(envs_idx)
+        total = None
+        for found in self._steps.jacobians(states, as_count("n", n), self._own(envs_idx)):
+            nstate = self._steps.nstate
+            if total is None:
+                total = found.clone()
+            else:
+                by_state = found[:, :, :nstate] @ total
+                by_state[:, :, nstate:] += found[:, :, nstate:]
+                total = by_state
+        assert total is not None
+        total[bad] = torch.nan
+        size, nstate = 2 * self._steps.nv + int(self._envs.model.mj.na), self._steps.nstate
+        return Transition(self._given(total[:, :size, :size]), self._given(total[:, :size, nstate:]))
+
+    def jvp(
+        self,
+        qpos: Any = None,
+        qvel: Any = None,
+        act: Any = None,
+        ctrl: Any = None,
+        parameters: Mapping[str, Any] | None = None,
+        n: int = 1,
+        envs_idx: Any = None,
+    ) -> StateTangents:
+        """Return how the state after n steps changes if the present state, controls and parameters do.
+
+        Each argument has a tangent for each of k directions, (k, ...) for all of the n environments or (n, k, ...); a
+        missing one is zero. A direction costs about 1.2 steps more.
+
+        Args:
+            qpos: (nv,) for each, in the tangent space as of mj_integratePos, m or rad.
+            qvel: (nv,) for each, m/s or rad/s.
+            act: (na,) for each.
+            ctrl: (nu,) for each; the change lasts for all steps.
+            parameters: by the names of `solver.parameters.set`, (*shape) for each. Constants that follow from them
+                change as with `set`: masses move body_subtreemass and body_invweight0, for example.
+            n: number of steps under the same controls.
+            envs_idx: indices of environments, or a mask; None for all.
+
+        Raises:
+            ValueError: for a wrong shape, numbers of directions that differ, or no tangent at all.
+            KeyError: for an unknown parameter.
+            IndexError: for an environment that does not exist.
+        """
+        states, bad = self._states(envs_idx)
+        steps, mj = self._steps, self._envs.model.mj
+        sizes = {"qpos": int(mj.nv), "qvel": int(mj.nv), "act": int(mj.na), "ctrl": int(mj.nu)}
+        given = {"qpos": qpos, "qvel": qvel, "act": act, "ctrl": ctrl}
+        rows = {name: _directions(name, x, len(states), (sizes[name],)) for name, x in given.items() if x is not None}
+        own, seeds = self._own(envs_idx), None
+        if parameters:
+            own, seeds = self._parameter_seeds(parameters, envs_idx, len(states))
+        count = _same_count({name: x.shape[1] for name, x in rows.items()}, None if seeds is None else seeds.shape[1])
+        if seeds is None and own is not None:
+            seeds = torch.zeros((1, 1, sum(x.shape[1] for x in own.numbers.values())), dtype=torch.float64)
+        nothing = torch.zeros((len(states), count, 1), dtype=torch.float64)
+        parts = [rows.get(name, nothing.expand(-1, -1, size)) for name, size in sizes.items()]
+        memory = steps.nstate - sum(sizes[name] for name in ("qpos", "qvel", "act"))
+        parts.insert(3, nothing.expand(-1, -1, memory))
+        if seeds is not None:
+            parts.append(seeds.expand(len(states), count, -1))
+        found = steps.products(
+            states, torch.cat([x.expand(len(states), count, -1) for x in parts], 2), as_count("n", n), own
+        )
+        found[bad] = torch.nan
+        nv, na = sizes["qpos"], sizes["act"]
+        return StateTangents(*(self._given(x) for x in found[:, :, : 2 * nv + na].split([nv, nv, na], 2)))
+
+    def rollout(
+        self, qpos: Any = None, qvel: Any = None, controls: Any = None, act: Any = None, n: int = 1
+    ) -> RolloutResult:
+        """Take periods of n steps, and return where each ended, as tensors that torch differentiates.
+
+        The solver moves, as by `set_state` and `step(n, ctrl=...)`. Gradients flow to those of the arguments that
+        require them. The backward pass computes the steps' Jacobians, from the states at the starts of periods. Nothing
+        else is kept: 8 bytes for each number of state and inputs, for each environment and period.
+
+        Args:
+            qpos: where to start (num_envs, nq), m or rad; None: the present coordinates.
+            qvel: (num_envs, nv), m/s or rad/s; None: the present velocities.
+            controls: (num_envs, periods, nu).
+            act: activations (num_envs, na); None: the present ones.
+            n: steps of a period, under the same controls.
+
+        Raises:
+            ValueError: for a wrong shape; or if gradients are enabled, and no argument requires one.
+            MemoryError: the states of so many periods do not fit into memory.
+        """
+        envs, steps = self._envs, self._steps
+        inputs = self._inputs(qpos, qvel, act, controls)
+        count = as_count("n", n)
+        periods = inputs[3].shape[1]
+        require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
+        parts = {name: x.detach() for name, x in zip(("qpos", "qvel", "act"), inputs, strict=False)}
+        self._state.set(**{name: x for name, x in parts.items() if x.shape[1]})
+        states, _ = self._states(None)
+        kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
+        ends = {name: x.new_empty((len(x), periods, x.shape[1])) for name, x in parts.items()}
+        driver = self._reader if self._reader.remembers else envs.driver
+        for period in range(periods):
+            kept[period] = self._present()
+            ctrl = inputs[3][:, period].detach()
+            kept[period][:, steps.rows["ctrl"]] = ctrl.cpu().double()
+            driver.step(count, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
+            for name, rows in ends.items():
+                rows[:, period] = envs.driver.read(name)
+        kept[periods] = self._present()
+        envs.edits += 1
+        rest = states[:, steps.coordinates :]
+        recording = Recording(steps, self._space, kept, rest, self._own(None), count)
+        return RolloutResult(*Periods.apply(recording, RolloutResult(**ends), *inputs))
+
+    def _inputs(self, qpos: Any, qvel: Any, act: Any, controls: Any) -> list[torch.Tensor]:
+        """Return the start and the controls of a rollout as tensors of the solver; errors as in `rollout`."""
+        envs, mj = self._envs, self._envs.model.mj
+        sizes = {"qpos": int(mj.nq), "qvel": int(mj.nv), "act": int(mj.na)}
+        found = []
+        for (name, size), given in zip(sizes.items(), (qpos, qvel, act), strict=True):
+            rows = envs.driver.read(name) if given is None else torch.as_tensor(given).to(envs.device, envs.dtype)
+            if tuple(rows.shape) != (envs.num_envs, size):
+                raise ValueError(f"{name}: expected shape ({envs.num_envs}, {size}), got {tuple(rows.shape)}")
+            found.append(rows)
+        wanted = f"({envs.num_envs}, periods, {int(mj.nu)})"
+        if controls is None:
+            raise ValueError(f"controls: expected shape {wanted}, got None")
+        found.append(torch.as_tensor(controls).to(envs.device, envs.dtype))
+        shape = tuple(found[3].shape)
+        if len(shape) != 3 or shape[::2] != (envs.num_envs, int(mj.nu)) or not shape[1]:
+            raise ValueError(f"controls: expected shape {wanted} with at least one period, got {shape}")
+        if torch.is_grad_enabled() and not any(x.requires_grad for x in found):
+            raise ValueError(
+                "rollout: no argument requires a gradient, or all were detached; call requires_grad_() on one, or use "
+                "solver.rollout"
+            )
+        return found
+
+    def _present(self) -> torch.Tensor:
+        """Return the present states and inputs, double precision on the processor."""
+        driver, rows = self._envs.driver, self._steps.rows
+        found = driver.first_rows(self._steps.coordinates).cpu().double()
+        if self._envs.dtype == torch.float32:
+            for name in ("qpos", "qvel"):
+                found[:, rows[name]] += driver.read(f"{name}_rest").cpu().double()
+        return found
+
+    def _given(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Return numbers on the solver's device, in its precision."""
+        return numbers.to(self._envs.device, self._envs.dtype).contiguous()
+
+    def _states(self, envs_idx: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return rows of the memory of environments, double precision on the processor, and a mask of bad ones.
+
+        Bad ones have numbers that are not finite; they get those of zero, which do no harm in their lanes.
+        """
+        index, _ = self._envs.chosen(envs_idx)
+        memory = self._envs.driver.state_dict(index)["memory"].cpu().double()
+        rows = self._steps.rows
+        for field in REMAINDERS[:2]:
+            name = field.name.removesuffix("_rest")
+            memory[:, rows[name]] += self._envs.driver.read(field.name, index).cpu().double()
+        bad = ~memory.isfinite().all(1)
+        memory[bad] = 0.0
+        return memory, bad
+
+    def _own(self, envs_idx: Any) -> Own | None:
+        """Return the numbers of the model that environments have as their own, if there are any."""
+        return self._own_with({}, envs_idx) if self._envs.overrides else None
+
+    def _own_with(self, given: Mapping[str, np.ndarray], envs_idx: Any) -> Own:
+        overrides, steps = self._envs.overrides, self._steps
+        fields = overrides.fields_with(given, self._envs.chosen(envs_idx)[0])
+        numbers = {name: torch.from_numpy(np.ascontiguousarray(rows, np.float64)) for name, rows in fields.items()}
+        return Own(overrides.features_with(given, steps.model, single=False), numbers).in_order()
+
+    def _parameter_seeds(self, parameters: Mapping[str, Any], envs_idx: Any, count: int) -> tuple[Own, torch.Tensor]:
+        """Return own numbers of environments, and their tangents (n, k, numbers) along changes of parameters.
+
+        Numbers of the model follow from parameters on the host, so their tangents are differences of fourth order.
+        """
+        overrides, index = self._envs.overrides, on_host(self._envs.chosen(envs_idx)[0])
+        present, tangents = {}, {}
+        for name, given in parameters.items():
+            require_known(name, writable=True)
+            present[name] = overrides.get(name, index)
+            tangents[name] = _directions(name, given, count, present[name].shape[1:]).numpy()
+        k = _same_count({name: rows.shape[1] for name, rows in tangents.items()}, None)
+        own = self._own_with(present, envs_idx)
+        seeds = []
+        for direction in range(k):
+            along = {name: rows[:, min(direction, rows.shape[1] - 1)] for name, rows in tangents.items()}
+            size = max(float(np.abs(rate).max(initial=0.0)) for rate in along.values())
+            moving = (np.abs(present[name][:, (rate != 0.0).any(0)]) for name, rate in along.items())
+            scale = min(float(sizes.min(initial=1.0)) for sizes in moving)
+            h = _DISTANCE * (scale or 1.0) / (size or 1.0)
+            moved = {at: {name: present[name] + at * h * rate for name, rate in along.items()} for at in _WEIGHTS}
+            rows = {at: torch.cat(list(self._own_with(moved[at], envs_idx).numbers.values()), 1) for at in _WEIGHTS}
+            seeds.append(torch.stack([rows[at] * (weight / h) for at, weight in _WEIGHTS.items()]).sum(0))
+        return own, torch.stack(seeds, 1)
+
+
+def _directions(name: str, given: Any, count: int, shape: tuple[int, ...]) -> torch.Tensor:
+    """Return tangents as (n or 1, k, *shape), double precision on the processor.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    numbers = torch.as_tensor(given).detach().to("cpu", torch.float64)
+    if numbers.ndim == len(shape) + 1:
+        numbers = numbers[None]
+    if numbers.ndim != len(shape) + 2 or tuple(numbers.shape[2:]) != shape or numbers.shape[0] not in (1, count):
+        expected = ", ".join(map(str, ("k", *shape)))
+        raise ValueError(
+            f"{name}: expected tangents along k directions, ({expected}) or ({count}, {expected}), got "
+            f"{tuple(numbers.shape)}"
+        )
+    return numbers
+
+
+def _same_count(counts: Mapping[str, int], more: int | None) -> int:
+    """Return the number of directions.
+
+    Raises:
+        ValueError: there is none, or arguments have different numbers.
+    """
+    found = {*counts.values(), *(() if more is None else (more,))} - {1} or {1}
+    if not counts and more is None:
+        raise ValueError("jvp: give the tangent of at least one of qpos, qvel, act, ctrl and parameters")
+    if len(found) > 1:
+        raise ValueError(f"jvp: all tangents have one number of directions, or 1, got {dict(counts)}")
+    return found.pop()
