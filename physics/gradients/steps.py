@@ -11,6 +11,7 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 import torch
 
@@ -95,9 +96,14 @@ class Steps:
 
     @cached_property
     def _columns(self) -> list[_Column]:
-        """The directions of a Jacobian: the state vector, then the controls."""
+        """The directions of a Jacobian: the state vector, then the controls.
+
+        Later stages of a Runge-Kutta step are evaluated at positions that the first one's accelerations have moved.
+        """
         levels = [VELOCITY if name != "act" else CONTROL for name in self._memory for _ in _range(self.rows[name])]
         levels = [POSITION] * self.nv + levels + [CONTROL] * len(self.control_rows)
+        if int(self.model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
+            levels = [POSITION] * len(levels)
         return [_Column(level, seed) for seed, level in enumerate(levels)]
 
     def _batch(self, tiles: int, passes: Passes, own: Own | None, own_seeds: bool) -> DirectionBatch:

@@ -74,6 +74,15 @@ def from_axis_angle(lanes: Lanes, axis: Vec3, angle: Any) -> Quat:
 
 
 @traced
+def from_rotation_vector(lanes: Lanes, vector: Vec3) -> Quat:
+    """Return the rotation about `vector` by its length (rad)."""
+    angle = let(vector.norm())
+    rotation = from_axis_angle(lanes, vector * let(1.0 / ti.max(angle, MINIMUM)), angle)
+    along = _with_limit(rotation.vector, angle < MINIMUM, vector * 0.5)
+    return Quat(rotation.w, along.x, along.y, along.z)
+
+
+@traced
 def rotation_vector(lanes: Lanes, q: Quat) -> Vec3:
     """Return the logarithm of a unit quaternion: rotation axis times angle, the angle in (-pi, pi]."""
     v = q.vector

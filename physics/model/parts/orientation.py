@@ -12,7 +12,7 @@ import taichi as ti
 from ...base.fields import Field
 from ...base.hooks import ACTUATOR_FORCES, SETPOINTS_END
 from ...base.math import Quat, Vec3, func
-from ...base.math.quaternion import from_axis_angle, rotation_vector
+from ...base.math.quaternion import from_rotation_vector, rotation_vector
 from ...base.stage import piece
 from ...files.mjmodel.actuators import ORIENTATION
 from ...files.mjmodel.flags import UNLIMITED
@@ -39,7 +39,7 @@ def orientation_force(model, work, u: ti.i32, length, velocity):
 @func
 def _three_torques(model, work, u: ti.i32):
     wanted = _wanted(model, work, u)
-    present = _rotation(work, Vec3(work.trn_length[u], work.trn_length[u + 1], work.trn_length[u + 2]))
+    present = from_rotation_vector(work.lanes, Vec3(work.trn_length[u], work.trn_length[u + 1], work.trn_length[u + 2]))
     error = rotation_vector(work.lanes, present.conjugate() * wanted)
     square = work.real(0.0)
     for k in ti.static(range(3)):
@@ -70,7 +70,7 @@ def _wanted(model, work, u: ti.i32):
                 first = _integral(model, work, u, first)
                 second = _integral(model, work, u + 1, second)
                 third = _integral(model, work, u + 2, third)
-        wanted = _rotation(work, Vec3(first, second, third))
+        wanted = from_rotation_vector(work.lanes, Vec3(first, second, third))
     return wanted
 
 
@@ -83,13 +83,6 @@ def _integral(model, work, u: ti.i32, control):
     if model.actuator_actearly[u] == 1:
         found = next_activation(model, a, found, control)
     return found
-
-
-@func
-def _rotation(work, vector):
-    """The quaternion of axis times angle."""
-    angle = vector.norm()
-    return from_axis_angle(work.lanes, vector * (1.0 / ti.max(angle, SHORTEST)), angle)
 
 
 @piece(updates="act")
