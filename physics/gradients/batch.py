@@ -64,6 +64,7 @@ class Setup:
         width: lanes of a tile.
         seeds: rows of the scratch that have seeds, beside qpos.
         results: rows of the scratch whose tangents are results, beside qpos.
+        output_stages: names of the stages that compute fields among the results which no step needs.
         own: fields of the model of which environments have own numbers.
         own_seeds: whether own numbers have seeds.
     """
@@ -74,6 +75,7 @@ class Setup:
     width: int
     seeds: tuple[int, ...]
     results: tuple[int, ...]
+    output_stages: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     own_seeds: bool = False
 
@@ -94,12 +96,12 @@ class Setup:
         if scratch not in pool:
             pool[scratch] = TwinScratch(self.width)
         entries = {
-            "compiler": ["tumble.physics.gradients.units", "TangentCompiler"],
+            "compiler": ["tumble.physics.gradients.units", "TangentCompiler", *self.output_stages],
             "sources": hash_of(SOURCES),
             "what": "derivatives for this model",
         }
         made = Program(self.double, self.width, self.features, pool[scratch], TURN, entries)
-        return pool.setdefault(("tangents", self.width, self.features), made)
+        return pool.setdefault(("tangents", self.width, self.features, self.output_stages), made)
 
 
 class DirectionBatch:
@@ -114,6 +116,7 @@ class DirectionBatch:
         states: (tiles, rows of an environment's memory, lanes).
         seeds: (tiles, passes, nv + seeds + own numbers that have seeds, lanes).
         results: (tiles, passes, nv + results, lanes).
+        values: the numbers whose tangents are results (tiles, results, lanes).
         own: (tiles, own numbers, lanes).
     """
 
@@ -127,10 +130,12 @@ class DirectionBatch:
         count, own_seeds = sum(passes), len(own) * setup.own_seeds
         seed_rows, result_rows = nv + len(setup.seeds) + own_seeds, nv + len(setup.results)
         split = first + count * seed_rows
-        self._memory = _zeros((tiles, split + count * result_rows, width))
+        behind = split + count * result_rows
+        self._memory = _zeros((tiles, behind + len(setup.results), width))
         self.states, self.own = self._memory[:, :first], _zeros((tiles, max(1, len(own)), width))
         self.seeds = self._memory[:, first:split].view(tiles, count, seed_rows, width)
-        self.results = self._memory[:, split:].view(tiles, count, result_rows, width)
+        self.results = self._memory[:, split:behind].view(tiles, count, result_rows, width)
+        self.values = self._memory[:, behind:]
         self._call = self._settings(first, len(own), own_seeds)
         self._launch = self._bind(tiles, own)
 

@@ -5,16 +5,16 @@ of its pass, and in the other stages these fields have no tangents. A stage is i
 direction changes, or that a stage before it in the pass writes. Each stage is compiled for each level that needs it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..base.hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
-from ..base.stage import Stage
+from ..base.stage import STAGES, Stage
 from ..model.state.declared import FIELDS, read_by, written_by
 from ..model.state.fields import SCRATCH_INDICES
 from ..model.state.memory import FORCES, MEMORIES
 from ..model.state.reach import reach_of
-from ..model.state.snapshot import hold_faulty, keep_start
+from ..model.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..run.integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..run.step import stages_of
 from .optimum import acceleration_tangent
@@ -38,15 +38,16 @@ are those of the last pass of positions, are not read."""
 _REAL = frozenset(FIELDS) - {field.name for field in SCRATCH_INDICES}
 _CONTINUED = frozenset(field.name for field in SCRATCH_INDICES) | {"qfrc_passive"}
 """Lists and sums that one stage begins and later ones go on with."""
-AROUND = (
-    *(keep_start, acceleration_tangent, implicit_acceleration, runge_kutta_stage, advance, hold_faulty),
-    *(
-        stage
-        for hook in (FIRST_EVALUATION, STATES_ADVANCE, END_OF_STEP, END_OF_EVALUATION)
-        for _, stage in hook.entries
-    ),
+_BEFORE = (keep_start, keep_evaluation, acceleration_tangent)
+_HOOKS = FIRST_EVALUATION, STATES_ADVANCE, END_OF_STEP, END_OF_EVALUATION
+_AFTER = (
+    *(implicit_acceleration, runge_kutta_stage, advance, hold_faulty),
+    *(stage for hook in _HOOKS for _, stage in hook.entries),
 )
-"""The stages of a pass before and after those of an evaluation."""
+"""The stages of a pass around those of an evaluation."""
+
+OUTPUTS = ("force_tangent",)
+"""Stages that outputs need, whatever they are."""
 
 Entry = Stage | Callable[..., Any]
 
@@ -56,11 +57,13 @@ class Level(NamedTuple):
 
     Attributes:
         entries: entries of the pipeline.
+        outputs: stages that compute outputs.
         stages: names of all stages, also those around an evaluation.
         fields: names of the fields that have tangents.
     """
 
     entries: list[Entry]
+    outputs: list[Stage]
     stages: frozenset[str]
     fields: frozenset[str]
 
@@ -71,17 +74,28 @@ def stages_in(entry: Entry, has: Any) -> list[Stage]:
     return [stage for stage in stages if stage.wanted(has)]
 
 
-def level_of(number: int, has: Any) -> Level:
-    """Return what passes of a level have in a model with these features."""
+def level_of(number: int, has: Any, outputs: Sequence[str] = ()) -> Level:
+    """Return the stages and fields of the passes of a level.
+
+    Args:
+        number: the level.
+        has: features of the model.
+        outputs: names of stages that compute outputs, which no step needs; with OUTPUTS, if there are outputs.
+    """
     entries: list[Entry] = [entry for _, entry in stages_of(has) if getattr(entry, "name", "") not in SOLVERS]
-    around = [stage for stage in AROUND if stage.wanted(has)]
+    before, after = ([stage for stage in stages if stage.wanted(has)] for stages in (_BEFORE, _AFTER))
+    if not outputs:
+        before.remove(keep_evaluation)
+    of_outputs = [STAGES[name] for name in outputs]
     if number == POSITION:
-        needed, fields = entries, _REAL
+        needed, fields = (entries, of_outputs), _REAL
     else:
-        needed, fields = _changed(entries, _CHANGED[number], has)
-        fields = ((fields | written_in(around)) & _REAL) - _COMPLETED
-    names = (stage.name for stage in (*around, *(stage for entry in needed for stage in stages_in(entry, has))))
-    return Level(needed, frozenset(names), fields)
+        of_entries, fields = _changed(entries, _CHANGED[number], has)
+        found, fields = _changed(of_outputs, fields | written_in(before), has)
+        needed, fields = (of_entries, found), ((fields | written_in(after)) & _REAL) - _COMPLETED
+    stages = [stage for entry in (*needed[0], *needed[1]) for stage in stages_in(entry, has)]
+    names = frozenset(stage.name for stage in (*before, *stages, *after))
+    return Level(needed[0], [entry for entry in needed[1] if isinstance(entry, Stage)], names, fields)
 
 
 def written_in(stages: list[Stage]) -> frozenset[str]:
@@ -89,7 +103,7 @@ def written_in(stages: list[Stage]) -> frozenset[str]:
     return frozenset().union(*map(written_by, stages))
 
 
-def _changed(entries: list[Entry], fields: frozenset[str], has: Any) -> tuple[list[Entry], frozenset[str]]:
+def _changed(entries: Sequence[Entry], fields: frozenset[str], has: Any) -> tuple[list[Entry], frozenset[str]]:
     """Return the entries that a change of fields reaches, and all fields that it reaches.
 
     Entries that prepare what these go on with are among them: a list of blocks is emptied before rows are appended to

@@ -54,6 +54,17 @@ def acceleration_tangent(model, work):
         work.twins.qacc[i] = work.twins.search[i]
 
 
+@stage(
+    reads=(*BLOCKS, "H_rownnz", _GROUPS),
+    updates=(*SOLUTION, "tree_step tree_done"),
+)
+def force_tangent(model, work):
+    """Set the tangents of the constraint forces, given those of qacc."""
+    for g in range(work.tile_ngroup[0]):
+        first, end = trees_of(work, g)
+        _force_at_optimum(model, work, first, end)
+
+
 @func
 def _force_at_optimum(model, work, first, end):
     """Set the constraint forces on the trees of a group at qacc."""

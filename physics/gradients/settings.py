@@ -1,6 +1,7 @@
 """Further entries of a launch's settings (`run.settings.Setting`): the passes of a launch, and where their rows are.
 
-Behind the groups of a tile's memory come the seeds of all passes, then the results of all passes. A pass has a row for
+Behind the groups of a tile's memory come the seeds of all passes, the results of all passes, and the values of the
+chosen rows of results. A pass has a row for
 each dof (the tangent of qpos in the tangent space: m or rad) and for each chosen row of the scratch; seeds of
 parameters come last. `rows`, an argument of the kernel, has the chosen rows: those of seeds, then those of results.
 """

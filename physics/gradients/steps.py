@@ -5,7 +5,7 @@ derivative has the tangent of qpos (nv numbers, as mj_differentiatePos has them)
 mechanisms have; its columns are followed by the controls.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property, reduce
 from operator import or_
@@ -26,8 +26,9 @@ from ..model.state.fields import SCRATCH
 from ..model.state.memory import FORCES, INPUTS, MEMORIES, STATE
 from ..model.state.sizes import PARAMETER_FIELDS, all_sizes
 from ..run.interface import APPLIED
+from ..run.launches import stages_on_request
 from .batch import DirectionBatch, Passes, Setup
-from .levels import CONTROL, POSITION, SWITCHES, VELOCITY
+from .levels import CONTROL, OUTPUTS, POSITION, SWITCHES, VELOCITY, level_of
 
 MOST_BATCHES = 4
 """The shapes of launches whose memory is kept."""
@@ -83,8 +84,9 @@ class Steps:
         self._width = min(runtime.lanes, lanes) if runtime.lanes > 1 else lanes
         sizes = all_sizes(self.model, first_capacity(self.model))
         offsets, _ = layout(SCRATCH, sizes)
+        self._offsets, self._lengths = offsets, {field.name: field.length(sizes) for field in SCRATCH}
         length = {field.name: field.length(sizes) for field in (*STATE, *INPUTS, *FORCES)}
-        self.rows = {name: slice(offsets[name], offsets[name] + count) for name, count in length.items()}
+        self.rows = {name: self._place(name) for name in length}
         self.coordinates = sum(length[field.name] for field in (*STATE, *INPUTS))
         memory = [memory.field.name for memory in MEMORIES if memory.field.name not in {"act", *SWITCHES}]
         self._memory = [name for name in ("qvel", "act", *memory) if length[name]]
@@ -106,20 +108,29 @@ class Steps:
             levels = [POSITION] * len(levels)
         return [_Column(level, seed) for seed, level in enumerate(levels)]
 
-    def _batch(self, tiles: int, passes: Passes, own: Own | None, own_seeds: bool) -> DirectionBatch:
+    def _batch(
+        self, tiles: int, passes: Passes, own: Own | None, own_seeds: bool, outputs: tuple[str, ...] = ()
+    ) -> DirectionBatch:
         """Return the memory for launches of a shape; the last few are kept."""
         names, features = (tuple(own.numbers), own.features) if own else ((), self.features)
-        key = (tiles, passes, names, features, own_seeds)
-        if key not in self._batches:
-            seeds, results = (*self._state_rows, *self.control_rows), tuple(self._state_rows)
-            setup = Setup(self._runtime, self.model, features, self._width, seeds, results, names, own_seeds)
+        key = (tiles, passes, names, features, own_seeds, outputs)
+        if key in self._batches:
+            self._batches[key] = self._batches.pop(key)  # the last one used
+        else:
+            seeds = (*self._state_rows, *self.control_rows)
+            results = (*self._state_rows, *(row for name in outputs for row in _range(self._place(name))))
+            stages = _stages_of(outputs)
+            common = (self._runtime, self.model, features, self._width)
+            setup = Setup(*common, seeds, results, stages, names, own_seeds)
             while len(self._batches) >= MOST_BATCHES:
                 del self._batches[next(iter(self._batches))]
             self._batches[key] = DirectionBatch(setup, tiles, passes)
         return self._batches[key]
 
-    def jacobians(self, states: torch.Tensor, n: int = 1, own: Own | None = None) -> Iterator[torch.Tensor]:
-        """Yield the Jacobians of n steps after each other, (environments, nstate, nstate + nu) each.
+    def jacobians(
+        self, states: torch.Tensor, n: int = 1, own: Own | None = None, outputs: tuple[str, ...] = ()
+    ) -> Iterator[torch.Tensor]:
+        """Yield the Jacobians of n steps after each other, (environments, nstate + outputs, nstate + nu) each.
 
         Lanes are environments, or, of few environments, directions of one.
 
@@ -127,11 +138,13 @@ class Steps:
             states: rows of the memory, (environments, rows).
             n: number of steps under the same controls.
             own: numbers of the model that environments have as their own.
+            outputs: fields of the evaluation with which a step begins, whose numbers follow the state vector.
         """
         wide = self._is_wide(len(states))
         tiles = -(-len(states) // (1 if wide else self._width))
         passes, places = self._spread(wide)
-        batch = self._batch(tiles, passes, own, False)
+        batch = self._batch(tiles, passes, own, False, outputs)
+        depends = self._dependence(outputs, own)
         batch.seeds.zero_()
         for (at, lane), column in zip(places, self._columns, strict=True):
             batch.seeds[:, at, column.seed, lane] = 1.0
@@ -142,11 +155,47 @@ class Steps:
         applied = self._applied(states)
         for number in range(n):
             batch.launch(number < n - 1, applied)
-            found = batch.results  # (tiles, passes, nstate, lanes)
+            found = batch.results  # (tiles, passes, nstate + outputs, lanes)
             if wide:
-                yield found.transpose(1, 2).flatten(2)[:, :, order]
+                found = found.transpose(1, 2).flatten(2)[:, :, order]
             else:
-                yield found.permute(0, 3, 2, 1).flatten(0, 1)[: len(states), :, order]
+                found = found.permute(0, 3, 2, 1).flatten(0, 1)[: len(states), :, order]
+            if outputs:
+                found[:, self.nstate :].masked_fill_(~depends, 0.0)
+            yield found
+
+    def outputs(
+        self, states: torch.Tensor, names: Sequence[str], own: Own | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return fields of evaluations at states, (environments, numbers), and their Jacobians by state and controls.
+
+        The coordinates at an evaluation are eval_qpos, eval_qvel and eval_act; the others have moved.
+        """
+        jacobian = next(self.jacobians(states, 1, own, tuple(names)))[:, self.nstate :]
+        batch = next(reversed(self._batches.values()))
+        wide, skipped = self._is_wide(len(states)), self.nstate - self.nv
+        values = batch.values[:, skipped:, 0] if wide else batch.values[:, skipped:].transpose(1, 2).flatten(0, 1)
+        return values[: len(states)].clone(), jacobian
+
+    def length(self, name: str) -> int:
+        """Return how many numbers a field has."""
+        return self._lengths[name]
+
+    def _place(self, name: str) -> slice:
+        """Return the rows of a field of the scratch."""
+        return slice(self._offsets[name], self._offsets[name] + self._lengths[name])
+
+    def _dependence(self, outputs: tuple[str, ...], own: Own | None) -> torch.Tensor:
+        """Return whether outputs depend on directions, (numbers of the outputs, directions).
+
+        A pass leaves the tangents of other outputs as an earlier one left them.
+        """
+        stages = _stages_of(outputs)
+        has = own.features if own else self.features
+        fields = {number: level_of(number, has, stages).fields for number in (CONTROL, VELOCITY, POSITION)}
+        rows = [[name in fields[column.level] for column in self._columns] for name in outputs]
+        lengths = torch.tensor([self._lengths[name] for name in outputs], dtype=torch.long)
+        return torch.tensor(rows, dtype=torch.bool).repeat_interleave(lengths, 0)
 
     def _applied(self, states: torch.Tensor) -> int:
         """Return which inputs of the group FORCES some state has (`Setting.APPLIED`)."""
@@ -212,6 +261,11 @@ def with_newton(model: Model) -> Model:
     other = copy(model)
     other.solver = NEWTON
     return other
+
+
+def _stages_of(outputs: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the stages that compute outputs, which no step needs."""
+    return (*OUTPUTS, *(stage.name for stage in stages_on_request(outputs))) if outputs else ()
 
 
 def _require_derivative(has: Features) -> None:

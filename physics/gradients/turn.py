@@ -11,16 +11,17 @@ from ..base.hooks import FIRST_EVALUATION
 from ..base.joints import coordinate_rates, velocities_of_rates
 from ..base.math import func
 from ..base.math.lanes import traced
+from ..base.stage import STAGES
 from ..machine.codegen.worker import BEFORE
 from ..mechanics.dynamics.stage_time import RK4
 from ..model.state.capacity import within_capacity
-from ..model.state.snapshot import keep_start
+from ..model.state.snapshot import keep_evaluation, keep_start
 from ..run.kernel import prepare
 from ..run.settings import Setting
 from ..run.step import LAST, forward, integrate
 from ..run.tiles.tile_pass import begin, end, note_left, take_parameters
 from ..run.tiles.tile_view import TileView
-from .levels import CONTROL, POSITION, VELOCITY, level_of
+from .levels import CONTROL, OUTPUTS, POSITION, VELOCITY, level_of
 from .optimum import acceleration_tangent, factor_optimum
 from .settings import DirectionSetting as Direction
 
@@ -96,8 +97,13 @@ def _store_results(model, work, tile, p: ti.i32):
         velocities_of_rates(model, j, work.qpos, work.twins.qpos, work.twins.search)
     for i in range(model.nv):
         tile.memory(row + i)._assign(work.twins.search[i])
-    for k in range(tile.call[Direction.RESULTS]):
+    results = tile.call[Direction.RESULTS]
+    for k in range(results):
         tile.memory(row + model.nv + k)._assign(work.twins.row(tile.out_row(tile.call[Direction.SEEDS] + k)))
+    # the last pass, which has all stages, also stores the values
+    if p == tile.call[Direction.PASSES] - 1:
+        for k in range(results):
+            tile.memory(row + model.nv + results + k)._assign(work.row(tile.out_row(tile.call[Direction.SEEDS] + k)))
 
 
 @func
@@ -118,9 +124,13 @@ def _step(model, work, first, level: ti.i32):
 @func
 def _evaluate(model, work):
     """Compute the values of an evaluation, and the factor of the Hessian at its solution."""
+    if ti.static(len(work.outputs) > 0):
+        keep_evaluation(model, work)
     forward(model, work, LAST)
     if within_capacity(work):
         factor_optimum(model, work)
+        for of_outputs in ti.static(_plain_outputs(work.outputs)):
+            of_outputs(model, work)
 
 
 @func
@@ -128,11 +138,15 @@ def _with_tangents(model, work, number, stages: ti.i32, stage: ti.i32):
     """Compute the tangents of an evaluation whose values are known, and advance the state; `work` is of a level."""
     if stage == 0:
         keep_start(model, work)
+    if ti.static(len(work.outputs) > 0):
+        keep_evaluation(model, work)
     for entry in ti.static(_entries(number, model.has)):
         if within_capacity(work):
             entry(model, work)
     if within_capacity(work):
         acceleration_tangent(model, work)
+        for of_outputs in ti.static(_outputs(number, model.has, work.outputs)):
+            of_outputs(model, work)
     for after_first in ti.static(FIRST_EVALUATION.of(model.has)):
         if stage == 0:
             after_first(model, work)
@@ -146,3 +160,15 @@ def _with_tangents(model, work, number, stages: ti.i32, stage: ti.i32):
 def _entries(number, has):
     """Return the entries of the pipeline that passes of a level have."""
     return level_of(number, has).entries
+
+
+@traced
+def _plain_outputs(outputs):
+    """Return the stages that compute outputs."""
+    return [STAGES[name] for name in outputs if name not in OUTPUTS]
+
+
+@traced
+def _outputs(number, has, outputs):
+    """Return the stages that compute outputs in passes of a level."""
+    return level_of(number, has, outputs).outputs

@@ -28,7 +28,7 @@ from ..run.step import PIPELINE
 from ..run.tiles.scratch import place
 from . import turn
 from .batch import SOURCES, TURN, TWINS
-from .levels import CONTROL, POSITION, VELOCITY, level_of, stages_in
+from .levels import CONTROL, OUTPUTS, POSITION, VELOCITY, level_of, stages_in
 from .tangents import attach, tracing, use_tangents
 
 _LEVELS = CONTROL, VELOCITY, POSITION
@@ -39,11 +39,12 @@ class TurnWorkspace(Workspace):
 
     Attributes:
         twins: the tangents of its numbers, under the names of the numbers.
+        outputs: names of the stages that compute outputs.
     """
 
-    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any]) -> None:
+    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any], outputs: Sequence[str]) -> None:
         super().__init__(*arguments)
-        self.call_stage = lambda stage: _emit_call(stage.name)
+        self.outputs, self.call_stage = outputs, lambda stage: _emit_call(stage.name)
         self.twins = _twins_of(arguments, twin_arrays)
 
     @traced
@@ -119,10 +120,17 @@ def _reach(name: str) -> Reach:
 
 
 class TangentCompiler(UnitCompiler):
-    """Taichi as a compiler of the units of programs with tangents."""
+    """Taichi as a compiler of the units of programs with tangents.
 
-    def __init__(self, width: int, precision: str) -> None:
+    Args:
+        width: the lane width.
+        precision: "64".
+        outputs: names of the stages that compute outputs, which no step needs.
+    """
+
+    def __init__(self, width: int, precision: str, *outputs: str) -> None:
         super().__init__(width, precision)
+        self._outputs = outputs
         use_tangents()
         names, kinds_of = list(ARRAYS), kinds(width, precision)
         sizes = [array.shape[0] for array in self.scratch.arrays]
@@ -131,7 +139,8 @@ class TangentCompiler(UnitCompiler):
     def plan(self, has: Features) -> dict[str, Any]:
         """Return the units that a model with these features may need, each with its key, and their numbers."""
         plain = {stage.name for entry in PIPELINE for stage in stages_in(entry, has)} | _BESIDE
-        levels = [unit_name(number, name) for number in _LEVELS for name in level_of(number, has).stages]
+        plain |= {"keep_evaluation", *self._outputs}.difference(OUTPUTS) if self._outputs else set()
+        levels = [unit_name(number, name) for number in _LEVELS for name in level_of(number, has, self._outputs).stages]
         levels.sort(key=lambda name: (-len(_reach(name).names), name))
         names = [TURN, *levels, *sorted(plain)]
         numbers = {name: number for name, number in _numbers().items() if name in names}
@@ -142,7 +151,7 @@ class TangentCompiler(UnitCompiler):
         if name in STAGES and name not in _BESIDE:
             return super().key(name, has)
         asked = self._asked(name, has)
-        fields = [] if name == TURN or name in STAGES else sorted(self._fields(name, has))
+        fields = list(self._outputs) if name == TURN else [] if name in STAGES else sorted(self._fields(name, has))
         return key_of("tangents", hash_of(SOURCES), name, asked, fields, self.lanes.width, self.precision)
 
     def _asked(self, name: str, has: Features) -> dict[str, Any]:
@@ -154,7 +163,7 @@ class TangentCompiler(UnitCompiler):
         number, names = _level_and_stage(name)[0], _reach(name).names
         named = names.union(*(PARTS[name] for name in names & set(PARTS)))
         own = {field.name for field in PARAMETERS} if number == POSITION and has.parameters else set()
-        return (level_of(number, has).fields & named) | own
+        return (level_of(number, has, self._outputs).fields & named) | own
 
     def compile(self, name: str, has: Features) -> bytes:
         """Return the machine code of a unit."""
@@ -162,7 +171,7 @@ class TangentCompiler(UnitCompiler):
             return super().compile(name, has)
         names = _reach(name).names
         if name == TURN:
-            of_turn = partial(TurnWorkspace, twin_arrays=self._twins)
+            of_turn = partial(TurnWorkspace, twin_arrays=self._twins, outputs=self._outputs)
             kernel = unit_kernel(name, self.lanes, has, self.scratch, of_turn, turn.prepare_or_differentiate, names)
             return machine_code(of_workers(self.text_of(kernel)))
         fields = self._fields(name, has)

@@ -204,15 +204,20 @@ def ask_for(call: Any, names: Collection[str], everything: bool) -> None:
         names: the fields.
         everything: run the whole pipeline, as every launch does that moves something.
     """
-    needed, requested = set(names), []
-    for bit, stage, fields in reversed(ON_REQUEST):
+    requested = stages_on_request(names)
+    call[Setting.REQUESTED] = sum(bit for bit, stage, _ in ON_REQUEST if stage in requested)
+    call[Setting.SMOOTH] = int(smooth_acceleration in requested)
+    call[Setting.LAST] = LAST if everything else last_needed(names, requested)
+
+
+def stages_on_request(names: Collection[str]) -> list[Stage]:
+    """Return the stages after the pipeline that compute fields, in the order in which they run."""
+    needed, requested = set(names), list[Stage]()
+    for _, stage, fields in reversed(ON_REQUEST):
         if not needed.isdisjoint(fields.split()):
-            requested.append((bit, stage))
+            requested.insert(0, stage)
             needed |= read_by(stage).difference(*_WRITTEN)
-    call[Setting.REQUESTED] = sum(bit for bit, _ in requested)
-    call[Setting.SMOOTH] = int(not SMOOTH.isdisjoint(names))
-    stages = [stage for _, stage in requested] + [smooth_acceleration] * int(call[Setting.SMOOTH])
-    call[Setting.LAST] = LAST if everything else last_needed(names, stages)
+    return [smooth_acceleration] * (not SMOOTH.isdisjoint(names)) + requested
 
 
 def last_needed(names: Collection[str], requested: Collection[Stage]) -> int:

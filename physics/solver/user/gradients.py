@@ -16,7 +16,8 @@ from ...model.parameters import require_known
 from ...model.state.memory import REMAINDERS
 from .differentiable import Periods, Recording, RolloutResult
 from .environments import Environments
-from .sensor_reader import SensorReader
+from .sensor_gradients import SensorGradients
+from .sensor_reader import OWN_OF_READINGS, SensorReader
 from .state import SolverState
 
 _DISTANCE = 3e-6
@@ -36,6 +37,22 @@ class Transition(NamedTuple):
 
     A: torch.Tensor
     B: torch.Tensor
+
+
+class SensorTransition(NamedTuple):
+    """The derivatives of the state after a step, and of the sensors' readings before it, as mjd_transitionFD has them.
+
+    Attributes:
+        A: of the state by the state, (n, 2 nv + na, 2 nv + na).
+        B: of the state by the controls, (n, 2 nv + na, nu).
+        C: of the readings by the state, (n, nsensordata, 2 nv + na).
+        D: of the readings by the controls, (n, nsensordata, nu).
+    """
+
+    A: torch.Tensor
+    B: torch.Tensor
+    C: torch.Tensor
+    D: torch.Tensor
 
 
 class StateTangents(NamedTuple):
@@ -71,6 +88,10 @@ class Gradients:
         return Steps(self._envs.runtime, self._envs.model)
 
     @cached_property
+    def _sensors(self) -> SensorGradients:
+        return SensorGradients(self._envs.model)
+
+    @cached_property
     def _space(self) -> TangentSpace:
         return TangentSpace(self._envs.model.mj)
 
@@ -99,6 +120,24 @@ class Gradients:
         total[bad] = torch.nan
         size, nstate = 2 * self._steps.nv + int(self._envs.model.mj.na), self._steps.nstate
         return Transition(self._given(total[:, :size, :size]), self._given(total[:, :size, nstate:]))
+
+    def transition_and_sensors(self, envs_idx: Any = None) -> SensorTransition:
+        """Return the Jacobians of one step, and those of the sensors' readings at the present states.
+
+        Raises:
+            NotImplementedError: a sensor casts rays, measures distances or has a delay, or the integrator is
+                Runge-Kutta's.
+            IndexError: for an environment that does not exist.
+        """
+        states, bad = self._states(envs_idx)
+        own, index = self._own(envs_idx), self._envs.chosen(envs_idx)[0]
+        numbers = self._envs.own_in_double(OWN_OF_READINGS, index)
+        found = self._sensors.jacobian(self._steps, states, own, numbers)
+        found[bad] = torch.nan
+        size = 2 * self._steps.nv + int(self._envs.model.mj.na)
+        of_state = self.transition(envs_idx)
+        readings = (self._given(part) for part in (found[:, :, :size], found[:, :, self._steps.nstate :]))
+        return SensorTransition(*of_state, *readings)
 
     def jvp(
         self,

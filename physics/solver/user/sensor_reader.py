@@ -15,7 +15,7 @@ from ..sensors.readings import SensorReadings, sensor_name
 from ..sensors.sensor_quantities import SensorQuantities
 from .environments import Environments
 
-_OWN = (
+OWN_OF_READINGS = (
     *("body_ipos", "body_iquat", "body_mass", "gravity", "geom_pos", "geom_quat"),
     *("geom_size", "geom_rbound", "jnt_stiffness", "qpos_spring", "tendon_stiffness", "tendon_lengthspring"),
     *("actuator_gear", "cam_pos0", "cam_poscom0", "cam_mat0"),
@@ -89,7 +89,7 @@ class SensorReader:
         else:
             fields = driver.sense([name for name in names if name not in STATE], index)
             fields |= {name: driver.read(name, index) for name in names if name in STATE}
-        own = self._envs.own(_OWN, index)
+        own = self._envs.own(OWN_OF_READINGS, index)
         steps = torch.zeros(0)
         if readings.uses_clock:
             steps = driver.count(Count.EVALUATED)
