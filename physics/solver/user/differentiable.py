@@ -1,13 +1,21 @@
 """Steps of a solver as a function that torch differentiates."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
 from ...gradients.steps import Own, Steps
 from ...gradients.tangent_space import TangentSpace
+from ...machine.memory import require_memory
+from ...run.interface import STATE
+from ..readout.derived import derive, sources_of
+from .environments import Environments
+from .quantities import OWN_OF_QUANTITIES
+from .sensor_reader import SensorReader
 
 
 class RolloutResult(NamedTuple):
@@ -17,11 +25,14 @@ class RolloutResult(NamedTuple):
         qpos: (num_envs, periods, nq), m or rad.
         qvel: (num_envs, periods, nv), m/s or rad/s.
         act: (num_envs, periods, na).
+        fields: derived quantities by name, (num_envs, periods, items[, components]) each, at the last evaluation of the
+            period, before its final integration.
     """
 
     qpos: torch.Tensor
     qvel: torch.Tensor
     act: torch.Tensor
+    fields: dict[str, torch.Tensor]
 
 
 class Recording(NamedTuple):
@@ -35,6 +46,7 @@ class Recording(NamedTuple):
         rest: the other rows of the environments' memory, (num_envs, rows).
         own: numbers of the model that environments have as their own.
         n: steps of a period.
+        fields: fields of the scratch among the results.
     """
 
     steps: Steps
@@ -43,6 +55,89 @@ class Recording(NamedTuple):
     rest: torch.Tensor
     own: Own | None
     n: int
+    fields: tuple[str, ...]
+
+
+class Recorder:
+    """Takes rollouts and records what their backward passes need."""
+
+    def __init__(self, envs: Environments, reader: SensorReader) -> None:
+        self._envs, self._reader = envs, reader
+        self.steps, self.space = Steps(envs.runtime, envs.model), TangentSpace(envs.model.mj)
+
+    def record(
+        self, start: Sequence[torch.Tensor], controls: torch.Tensor, n: int, names: Sequence[str]
+    ) -> RolloutResult:
+        """Take periods of n steps from the present state, of which `start` has qpos, qvel and act.
+
+        Args:
+            start: (num_envs, ...) each; gradients flow to these tensors.
+            controls: (num_envs, periods, nu).
+            n: steps of a period.
+            names: derived quantities.
+
+        Raises:
+            MemoryError: the states of so many periods do not fit into memory.
+        """
+        envs, steps, periods = self._envs, self.steps, controls.shape[1]
+        require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
+        sources = [name for name in sources_of(names) if name not in STATE]
+        rest = self.states(None)[0][:, steps.coordinates :]
+        kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
+        ends: dict[str, list[torch.Tensor]] = {name: [] for name in ("qpos", "qvel", "act", *sources)}
+        driver = self._reader if self._reader.remembers else envs.driver
+        for period in range(periods):
+            kept[period] = self.present()
+            ctrl = controls[:, period].detach()
+            kept[period][:, steps.rows["ctrl"]] = ctrl.cpu().double()
+            driver.step(n, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
+            fields = envs.driver.evaluate(sources, None) if sources else {}
+            for name, rows in ends.items():
+                rows.append(fields[name] if name in fields else envs.driver.read(name))
+        kept[periods] = self.present()
+        envs.edits += 1
+        recording = Recording(steps, self.space, kept, rest, self.own(None), n, tuple(sources))
+        found = Periods.apply(recording, [torch.stack(rows, 1) for rows in ends.values()], *start, controls)
+        return RolloutResult(*found[:3], self._derived(names, dict(zip(sources, found[3:], strict=True))))
+
+    def _derived(self, names: Sequence[str], fields: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Return quantities (num_envs, periods, ...) from their fields; fields of the state are those of its end."""
+        envs, own = self._envs, self._envs.own(OWN_OF_QUANTITIES, None)
+        own |= {name: envs.driver.read(name) for name in sources_of(names) if name in STATE}
+        periods = next(iter(fields.values())).shape[1] if fields else 0
+        at = [{name: rows[:, period] for name, rows in fields.items()} | own for period in range(periods)]
+        return {name: torch.stack([derive(envs.model, name, each) for each in at], 1) for name in names}
+
+    def present(self) -> torch.Tensor:
+        """Return the present states and inputs, (num_envs, numbers), double precision on the processor."""
+        return self._whole(self._envs.driver.first_rows(self.steps.coordinates), None)
+
+    def states(self, index: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return rows of the memory of environments, double precision on the processor, and a mask of bad ones.
+
+        Bad ones have numbers that are not finite; they get zeros, which do no harm in their lanes.
+        """
+        memory = self._whole(self._envs.driver.state_dict(index)["memory"], index)
+        bad = ~memory.isfinite().all(1)
+        memory[bad] = 0.0
+        return memory, bad
+
+    def _whole(self, memory: torch.Tensor, index: Any) -> torch.Tensor:
+        """Return rows of the memory with the rounding errors of coordinates added."""
+        found = memory.cpu().double()
+        if self._envs.dtype == torch.float32:
+            for name in ("qpos", "qvel"):
+                found[:, self.steps.rows[name]] += self._envs.driver.read(f"{name}_rest", index).cpu().double()
+        return found
+
+    def own(self, index: Any, given: Mapping[str, np.ndarray] | None = None) -> Own | None:
+        """Return the numbers of the model that environments have as their own, with others `given`, if there are any."""
+        overrides = self._envs.overrides
+        if not overrides and given is None:
+            return None
+        fields = overrides.fields_with(given or {}, index)
+        numbers = {name: torch.from_numpy(np.ascontiguousarray(rows, np.float64)) for name, rows in fields.items()}
+        return Own(overrides.features_with(given or (), self.steps.model, single=False), numbers).in_order()
 
 
 class Periods(torch.autograd.Function):
@@ -54,28 +149,27 @@ class Periods(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, recording: Recording, rollout: RolloutResult, *inputs: torch.Tensor
+        ctx: Any, recording: Recording, results: list[torch.Tensor], *inputs: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
-        """Return the results of a rollout that was taken from `inputs`: qpos, qvel, act, controls."""
+        """Return the results of a rollout that was taken from `inputs`: qpos, qvel, act, fields."""
         ctx.recording = recording
         ctx.save_for_backward(*inputs)  # torch refuses the backward pass if one of them was changed in place
-        return tuple(part.clone() for part in rollout)
+        return tuple(results)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *by_results: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients by qpos, qvel, act and controls."""
         inputs = ctx.saved_tensors
-        found = _backward(ctx.recording, *(part.detach().cpu().double() for part in by_results))
+        found = _backward(ctx.recording, [part.detach().cpu().double() for part in by_results])
         _warn_of_nonfinite(found[3])
         return None, None, *(x.to(like.device, like.dtype) for x, like in zip(found, inputs, strict=True))
 
 
-def _backward(
-    recording: Recording, by_qpos: torch.Tensor, by_qvel: torch.Tensor, by_act: torch.Tensor
-) -> tuple[torch.Tensor, ...]:
+def _backward(recording: Recording, by_results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Return the gradients by the first qpos, qvel and act, and by all controls."""
-    steps, space, states, rest, own, n = recording
+    steps, space, states, rest, own, n, fields = recording
+    (by_qpos, by_qvel, by_act), by_fields = by_results[:3], by_results[3:]
     nv, na, nstate, qpos = steps.nv, by_act.shape[2], steps.nstate, steps.rows["qpos"]
     by_controls = torch.zeros((len(by_qpos), len(states) - 1, len(steps.control_rows)), dtype=torch.float64)
     adjoint = torch.zeros((len(by_qpos), nstate), dtype=torch.float64)
@@ -84,10 +178,13 @@ def _backward(
         adjoint[:, nv : 2 * nv] += by_qvel[:, period]
         adjoint[:, 2 * nv : 2 * nv + na] += by_act[:, period]
         start = torch.cat((states[period], rest), 1)
-        for jacobian in reversed([found.clone() for found in steps.jacobians(start, n, own)]):
-            back = torch.einsum("er,erd->ed", adjoint, jacobian)
-            adjoint = back[:, :nstate]
+        jacobians = [found.clone() for found in steps.jacobians(start, n, own, fields)]
+        whole = torch.cat((adjoint, *(part[:, period] for part in by_fields)), 1)  # fields are those of the last step
+        for jacobian in reversed(jacobians):
+            back = torch.einsum("er,erd->ed", whole, jacobian[:, : whole.shape[1]])
+            whole = back[:, :nstate]
             by_controls[:, period] += back[:, nstate:]
+        adjoint = whole
     by_start = space.gradient_by_coordinates(states[0][:, qpos], adjoint[:, :nv])
     return by_start, adjoint[:, nv : 2 * nv], adjoint[:, 2 * nv : 2 * nv + na], by_controls
 

@@ -1,6 +1,6 @@
 """Derivatives of steps, as users ask for them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -9,12 +9,10 @@ import torch
 
 from ...base.arguments import on_host
 from ...gradients.steps import Own, Steps
-from ...gradients.tangent_space import TangentSpace
-from ...machine.memory import require_memory
-from ...machine.scalars import as_count
+from ...machine.scalars import as_count, as_names
 from ...model.parameters import require_known
-from ...model.state.memory import REMAINDERS
-from .differentiable import Periods, Recording, RolloutResult
+from ..readout.derived import sources_of
+from .differentiable import Recorder, RolloutResult
 from .environments import Environments
 from .sensor_gradients import SensorGradients
 from .sensor_reader import OWN_OF_READINGS, SensorReader
@@ -84,16 +82,17 @@ class Gradients:
         self._envs, self._state, self._reader = envs, state, reader
 
     @cached_property
+    def recorder(self) -> Recorder:
+        """The recorder of rollouts."""
+        return Recorder(self._envs, self._reader)
+
+    @property
     def _steps(self) -> Steps:
-        return Steps(self._envs.runtime, self._envs.model)
+        return self.recorder.steps
 
     @cached_property
     def _sensors(self) -> SensorGradients:
         return SensorGradients(self._envs.model)
-
-    @cached_property
-    def _space(self) -> TangentSpace:
-        return TangentSpace(self._envs.model.mj)
 
     def transition(self, envs_idx: Any = None, n: int = 1) -> Transition:
         """Return the Jacobians of n steps under the present controls, from the present states: mjd_transitionFD, exact.
@@ -194,7 +193,13 @@ class Gradients:
         return StateTangents(*(self._given(x) for x in found[:, :, : 2 * nv + na].split([nv, nv, na], 2)))
 
     def rollout(
-        self, qpos: Any = None, qvel: Any = None, controls: Any = None, act: Any = None, n: int = 1
+        self,
+        qpos: Any = None,
+        qvel: Any = None,
+        controls: Any = None,
+        act: Any = None,
+        n: int = 1,
+        fields: Sequence[str] = (),
     ) -> RolloutResult:
         """Take periods of n steps, and return where each ended, as tensors that torch differentiates.
 
@@ -208,34 +213,19 @@ class Gradients:
             controls: (num_envs, periods, nu).
             act: activations (num_envs, na); None: the present ones.
             n: steps of a period, under the same controls.
+            fields: derived quantities by the names of `solver.get`, such as "site_xpos".
 
         Raises:
             ValueError: for a wrong shape; or if gradients are enabled, and no argument requires one.
+            KeyError: for an unknown quantity.
             MemoryError: the states of so many periods do not fit into memory.
         """
-        envs, steps = self._envs, self._steps
-        inputs = self._inputs(qpos, qvel, act, controls)
-        count = as_count("n", n)
-        periods = inputs[3].shape[1]
-        require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
-        parts = {name: x.detach() for name, x in zip(("qpos", "qvel", "act"), inputs, strict=False)}
-        self._state.set(**{name: x for name, x in parts.items() if x.shape[1]})
-        states, _ = self._states(None)
-        kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
-        ends = {name: x.new_empty((len(x), periods, x.shape[1])) for name, x in parts.items()}
-        driver = self._reader if self._reader.remembers else envs.driver
-        for period in range(periods):
-            kept[period] = self._present()
-            ctrl = inputs[3][:, period].detach()
-            kept[period][:, steps.rows["ctrl"]] = ctrl.cpu().double()
-            driver.step(count, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
-            for name, rows in ends.items():
-                rows[:, period] = envs.driver.read(name)
-        kept[periods] = self._present()
-        envs.edits += 1
-        rest = states[:, steps.coordinates :]
-        recording = Recording(steps, self._space, kept, rest, self._own(None), count)
-        return RolloutResult(*Periods.apply(recording, RolloutResult(**ends), *inputs))
+        count, names = as_count("n", n), as_names("fields", fields)
+        sources_of(names)
+        *start, controls = self._inputs(qpos, qvel, act, controls)
+        parts = dict(zip(("qpos", "qvel", "act"), start, strict=True))
+        self._state.set(**{name: x.detach() for name, x in parts.items() if x.shape[1]})
+        return self.recorder.record(start, controls, count, names)
 
     def _inputs(self, qpos: Any, qvel: Any, act: Any, controls: Any) -> list[torch.Tensor]:
         """Return the start and the controls of a rollout as tensors of the solver; errors as in `rollout`."""
@@ -261,43 +251,23 @@ class Gradients:
             )
         return found
 
-    def _present(self) -> torch.Tensor:
-        """Return the present states and inputs, double precision on the processor."""
-        driver, rows = self._envs.driver, self._steps.rows
-        found = driver.first_rows(self._steps.coordinates).cpu().double()
-        if self._envs.dtype == torch.float32:
-            for name in ("qpos", "qvel"):
-                found[:, rows[name]] += driver.read(f"{name}_rest").cpu().double()
-        return found
-
     def _given(self, numbers: torch.Tensor) -> torch.Tensor:
         """Return numbers on the solver's device, in its precision."""
         return numbers.to(self._envs.device, self._envs.dtype).contiguous()
 
     def _states(self, envs_idx: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return rows of the memory of environments, double precision on the processor, and a mask of bad ones.
-
-        Bad ones have numbers that are not finite; they get those of zero, which do no harm in their lanes.
-        """
-        index, _ = self._envs.chosen(envs_idx)
-        memory = self._envs.driver.state_dict(index)["memory"].cpu().double()
-        rows = self._steps.rows
-        for field in REMAINDERS[:2]:
-            name = field.name.removesuffix("_rest")
-            memory[:, rows[name]] += self._envs.driver.read(field.name, index).cpu().double()
-        bad = ~memory.isfinite().all(1)
-        memory[bad] = 0.0
-        return memory, bad
+        """Return rows of the memory of environments, and a mask of bad ones (`Recorder.states`)."""
+        return self.recorder.states(self._envs.chosen(envs_idx)[0])
 
     def _own(self, envs_idx: Any) -> Own | None:
         """Return the numbers of the model that environments have as their own, if there are any."""
-        return self._own_with({}, envs_idx) if self._envs.overrides else None
+        return self.recorder.own(self._envs.chosen(envs_idx)[0])
 
     def _own_with(self, given: Mapping[str, np.ndarray], envs_idx: Any) -> Own:
-        overrides, steps = self._envs.overrides, self._steps
-        fields = overrides.fields_with(given, self._envs.chosen(envs_idx)[0])
-        numbers = {name: torch.from_numpy(np.ascontiguousarray(rows, np.float64)) for name, rows in fields.items()}
-        return Own(overrides.features_with(given, steps.model, single=False), numbers).in_order()
+        """Return all numbers that environments have as their own with others `given`."""
+        own = self.recorder.own(self._envs.chosen(envs_idx)[0], given)
+        assert own is not None
+        return own
 
     def _parameter_seeds(self, parameters: Mapping[str, Any], envs_idx: Any, count: int) -> tuple[Own, torch.Tensor]:
         """Return own numbers of environments, and their tangents (n, k, numbers) along changes of parameters.

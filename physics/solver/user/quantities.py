@@ -18,7 +18,7 @@ from .environments import Environments
 from .sensor_reader import SensorReader
 from .sleep import Sleep
 
-_SHOWN = (
+OWN_OF_QUANTITIES = (
     "body_iquat",
     "body_subtreemass",
     "geom_pos",
@@ -59,7 +59,7 @@ class Quantities:
         if name in STATE:
             return derive(envs.model, name, {name: envs.driver.read(name, index)})
         fields = envs.driver.evaluate(sources, index)
-        return derive(envs.model, name, fields | envs.own(_SHOWN, index))
+        return derive(envs.model, name, fields | envs.own(OWN_OF_QUANTITIES, index))
 
     def get_many(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """`get` for several quantities at once: quicker, and outputs are parts of one tensor."""
@@ -72,7 +72,7 @@ class Quantities:
         if others := [name for name in sources if name not in fields]:
             fields |= driver.evaluate(others, index)
         if not DERIVED.keys().isdisjoint(names):
-            fields |= self._envs.own(_SHOWN, index)
+            fields |= self._envs.own(OWN_OF_QUANTITIES, index)
         return {
             name: self._readings.all(index) if name == SENSORDATA else derive(self._envs.model, name, fields)
             for name in names
@@ -124,6 +124,6 @@ class Quantities:
         envs = self._envs
         index, _ = envs.chosen([as_whole("env", env)])
         fields, indices = envs.driver.evaluate_together([f.name for f in QUANTITIES], index)
-        numbers = {name: values[:1].cpu() for name, values in (fields | envs.own(_SHOWN, index)).items()}
+        numbers = {name: values[:1].cpu() for name, values in (fields | envs.own(OWN_OF_QUANTITIES, index)).items()}
         sensordata = self._readings.all(index)[0].cpu().numpy()
         return inspect_numbers(envs.model, numbers, indices[0].cpu(), envs.driver.sizes) | {SENSORDATA: sensordata}
