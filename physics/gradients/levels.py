@@ -87,15 +87,15 @@ def level_of(number: int, has: Any, outputs: Sequence[str] = ()) -> Level:
     if not outputs:
         before.remove(keep_evaluation)
     of_outputs = [STAGES[name] for name in outputs]
-    if number == POSITION:
-        needed, fields = (entries, of_outputs), _REAL
-    else:
-        of_entries, fields = _changed(entries, _CHANGED[number], has)
-        found, fields = _changed(of_outputs, fields | written_in(before), has)
-        needed, fields = (of_entries, found), ((fields | written_in(after)) & _REAL) - _COMPLETED
-    stages = [stage for entry in (*needed[0], *needed[1]) for stage in stages_in(entry, has)]
+    fields = _REAL
+    if number != POSITION:
+        entries, changed = _changed(entries, _CHANGED[number], has)
+        found, changed = _changed(of_outputs, changed | written_in(before), has)
+        of_outputs = [stage for stage in of_outputs if stage in found]
+        fields = ((changed | written_in(after)) & _REAL) - _COMPLETED
+    stages = [stage for entry in (*entries, *of_outputs) for stage in stages_in(entry, has)]
     names = frozenset(stage.name for stage in (*before, *stages, *after))
-    return Level(needed[0], [entry for entry in needed[1] if isinstance(entry, Stage)], names, fields)
+    return Level(entries, of_outputs, names, fields)
 
 
 def written_in(stages: list[Stage]) -> frozenset[str]:

@@ -97,8 +97,9 @@ class Recorder:
         kept[periods] = self.present()
         envs.edits += 1
         recording = Recording(steps, self.space, kept, rest, self.own(None), n, tuple(sources))
-        found = Periods.apply(recording, [torch.stack(rows, 1) for rows in ends.values()], *start, controls)
-        return RolloutResult(*found[:3], self._derived(names, dict(zip(sources, found[3:], strict=True))))
+        results = [torch.stack(rows, 1) for rows in ends.values()]
+        qpos, qvel, act, *found = Periods.apply(recording, results, *start, controls)
+        return RolloutResult(qpos, qvel, act, self._derived(names, dict(zip(sources, found, strict=True))))
 
     def _derived(self, names: Sequence[str], fields: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Return quantities (num_envs, periods, ...) from their fields; fields of the state are those of its end."""
@@ -131,7 +132,7 @@ class Recorder:
         return found
 
     def own(self, index: Any, given: Mapping[str, np.ndarray] | None = None) -> Own | None:
-        """Return the numbers of the model that environments have as their own, with others `given`, if there are any."""
+        """Return the numbers of the model that environments have as their own, `given` ones too, if there are any."""
         overrides = self._envs.overrides
         if not overrides and given is None:
             return None
