@@ -18,6 +18,7 @@ from ..batch.seeds import spread_seeds
 from ..registry import TaskLike, make_task
 from . import attributes
 from .base_env import BaseEnv
+from .differentiable import DifferentiableEnvs
 from .episodes import Episodes
 from .pictures import METADATA, VECTOR_RENDER_MODES, Pictures, VectorPictures, check_render_mode
 from .snapshots import Snapshots
@@ -186,6 +187,18 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
             ValueError, TypeError: the actions are not as they should be; nothing has moved.
         """
         return self.episodes.step(actions)
+
+    def differentiable(self, num_envs: int | None = None) -> DifferentiableEnvs:
+        """Return environments of the same task, with a solver of their own, that torch differentiates.
+
+        Args:
+            num_envs: how many; None: as many as here.
+
+        Raises:
+            NotImplementedError: the task or its model has no derivatives; the message says why.
+        """
+        limit, options = self.episodes.max_steps, self._arguments[1].get("model_options")
+        return DifferentiableEnvs(self.task, num_envs or self.num_envs, max_episode_steps=limit, model_options=options)
 
     call = attributes.call
     get_attr = attributes.get_attr
