@@ -4,7 +4,7 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ...physics.base.arguments import CheckedEnvs
 from ...physics.files.mjmodel.actuators import control_names
@@ -19,11 +19,7 @@ from ..task.observations import each
 from ..task.scans import poses_for
 from ..task.task import Last, Observation, ResetResult, StepResult, Task, load, numbers_loaded
 from .checks import ResultCheck
-from .differentiable_view import DifferentiableView
 from .views import BatchView, make_view
-
-if TYPE_CHECKING:
-    from ...physics import RigidSolver
 
 
 class StepOutcome(NamedTuple):
@@ -56,7 +52,8 @@ class TaskBatch:
         num_envs: int,
         model_options: Mapping[str, Any] | None = None,
         simulator: str = "tumble",
-        differentiable: bool = False,
+        library: str | None = None,
+        view: Callable[..., BatchView] = make_view,
     ) -> None:
         """Load the model, make the solver, and begin an episode in every environment, to see that the task can.
 
@@ -65,7 +62,8 @@ class TaskBatch:
             num_envs: how many environments.
             model_options: options that override the model file's, e.g. {"timestep": 0.005, "tolerance": 1e-10}.
             simulator: "tumble", or "mujoco" for MuJoCo's C.
-            differentiable: states are parts of torch's graph; the task's arrays are torch's.
+            library: of the task's arrays; None: as the task has it.
+            view: makes the view of the solver.
 
         Raises:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
@@ -77,7 +75,7 @@ class TaskBatch:
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         self._model_options = dict(model_options or {})
         model, variants = load(task, self._model_options)
-        self.kind = kind_in(simulator, "torch" if differentiable else task.array_library)
+        self.kind = kind_in(simulator, library or task.array_library)
         self._varied = Varied(model.mj, num_envs)
         self.task = task = task.bound(model.mj, self.kind, self._varied)
         self._check = ResultCheck(task, self.kind)
@@ -85,10 +83,7 @@ class TaskBatch:
         self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)])
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
-        if differentiable:
-            self._view: BatchView = DifferentiableView(cast("RigidSolver", self.solver), reads, self.kind)
-        else:
-            self._view = make_view(self.solver, reads, task.cameras, task.rays, self.kind)
+        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind)
         self._follows = type(task).reset_after is not Task.reset_after
         self._gone = False  # True: the episodes before the next reset are not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
@@ -220,13 +215,13 @@ class TaskBatch:
         return self._held(outcome, faults) if faulty else outcome
 
     def detach(self) -> None:
-        """Cut torch's graph, of a differentiable batch: states and memory become constants."""
-        cast("DifferentiableView", self._view).detach()
+        """Cut the graph of a differentiable batch: states and memory become constants."""
+        self._view.detach()
         self._memory.arrays = {name: array.detach() for name, array in self._memory.arrays.items()}
         self._coordinates = self._coordinates.detach()
 
     def unshare(self) -> None:
-        """Copy what a reset overwrites in place: torch's graph, of a differentiable batch, needs the old numbers."""
+        """Copy the arrays that a reset overwrites in place: the graph of a differentiable batch needs the old ones."""
         self._memory.arrays = {name: copy(array) for name, array in self._memory.arrays.items()}
         self._coordinates = copy(self._coordinates)
 

@@ -7,7 +7,8 @@ import torch
 from ...physics import RigidSolver
 from ..arrays import Array, ArrayKind, row_all
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, TaskState
+from ..task.scans import RayScan
+from ..task.task import CameraView, Start, StepResult, TaskState
 from .views import BatchView
 
 _STATE = ("qpos", "qvel", "act")
@@ -16,11 +17,18 @@ _STATE = ("qpos", "qvel", "act")
 class DifferentiableView(BatchView):
     """A view of a solver whose states are parts of torch's graph since the last `detach`.
 
-    The solver has the same numbers. An environment that begins an episode starts anew in the graph.
+    The solver has the same numbers. The first state of an episode is a constant.
     """
 
-    def __init__(self, solver: RigidSolver, reads: tuple[str, ...], kind: ArrayKind) -> None:
-        super().__init__(solver, reads, {}, {}, kind)
+    def __init__(
+        self,
+        solver: RigidSolver,
+        reads: Sequence[str],
+        cameras: Mapping[str, CameraView],
+        rays: Mapping[str, RayScan],
+        kind: ArrayKind,
+    ) -> None:
+        super().__init__(solver, reads, cameras, rays, kind)
         self._rigid = solver
         self._held: dict[str, torch.Tensor] = {}
         self._fields: dict[str, torch.Tensor] | None = None  # None: the solver's

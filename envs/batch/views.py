@@ -78,6 +78,9 @@ class BatchView:
         """Take `n` physics steps under controls (num_envs, nu)."""
         self._solver.step(n, controls)
 
+    def detach(self) -> None:
+        """Cut the graph of a differentiable view."""
+
     def coordinates(self) -> Array:
         """Copy all coordinates, (num_envs, nq + nv)."""
         return self._kind.from_tensor(self._solver.coordinates())

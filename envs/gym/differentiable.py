@@ -7,6 +7,7 @@ from gymnasium.spaces import Box
 
 from ..arguments import time_limit, whole
 from ..batch.batch import TaskBatch
+from ..batch.differentiable_view import DifferentiableView
 from ..batch.seeds import fresh_seed, spread_seeds
 from ..registry import TaskLike, make_task
 
@@ -19,7 +20,7 @@ class DifferentiableEnvs:
     the next one at once; no gradient flows from it to the one before.
 
     ```python
-    envs = DifferentiableEnvs("HalfCheetah", 64)
+    envs = DifferentiableEnvs(task, num_envs=64)
     observation, _ = envs.reset(seed=0)
     for step in range(32):
         observation, reward, terminated, truncated, info = envs.step(policy(observation))
@@ -60,7 +61,7 @@ class DifferentiableEnvs:
         self.num_envs, self._limit = whole("num_envs", num_envs), time_limit(max_episode_steps)
         own = make_task(task, task_options)
         _require_smooth(own)
-        self.batch = TaskBatch(own, self.num_envs, model_options, differentiable=True)
+        self.batch = TaskBatch(own, self.num_envs, model_options, library="torch", view=DifferentiableView)
         self.task, self.solver = self.batch.task, self.batch.solver
         self.single_observation_space = self.batch.observation_space
         self.single_action_space = self.batch.action_space

@@ -58,7 +58,7 @@ class Recording(NamedTuple):
     fields: tuple[str, ...]
 
 
-class Recorder:
+class RolloutRecorder:
     """Takes rollouts and records what their backward passes need."""
 
     def __init__(self, envs: Environments, reader: SensorReader) -> None:

@@ -12,7 +12,7 @@ from ...gradients.steps import Own, Steps
 from ...machine.scalars import as_count, as_names
 from ...model.parameters import require_known
 from ..readout.derived import sources_of
-from .differentiable import Recorder, RolloutResult
+from .differentiable import RolloutRecorder, RolloutResult
 from .environments import Environments
 from .sensor_gradients import SensorGradients
 from .sensor_reader import OWN_OF_READINGS, SensorReader
@@ -82,9 +82,9 @@ class Gradients:
         self._envs, self._state, self._reader = envs, state, reader
 
     @cached_property
-    def recorder(self) -> Recorder:
+    def recorder(self) -> RolloutRecorder:
         """The recorder of rollouts."""
-        return Recorder(self._envs, self._reader)
+        return RolloutRecorder(self._envs, self._reader)
 
     @property
     def _steps(self) -> Steps:
@@ -256,7 +256,7 @@ class Gradients:
         return numbers.to(self._envs.device, self._envs.dtype).contiguous()
 
     def _states(self, envs_idx: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return rows of the memory of environments, and a mask of bad ones (`Recorder.states`)."""
+        """Return rows of the memory of environments, and a mask of bad ones (`RolloutRecorder.states`)."""
         return self.recorder.states(self._envs.chosen(envs_idx)[0])
 
     def _own(self, envs_idx: Any) -> Own | None:
