@@ -1,5 +1,6 @@
 """Reading and stepping a batch's solver so that torch differentiates states by the controls and states before."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
