@@ -285,14 +285,20 @@ class Gradients:
         seeds = []
         for direction in range(k):
             along = {name: rows[:, min(direction, rows.shape[1] - 1)] for name, rows in tangents.items()}
-            size = max(float(np.abs(rate).max(initial=0.0)) for rate in along.values())
-            moving = (np.abs(present[name][:, (rate != 0.0).any(0)]) for name, rate in along.items())
-            scale = min(float(sizes.min(initial=1.0)) for sizes in moving)
-            h = _DISTANCE * (scale or 1.0) / (size or 1.0)
+            h = _DISTANCE * _typical_share(present, along)
             moved = {at: {name: present[name] + at * h * rate for name, rate in along.items()} for at in _WEIGHTS}
             rows = {at: torch.cat(list(self._own_with(moved[at], envs_idx).numbers.values()), 1) for at in _WEIGHTS}
             seeds.append(torch.stack([rows[at] * (weight / h) for at, weight in _WEIGHTS.items()]).sum(0))
         return own, torch.stack(seeds, 1)
+
+
+def _typical_share(present: Mapping[str, np.ndarray], rates: Mapping[str, np.ndarray]) -> float:
+    """Return the median of numbers over the rates at which they change; a number that is 0 counts as 1."""
+    shares = [np.where(present[name] == 0.0, 1.0, np.abs(present[name])) for name in rates]
+    moving = [np.abs(np.broadcast_to(rate, present[name].shape)) for name, rate in rates.items()]
+    found = [share[rate > 0.0] / rate[rate > 0.0] for share, rate in zip(shares, moving, strict=True)]
+    together = np.concatenate(found)
+    return float(np.median(together)) if len(together) else 1.0
 
 
 def _directions(name: str, given: Any, count: int, shape: tuple[int, ...]) -> torch.Tensor:
