@@ -60,9 +60,9 @@ class DifferentiableEnvs:
     ) -> None:
         self.num_envs, self._limit = whole("num_envs", num_envs), time_limit(max_episode_steps)
         own = make_task(task, task_options)
-        _require_smooth(own)
         self.batch = TaskBatch(own, self.num_envs, model_options, library="torch", view=DifferentiableView)
         self.task, self.solver = self.batch.task, self.batch.solver
+        _require_smooth(self.task)
         self.single_observation_space = self.batch.observation_space
         self.single_action_space = self.batch.action_space
         if not isinstance(self.single_action_space, Box) or self.single_action_space.dtype.kind != "f":

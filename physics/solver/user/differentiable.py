@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,11 @@ from ...gradients.steps import Own, Steps
 from ...gradients.tangent_space import TangentSpace
 from ...machine.memory import require_memory
 from ...run.interface import STATE
-from ..readout.derived import derive, sources_of
+from ..readout.derived import SENSORDATA, derive, sources_of
 from .environments import Environments
 from .quantities import OWN_OF_QUANTITIES
-from .sensor_reader import SensorReader
+from .sensor_gradients import SmoothReadings
+from .sensor_reader import OWN_OF_READINGS, SensorReader
 
 
 class RolloutResult(NamedTuple):
@@ -58,6 +60,10 @@ class Recording(NamedTuple):
     fields: tuple[str, ...]
 
 
+_EVALUATED = frozenset(("eval_qpos", "eval_qvel", "eval_act", "eval_ctrl"))
+"""Fields of the memory that are computed with derivatives: the coordinates of an evaluation."""
+
+
 class RolloutRecorder:
     """Takes rollouts and records what their backward passes need."""
 
@@ -81,7 +87,7 @@ class RolloutRecorder:
         """
         envs, steps, periods = self._envs, self.steps, controls.shape[1]
         require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
-        sources = [name for name in sources_of(names) if name not in STATE]
+        sources = self._sources(names)
         rest = self.states(None)[0][:, steps.coordinates :]
         kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
         ends: dict[str, list[torch.Tensor]] = {name: [] for name in ("qpos", "qvel", "act", *sources)}
@@ -91,7 +97,8 @@ class RolloutRecorder:
             ctrl = controls[:, period].detach()
             kept[period][:, steps.rows["ctrl"]] = ctrl.cpu().double()
             driver.step(n, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
-            fields = envs.driver.evaluate(sources, None) if sources else {}
+            evaluated = [name for name in sources if name not in STATE]
+            fields = envs.driver.evaluate(evaluated, None) if evaluated else {}
             for name, rows in ends.items():
                 rows.append(fields[name] if name in fields else envs.driver.read(name))
         kept[periods] = self.present()
@@ -101,13 +108,28 @@ class RolloutRecorder:
         qpos, qvel, act, *found = Periods.apply(recording, results, *start, controls)
         return RolloutResult(qpos, qvel, act, self._derived(names, dict(zip(sources, found, strict=True))))
 
+    @cached_property
+    def _readings(self) -> SmoothReadings:
+        return SmoothReadings(self._envs.model)
+
+    def _sources(self, names: Sequence[str]) -> list[str]:
+        """Return the fields with derivatives from which quantities follow."""
+        found = [*sources_of(names), *(self._readings.sources if SENSORDATA in names else ())]
+        return list(dict.fromkeys(name for name in found if name not in STATE or name in _EVALUATED))
+
     def _derived(self, names: Sequence[str], fields: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Return quantities (num_envs, periods, ...) from their fields; fields of the state are those of its end."""
+        """Return quantities (num_envs, periods, ...) from their fields; inputs are those of the end."""
         envs, own = self._envs, self._envs.own(OWN_OF_QUANTITIES, None)
         own |= {name: envs.driver.read(name) for name in sources_of(names) if name in STATE}
+        numbers = envs.own(OWN_OF_READINGS, None) if SENSORDATA in names else {}
         periods = next(iter(fields.values())).shape[1] if fields else 0
-        at = [{name: rows[:, period] for name, rows in fields.items()} | own for period in range(periods)]
-        return {name: torch.stack([derive(envs.model, name, each) for each in at], 1) for name in names}
+        found: dict[str, list[torch.Tensor]] = {name: [] for name in names}
+        for period in range(periods):
+            at = {name: rows[:, period] for name, rows in fields.items()}
+            for name, rows in found.items():
+                reads = name == SENSORDATA
+                rows.append(self._readings.read(at, numbers) if reads else derive(envs.model, name, own | at))
+        return {name: torch.stack(rows, 1) for name, rows in found.items()}
 
     def present(self) -> torch.Tensor:
         """Return the present states and inputs, (num_envs, numbers), double precision on the processor."""

@@ -14,7 +14,7 @@ from ...model.parameters import require_known
 from ..readout.derived import sources_of
 from .differentiable import RolloutRecorder, RolloutResult
 from .environments import Environments
-from .sensor_gradients import SensorGradients
+from .sensor_gradients import SmoothReadings
 from .sensor_reader import OWN_OF_READINGS, SensorReader
 from .state import SolverState
 
@@ -91,8 +91,8 @@ class Gradients:
         return self.recorder.steps
 
     @cached_property
-    def _sensors(self) -> SensorGradients:
-        return SensorGradients(self._envs.model)
+    def _sensors(self) -> SmoothReadings:
+        return SmoothReadings(self._envs.model)
 
     def transition(self, envs_idx: Any = None, n: int = 1) -> Transition:
         """Return the Jacobians of n steps under the present controls, from the present states: mjd_transitionFD, exact.

@@ -1,5 +1,6 @@
 """Derivatives of sensor readings: those of the fields that they are made of, times the readings' own gradients."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
@@ -18,11 +19,14 @@ _AT_EVALUATION = {"qpos": "eval_qpos", "qvel": "eval_qvel", "act": "eval_act"}
 """The names of coordinates at the evaluation with which a step begins; the step moves the others."""
 
 
-class SensorGradients:
-    """Derivatives of all readings of a model's sensors.
+class SmoothReadings:
+    """The readings of a model's sensors as functions of fields that torch differentiates.
 
     Args:
         model: the model.
+
+    Attributes:
+        sources: fields of the scratch that readings are made of, at an evaluation.
 
     Raises:
         NotImplementedError: a sensor's readings have no derivatives; the message names it.
@@ -37,7 +41,14 @@ class SensorGradients:
         if model.sizes["nsensorsample"] or model.sizes["nstart"]:
             reason = "delayed" if model.sizes["nsensorsample"] else "read at the first evaluation of a Runge-Kutta step"
             raise NotImplementedError(f"gradients: readings that are {reason} have no derivatives")
-        self._readings = SensorReadings(model)  # in double precision, apart from the solver's
+        self._readings = SensorReadings(model)
+        self._names = {name: _AT_EVALUATION.get(name, name) for name in self._readings.sources}
+        self.sources = tuple(self._names.values())
+
+    def read(self, fields: Mapping[str, torch.Tensor], numbers: dict[str, Any]) -> torch.Tensor:
+        """Return the readings (n, nsensordata) from `sources`, (n, numbers) each, and the model's numbers by name."""
+        found = {name: fields[source] for name, source in self._names.items()}
+        return self._readings.read(found, numbers, _NoScene(), torch.zeros(len(next(iter(found.values())))))
 
     def jacobian(self, steps: Steps, states: torch.Tensor, own: Own | None, numbers: dict[str, Any]) -> torch.Tensor:
         """Return the derivatives of the readings (n, nsensordata, nstate + nu).
@@ -48,13 +59,10 @@ class SensorGradients:
             own: numbers of the model that environments have as their own, for kernels.
             numbers: the same by MuJoCo's names.
         """
-        names = self._readings.sources
-        values, by_directions = steps.outputs(states, [_AT_EVALUATION.get(name, name) for name in names], own)
-        widths = [steps.length(_AT_EVALUATION.get(name, name)) for name in names]
-        leaves = [part.clone().requires_grad_() for part in values.split(widths, 1)]
+        values, by_directions = steps.outputs(states, self.sources, own)
+        leaves = [part.clone().requires_grad_() for part in values.split(list(map(steps.length, self.sources)), 1)]
         with torch.enable_grad():
-            fields = dict(zip(names, leaves, strict=True))
-            readings = self._readings.read(fields, numbers, _NoScene(), torch.zeros(len(values)))
+            readings = self.read(dict(zip(self.sources, leaves, strict=True)), numbers)
         rows = [_gradient(readings[:, column], leaves) for column in range(readings.shape[1])]
         by_fields = torch.stack(rows, 1) if rows else values.new_zeros((len(values), 0, values.shape[1]))
         return by_fields @ by_directions
