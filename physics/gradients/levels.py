@@ -32,7 +32,7 @@ _CHANGED = {
     VELOCITY: (_CONTROLS | {"qvel", *(memory.field.name for memory in MEMORIES)}) - SWITCHES,
 }
 """The fields that directions of a level change."""
-_COMPLETED = frozenset(("con_frame",))
+COMPLETED = frozenset(("con_frame",))
 """Fields of positions that a stage completes in place, from what it finds there; at other levels their tangents, which
 are those of the last pass of positions, are not read."""
 _REAL = frozenset(FIELDS) - {field.name for field in SCRATCH_INDICES}
@@ -92,7 +92,7 @@ def level_of(number: int, has: Any, outputs: Sequence[str] = ()) -> Level:
         entries, changed = _changed(entries, _CHANGED[number], has)
         found, changed = _changed(of_outputs, changed | written_in(before), has)
         of_outputs = [stage for stage in of_outputs if stage in found]
-        fields = ((changed | written_in(after)) & _REAL) - _COMPLETED
+        fields = ((changed | written_in(after)) & _REAL) - COMPLETED
     stages = [stage for entry in (*entries, *of_outputs) for stage in stages_in(entry, has)]
     names = frozenset(stage.name for stage in (*before, *stages, *after))
     return Level(entries, of_outputs, names, fields)

@@ -5,7 +5,7 @@ keys as in a solver, so what a solver has compiled is not compiled again. A stag
 level that needs it (`levels`).
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cache, partial
 from typing import Any
@@ -28,7 +28,7 @@ from ..run.step import PIPELINE
 from ..run.tiles.scratch import place
 from . import turn
 from .batch import SOURCES, TURN, TWINS
-from .levels import CONTROL, OUTPUTS, POSITION, VELOCITY, level_of, stages_in
+from .levels import COMPLETED, CONTROL, OUTPUTS, POSITION, VELOCITY, level_of, stages_in
 from .tangents import attach, tracing, use_tangents
 
 _LEVELS = CONTROL, VELOCITY, POSITION
@@ -55,15 +55,29 @@ class TurnWorkspace(Workspace):
         return other
 
 
+class _Kept(FieldView):
+    """A field that a unit loads, and leaves as it is where it would store numbers."""
+
+    def __init__(self, view: FieldView) -> None:
+        vars(self).update(vars(view))
+
+    @traced
+    def put_numbers(self, index: Any, column: int, numbers: list) -> None:
+        """Store nothing."""
+
+
 class TangentWorkspace(Workspace):
     """A workspace whose numbers have tangents, in some fields, for a stage.
+
+    Without tangents a field that a stage completes in place stays as it is: completed by each pass, it would change in
+    the last digits, and so would tangents, by the number of passes before.
 
     Attributes:
         plain: the same workspace without tangents.
         twins: the tangents of its numbers, under the names of the numbers.
     """
 
-    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any], fields: Container[str]) -> None:
+    def __init__(self, *arguments: Any, twin_arrays: Mapping[str, Any], fields: frozenset[str]) -> None:
         self._twin_arrays, self._fields = twin_arrays, fields
         self.plain, self.twins = Workspace(*arguments), _twins_of(arguments, twin_arrays)
         super().__init__(*arguments)
@@ -73,6 +87,7 @@ class TangentWorkspace(Workspace):
         if group in self._twin_arrays:
             load = _with_twin(number, flat_array(self._twin_arrays[group]))
             views |= {name: view.loading(load) for name, view in views.items() if name in self._fields}
+            views |= {name: _Kept(view) for name, view in views.items() if name in COMPLETED - self._fields}
         return views
 
 

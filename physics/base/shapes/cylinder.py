@@ -7,6 +7,7 @@ import numpy as np
 import taichi as ti
 
 from ..math import Vec3, func
+from ..math.elementary import with_limit
 from ..math.vector import zero_vector
 from . import capsule
 from .common import SMALLEST, seen, spot_around, towards
@@ -69,17 +70,26 @@ def normal(size, point):
 def support(model, lanes, g: ti.i32, size, d):
     """Return a point of the rim of an end, and the end's number: 0 at positive z, else 1."""
     mark = ti.select(d.z >= 0.0, 0, 1)
-    scale = size.x / ti.sqrt(ti.max(d.x * d.x + d.y * d.y, SMALLEST))
-    return Vec3(d.x * scale, d.y * scale, towards(d.z, size.y)), mark
+    x, y = _on_rim(lanes, size, d.x, d.y)
+    return Vec3(x, y, towards(d.z, size.y)), mark
+
+
+@func
+def _on_rim(lanes, size, x, y):
+    """Return the point of the rim in a direction; without one the middle, which stays the middle."""
+    square = x * x + y * y
+    scale = size.x / ti.sqrt(ti.max(square, SMALLEST))
+    middle, zero = square < SMALLEST, lanes.real(0.0)
+    return with_limit(x * scale, middle, zero), with_limit(y * scale, middle, zero)
 
 
 @func
 def corner(model, one, g: ti.i32, side: ti.i32, mark: ti.i32, point):
     """Return the point of the rim of an end in the direction of a point."""
     size, away = model.geom_size[g], point - one.ccd_frame[4 * side]
-    x, y = one.ccd_frame[4 * side + 1].dot(away), one.ccd_frame[4 * side + 2].dot(away)
-    scale = size.x / ti.sqrt(ti.max(x * x + y * y, SMALLEST))
-    return Vec3(x * scale, y * scale, ti.select(mark == 1, -size.y, size.y))
+    along, beside = one.ccd_frame[4 * side + 1].dot(away), one.ccd_frame[4 * side + 2].dot(away)
+    x, y = _on_rim(one.ccd_lanes, size, along, beside)
+    return Vec3(x, y, ti.select(mark == 1, -size.y, size.y))
 
 
 @func

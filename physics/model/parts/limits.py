@@ -13,6 +13,7 @@ from ...base.fields import Field, ids
 from ...base.hooks import ROWS, TENDON_FORCES
 from ...base.joints import is_free, is_scalar, unit_quaternion
 from ...base.math import func
+from ...base.math.elementary import with_limit
 from ...base.math.quaternion import rotation_vector
 from ...base.stage import piece, stage
 from ...files.mjmodel.allowed import MARGIN, RANGE, SOLIMP, SOLREF, Parameter
@@ -84,9 +85,9 @@ def _ball_limit(model, work, row: ti.i32):
     dist = model.limit_value[row] - angle
     if _near(model, work, row, dist):
         k = _append(model, work, row, 3)
-        axis = turn * (-1.0 / ti.max(angle, MINIMUM))
+        axis, zero = turn * (-1.0 / ti.max(angle, MINIMUM)), work.real(0.0)
         for c in ti.static(range(3)):
-            work.block_J[work.block_jacadr[k] + (2 - c)] = axis.parts()[c]
+            work.block_J[work.block_jacadr[k] + (2 - c)] = with_limit(axis.parts()[c], angle < MINIMUM, zero)
         _finish(model, work, k, row, dist)
 
 

@@ -3,6 +3,7 @@
 import taichi as ti
 
 from ....base.math import Vec3, func
+from ....base.math.elementary import with_limit
 from ....base.math.lanes import in_lanes_of
 from ..contact_point import ContactPoint
 from ..explicit_pairs import detection_distance
@@ -79,6 +80,7 @@ def plane_cylinder(model, work, g1: ti.i32, g2: ti.i32, near):
         if k > 1:
             a, c = -0.5, 5.0 - 2.0 * k
         dist = height + lean * b + drop * a
+        dist = with_limit(dist, length < MINIMUM, dist + across.dot(normal) * c)  # upright, the rim is at one height
         point = center + across * c + axis * b + rim * a
         _put(work, k, dist, point, normal, touching * lanes.mask(dist <= reach))
 

@@ -6,6 +6,7 @@ The contact is where the sphere's centre is nearest to the other shape's surface
 import taichi as ti
 
 from ....base.math import Vec3, func
+from ....base.math.elementary import with_limit
 from ..contact_point import ContactPoint
 from ..explicit_pairs import detection_distance
 from ..poses import geom_axes, root_of, seen_from_root
@@ -86,7 +87,8 @@ def box_distance(lanes, point, size):
         nearest, face = lanes.real(1e30), Vec3(zero, zero, zero)
         for axis in ti.static(range(3)):
             for side in ti.static((-1.0, 1.0)):
-                depth = ti.abs(size.parts()[axis] - point.parts()[axis] * side)
+                below = size.parts()[axis] - point.parts()[axis] * side
+                depth = with_limit(ti.abs(below), below == 0.0, below)
                 unit = ti.static([side if k == axis else 0.0 for k in range(3)])
                 closer = depth < nearest
                 face = Vec3(lanes.real(unit[0]), lanes.real(unit[1]), lanes.real(unit[2])).select(closer, face)
