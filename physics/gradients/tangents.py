@@ -12,6 +12,7 @@ from typing import Any
 
 import taichi as ti
 from taichi.lang import impl, matrix, ops
+from taichi.lang.ast.ast_transformer import ASTTransformer
 from taichi.lang.common_ops import TaichiOperations
 from taichi.lang.expr import Expr
 
@@ -105,6 +106,18 @@ def _element(builder: Any, value: Any, *indices: Any, **options: Any) -> Any:
     found = _subscript(builder, value, *indices, **options)
     tangent = getattr(value, "_tangent", None) if _tracing and isinstance(value, Expr) else None
     return found if tangent is None else attach(found, lambda: _subscript(builder, tangent(), *indices, **options))
+
+
+def _attribute(context: Any, node: Any) -> Any:
+    """Do as `ASTTransformer.build_Attribute`; the tangent of `vector.x` is that entry of its tangent."""
+    found, value = _originals["attribute"](context, node), node.value.ptr
+    tangent = getattr(value, "_tangent", None) if _tracing and isinstance(value, Expr) else None
+    if tangent is None or not isinstance(found, Expr):
+        return found
+    if len(node.attr) > 1:
+        _refuse(f".{node.attr}")
+    place = matrix.Matrix._swizzle_to_keygroup[node.attr].index(node.attr)
+    return attach(found, lambda: _subscript(None, tangent(), place))
 
 
 def _operation(rules: dict[Any, Rule], original: Callable[..., Any], op: Any, python_op: Any, *operands: Any) -> Any:
@@ -248,6 +261,7 @@ def use_tangents() -> None:
         ternary=ops._ternary_operation,
         cast=ops.cast,
         assign=TaichiOperations._assign,
+        attribute=ASTTransformer.build_Attribute,
         atomic_add=ops.atomic_add,
         atomic_sub=ops.atomic_sub,
         atomic_mul=ops.atomic_mul,
@@ -261,6 +275,7 @@ def use_tangents() -> None:
         for module in (ops, ti):
             setattr(module, name, function)
     impl.expr_init, impl.subscript = _initialised, _element
+    ASTTransformer.build_Attribute = staticmethod(_attribute)
     for name in ("make_matrix", "make_matrix_with_shape"):
         setattr(matrix, name, _matrix(getattr(matrix, name)))
     ELEMENTARY.update({name: _function(name, values) for name, values in ELEMENTARY.items()})

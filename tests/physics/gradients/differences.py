@@ -5,16 +5,19 @@ with several lengths. A column of the Jacobian is *settled* if two lengths next 
 nearby; then the mean of both quotients is the oracle. Otherwise `Differences.reasons` says why it is not.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import mujoco
 import numpy as np
+import torch
 
-from ..parity.reference import States, put
-from ..parity.subjects import Tumble
+from tumble.physics import RigidSolver
 
+from ..parity.reference import States, put, reference_model
+
+OPTIMUM = {"tolerance": 1e-24, "iterations": 100, "ls_iterations": 50}
+"""Options with which a solver ends at the optimum, as exactly as rounding lets it."""
 LENGTHS = 1e-4, 2e-5, 5e-6, 1e-6, 3e-7
 """Lengths of the quotients' steps: m, rad and their rates, and units of controls and activations. Sliding in stiff
 contacts asks for the short ones."""
@@ -22,19 +25,18 @@ SETTLED = 1e-8
 """Two quotients agree if they differ by at most this part of the largest entry of the Jacobian."""
 BENT = 1e-6
 """Beyond this part of the largest entry the derivatives on both sides of a state differ: the state is at a kink. They
-are of second order, so they err by more than central ones."""
-CLOSE = slice(2, 4)
-"""The lengths with which both sides are compared: between curvature and rounding."""
+are of second order, so they err by more than central ones; of all lengths that with the smallest difference counts."""
 SWITCHES = "contacts come or go", "limits come or go", "rows change their law", "tendons begin to wrap"
 KINK, CURVED, NOISE = "kink", "curved", "noise"
 """Reasons why a column is not settled, in the order in which they are looked for: first what switches in MuJoCo within
 the shortest step, then other kinks, what switches within longer steps, and quotients that still change with the length
 as it becomes shorter (curvature) or that change more the shorter it is (rounding, and searches that end too soon)."""
 _SIDES = np.array([1.0, -1.0, 2.0, -2.0])
+_NO_LAWS = (b"",) * len(SWITCHES)
 _FIRST_CONTACT = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 
-Step = Callable[[mujoco.MjModel, States], States]
-"""A function that takes one step from each of some states; of the results it sets qpos, qvel and act."""
+Laws = tuple[bytes, bytes, bytes, bytes]
+"""What decides the laws of a step: contacts, other rows, zones of the rows' costs, and links of tendons."""
 
 
 @dataclass
@@ -45,11 +47,13 @@ class Differences:
         jacobian: (2 nv + na, 2 nv + na + nu): tangents of qpos, qvel and act after the step by those before, and ctrl.
         reasons: why each column is not settled; empty where it is.
         scale: the largest entry.
+        spread: (columns,), by how much the best two quotients of each differ.
     """
 
     jacobian: np.ndarray
     reasons: list[str]
     scale: float
+    spread: np.ndarray
 
     @property
     def settled(self) -> np.ndarray:
@@ -57,19 +61,26 @@ class Differences:
         return np.array([not reason for reason in self.reasons], dtype=bool)
 
 
-def derivative(mjm: mujoco.MjModel, state: States, step: Step | None = None) -> Differences:
-    """Return the derivative of a step in a state, with what MuJoCo switches nearby.
+def exact(mjm: mujoco.MjModel, integrator: str) -> mujoco.MjModel:
+    """Return a copy with an integrator, by MJCF's name, whose solver ends at the optimum."""
+    members = mujoco.mjtIntegrator.__members__.items()
+    number = next(int(value) for name, value in members if name.removeprefix("mjINT_").lower() == integrator.lower())
+    return reference_model(mjm, integrator=number, **OPTIMUM)
+
+
+def derivative(mjm: mujoco.MjModel, state: States, n: int = 1, solver: RigidSolver | None = None) -> Differences:
+    """Return the derivative of steps from a state.
 
     Args:
-        mjm: the model, with a tolerance at which its solver ends at the optimum.
+        mjm: the model, as of `exact`.
         state: one state.
-        step: takes steps; MuJoCo's by default.
+        n: number of steps under the same controls.
+        solver: steps are those of this plain solver, and what switches in MuJoCo is not looked at; else MuJoCo's.
     """
-    step = step or mujoco_step
     count = 2 * mjm.nv + mjm.na + mjm.nu
     moves = [(j, side * length) for length in LENGTHS for j in range(count) for side in _SIDES]
     states = moved(mjm, state, [(0, 0.0), *moves])
-    ends = step(mjm, states)
+    ends, laws = _mujoco(mjm, states, n) if solver is None else (_own(solver, states, n), [_NO_LAWS] * len(states))
     ways = _changes(mjm, ends)
     nstate = ways.shape[1]
     ways = ways[1:].reshape(len(LENGTHS), count, len(_SIDES), nstate)
@@ -78,12 +89,14 @@ def derivative(mjm: mujoco.MjModel, state: States, step: Step | None = None) -> 
     quotients = (8 * near - far) / (12 * lengths)  # (lengths, columns, nstate)
     sides = (4 * ways[:, :, :2] - ways[:, :, 2:]) / (2 * lengths[..., None] * _SIDES[:2, None])
     scale = max(float(np.abs(quotients[2]).max(initial=0.0)), np.finfo(float).tiny)
-    gaps = np.abs(sides[CLOSE, :, 0] - sides[CLOSE, :, 1]).max(axis=2, initial=0.0).min(axis=0) / scale
+    gaps = np.abs(sides[:, :, 0] - sides[:, :, 1]).max(axis=2, initial=0.0).min(axis=0) / scale
     apart = np.array([np.abs(a - b).max(axis=1, initial=0.0) for a, b in pairwise(quotients)]) / scale
     means = np.array([(a + b) / 2 for a, b in pairwise(quotients)])
     jacobian = np.array([means[best, j] for j, best in enumerate(apart.argmin(axis=0))]).reshape(count, nstate).T
-    reasons = [_reason(mjm, state, j, gaps[j], apart[:, j]) for j in range(count)]
-    return Differences(jacobian, reasons, scale)
+    tried = np.arange(1, len(laws)).reshape(len(LENGTHS), count, len(_SIDES))
+    switches = [[_switch(laws[0], [laws[t] for t in tried[k, j]]) for k in range(len(LENGTHS))] for j in range(count)]
+    reasons = [_reason(switches[j], gaps[j], apart[:, j]) for j in range(count)]
+    return Differences(jacobian, reasons, scale, apart.min(axis=0) * scale)
 
 
 def moved(mjm: mujoco.MjModel, state: States, moves: list[tuple[int, float]]) -> States:
@@ -104,28 +117,54 @@ def moved(mjm: mujoco.MjModel, state: States, moves: list[tuple[int, float]]) ->
     return many
 
 
-def mujoco_step(mjm: mujoco.MjModel, states: States) -> States:
-    """Take steps by MuJoCo, all from the acceleration of the first state."""
-    data = mujoco.MjData(mjm)
+def _mujoco(mjm: mujoco.MjModel, states: States, n: int) -> tuple[States, list[Laws]]:
+    """Take steps by MuJoCo, all from the acceleration of the first state; return the ends, and the laws of each step.
+
+    The laws are those of an evaluation at the start, and of the last ones of steps that follow or have several.
+    """
+    data, laws = mujoco.MjData(mjm), []
+    several = int(mjm.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
     put(mjm, data, states, 0)
     mujoco.mj_forward(mjm, data)
     start, ends = np.array(data.qacc), States(*(np.array(part) for part in states.parts))
     for i in range(len(states)):
         put(mjm, data, states, i)
         data.qacc_warmstart[:] = start
-        mujoco.mj_step(mjm, data)
+        found = list(_NO_LAWS)
+        if several:
+            mujoco.mj_forward(mjm, data)
+            found, data.qacc_warmstart[:] = list(_laws(data)), start
+        for _ in range(n):
+            mujoco.mj_step(mjm, data)
+            found = [a + b for a, b in zip(found, _laws(data), strict=True)]
+        laws.append(tuple(found))
         ends.qpos[i], ends.qvel[i], ends.act[i] = data.qpos, data.qvel, data.act
-    return ends
+    return ends, laws
 
 
-def own_step(mjm: mujoco.MjModel, states: States) -> States:
-    """Take steps by Tumble's plain solver, in its present precision."""
-    subject = Tumble(mjm, len(states))
-    subject.load(states)
-    subject.step()
-    parts = (getattr(subject.solver, name).cpu().double().numpy() for name in ("qpos", "qvel"))
-    act = subject.get("act") if mjm.na else states.act
-    return States(*parts, states.ctrl, act)
+def load(solver: RigidSolver, states: States) -> None:
+    """Put state i into environment i of a solver; spare environments have the last state."""
+    mj, spare = solver.model.mj, solver.num_envs - len(states)
+    parts = [torch.as_tensor(np.concatenate((part, part[-1:].repeat(spare, axis=0)))) for part in states.parts]
+    qpos, qvel, ctrl, act, plastic, history = parts
+    solver.reset()
+    solver.set_state(qpos=qpos, qvel=qvel, act=act, plastic=plastic)
+    if mj.nhistory:
+        solver.set_mj_state(history.numpy(), int(mujoco.mjtState.mjSTATE_HISTORY))
+    solver.ctrl = ctrl
+
+
+def _own(solver: RigidSolver, states: States, n: int) -> States:
+    """Take steps by a plain solver of double precision, as many states at once as it has environments."""
+    ends = []
+    for first in range(0, len(states), solver.num_envs):
+        some = states[first : first + solver.num_envs]
+        load(solver, some)
+        solver.step(n)
+        act = solver.get("act") if solver.model.mj.na else torch.as_tensor(some.act)
+        ends.append([part.cpu().numpy()[: len(some)] for part in (solver.qpos, solver.qvel, act)])
+    qpos, qvel, act = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+    return States(qpos, qvel, states.ctrl, act)
 
 
 def _changes(mjm: mujoco.MjModel, ends: States) -> np.ndarray:
@@ -136,35 +175,34 @@ def _changes(mjm: mujoco.MjModel, ends: States) -> np.ndarray:
     return np.concatenate((turned, ends.qvel - ends.qvel[0], ends.act - ends.act[0]), axis=1)
 
 
-def _reason(mjm: mujoco.MjModel, state: States, j: int, gap: float, apart: np.ndarray) -> str:
-    """Return why column j is not settled, given the gap between both sides and the differences of quotients."""
-    reason = _switch(mjm, state, j, LENGTHS[-1])
-    if not reason and gap > BENT:
-        reason = KINK
+def _reason(switches: list[str], gap: float, apart: np.ndarray) -> str:
+    """Return why a column is not settled.
+
+    Args:
+        switches: what switches within a step of each length.
+        gap: difference of the derivatives on both sides.
+        apart: differences of the quotients with neighbouring lengths.
+    """
+    reason = switches[-1] or (KINK if gap > BENT else "")
     if not reason and apart.min() > SETTLED:
-        longer = [_switch(mjm, state, j, length) for length in LENGTHS[-2::-1]]
-        reason = next((found for found in longer if found), NOISE if apart[-1] > apart[0] else CURVED)
+        reason = next((found for found in switches[::-1] if found), NOISE if apart[-1] > apart[0] else CURVED)
     return reason
 
 
-def _switch(mjm: mujoco.MjModel, state: States, j: int, length: float) -> str:
-    """Return what changes its law within a step of this length along column j."""
-    kinds = _laws(mjm, moved(mjm, state, [(j, 0.0), *((j, length * side) for side in _SIDES)]))
+def _switch(still: Laws, others: list[Laws]) -> str:
+    """Return what has another law than at the state in one of the states beside it."""
     for k, what in enumerate(SWITCHES):
-        if any(kind[k] != kinds[0][k] for kind in kinds):
+        if any(laws[k] != still[k] for laws in others):
             return what
     return ""
 
 
-def _laws(mjm: mujoco.MjModel, states: States) -> list[tuple]:
-    """Return what decides the laws of steps: contacts, other rows, zones of rows' costs, and links of tendons."""
-    data, found = mujoco.MjData(mjm), []
-    for i in range(len(states)):
-        put(mjm, data, states, i)
-        mujoco.mj_forward(mjm, data)
-        near, others = data.contact, data.efc_type < _FIRST_CONTACT
-        contacts = [np.ravel(part).tolist() for part in (near.geom, near.dim, near.exclude, near.efc_address)]
-        rows = data.efc_type[others].tolist(), data.efc_id[others].tolist()
-        links = data.ten_wrapnum.tolist(), data.wrap_obj.ravel().tolist()
-        found.append((contacts, rows, data.efc_state.tolist(), links))
-    return found
+def _laws(data: mujoco.MjData) -> Laws:
+    """Return the laws of the last evaluation."""
+    near, others = data.contact, data.efc_type < _FIRST_CONTACT
+    return (
+        b"".join(part.tobytes() for part in (near.geom, near.dim, near.exclude, near.efc_address)),
+        data.efc_type[others].tobytes() + data.efc_id[others].tobytes(),
+        data.efc_state.tobytes(),
+        data.ten_wrapnum.tobytes() + data.wrap_obj.tobytes(),
+    )

@@ -150,6 +150,22 @@ def _entry_of_a_matrix(x: ti.template(), y: ti.template(), lanes: ti.template())
     return a
 
 
+@ti.func
+def _component(x: ti.template(), y: ti.template(), lanes: ti.template()):
+    """A vector of Taichi's, whose components are read and set by their names."""
+    a = x * 1.0
+    for lane in ti.static(range(lanes.width)):
+        m = ti.Vector([lanes.get(x, lane), lanes.get(y, lane), 0.5])
+        m.z = m.x * m.y
+        lanes.put(a, lane, m.z + m.y)
+    return a
+
+
+@ti.func
+def _components(x: ti.template(), y: ti.template(), lanes: ti.template()):
+    return ti.Vector([lanes.get(x, 0), lanes.get(y, 0), 0.5]).xy
+
+
 def _as(domain, emit, oracle):
     return Operation(domain, lambda x, y, lanes: emit(x, y, lanes), oracle)
 
@@ -234,6 +250,7 @@ OPERATIONS |= {
     "vector of Taichi": _as(
         "any", lambda x, y, lanes: _entry_of_a_matrix(x, y, lanes), lambda x, y: x * y + x * y * 0.5
     ),
+    "component of a vector of Taichi": _as("any", lambda x, y, lanes: _component(x, y, lanes), lambda x, y: x * y + y),
 }
 BY_LITERAL = {
     "begun with a literal": _as("any", lambda x, y, lanes: _begun_with_a_literal(x, y), lambda x, y: x * y),
@@ -286,6 +303,7 @@ REFUSED = {
     "atomic_max": lambda x, y, lanes: _returned(x, y, ti.atomic_max),
     "atomic_min": lambda x, y, lanes: _returned(x, y, ti.atomic_min),
     "atomic_add": lambda x, y, lanes: _returned(x, y, ti.atomic_add),
+    ".xy": lambda x, y, lanes: _components(x, y, lanes),
     "bit_cast": lambda x, y, lanes: ti.bit_cast(lanes.get(x, 0), ti.i64),
 }
 """Operations without a rule, by the name that their error has; the last value of an atomic sum has no tangent."""
