@@ -72,6 +72,16 @@ class DifferentiableView(BatchView):
             self._fields = {name: _replaced(old, rows, state.fields[name]) for name, old in self._fields.items()}
         return state
 
+    def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
+        """Set inputs of the solver; those that depend on states or actions are refused, as no gradient follows them."""
+        for name, numbers in inputs.items():
+            if torch.is_grad_enabled() and getattr(numbers, "requires_grad", False):
+                raise NotImplementedError(
+                    f"differentiable: the task drives {name} by numbers that depend on states or actions, and no "
+                    "gradient flows through inputs; switch that off (rotor_drag=False of drones) or detach them"
+                )
+        super().drive(inputs, rows)
+
     def push(self, result: StepResult, state: TaskState) -> Array | None:
         """Write the velocities of a step's result; return the coordinates then, None if there are no others."""
         if result.qvel is None or bool(row_all(result.qvel == self._held["qvel"]).all()):

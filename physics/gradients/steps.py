@@ -95,6 +95,7 @@ class Steps:
         self.nv = self.model.sizes["nv"]
         self.nstate = self.nv + len(self._state_rows)
         self._batches: dict[tuple, DirectionBatch] = {}
+        self._depends: dict[tuple, torch.Tensor] = {}
 
     @cached_property
     def _columns(self) -> list[_Column]:
@@ -190,8 +191,14 @@ class Steps:
 
         A pass leaves the tangents of other outputs as an earlier one left them.
         """
-        stages = _stages_of(outputs)
         has = own.features if own else self.features
+        if (outputs, has) not in self._depends:
+            self._depends[outputs, has] = self._find_dependence(outputs, has)
+        return self._depends[outputs, has]
+
+    def _find_dependence(self, outputs: tuple[str, ...], has: Features) -> torch.Tensor:
+        """Return the same for features of a kernel; it takes longer than a Jacobian of a small model."""
+        stages = _stages_of(outputs)
         fields = {number: level_of(number, has, stages).fields for number in (CONTROL, VELOCITY, POSITION)}
         rows = [[name in fields[column.level] for column in self._columns] for name in outputs]
         lengths = torch.tensor([self._lengths[name] for name in outputs], dtype=torch.long)

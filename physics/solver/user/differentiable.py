@@ -19,6 +19,9 @@ from .quantities import OWN_OF_QUANTITIES
 from .sensor_gradients import SmoothReadings
 from .sensor_reader import OWN_OF_READINGS, SensorReader
 
+ALWAYS_THERE = 1 << 24
+"""Bytes of states for which free memory is not looked up."""
+
 
 class RolloutResult(NamedTuple):
     """The states in which the periods of a rollout ended.
@@ -86,7 +89,8 @@ class RolloutRecorder:
             MemoryError: the states of so many periods do not fit into memory.
         """
         envs, steps, periods = self._envs, self.steps, controls.shape[1]
-        require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
+        if envs.num_envs * (periods + 1) * 8 * steps.coordinates > ALWAYS_THERE:  # looking costs as much as a step
+            require_memory(envs.num_envs * (periods + 1), 8 * steps.coordinates)
         sources = self._sources(names)
         rest = self.states(None)[0][:, steps.coordinates :]
         kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
