@@ -2,8 +2,10 @@
 
 import re
 import sys
+from copy import copy
 from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 import pytest
 import torch
@@ -89,6 +91,25 @@ def test_the_quadruped_keeps_to_its_path_and_survives_a_push(programs):
     assert np.abs(before - walked.states[: at + 1])[:-1].max() < SAME_MOTION
     after = in_mujoco(real, walked.states[at:], walked.controls[at:])
     assert np.abs(after - walked.states[at:]).max() < SAME_MOTION
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("extra", "friction", "stands"), [(3.0, 1.0, True), (0.0, 0.7, True), (0.0, 0.5, False)])
+def test_a_plan_for_another_robot(programs, extra, friction, stands):
+    """A heavier trunk and less friction do no harm, as the page says; with half of it the push is too much."""
+
+    class Other(programs.in_mujoco.InMujoco):
+        def __init__(self, model, horizon, trials, n):
+            super().__init__(model, horizon, trials, n)
+            self.mj = copy(model.mj)
+            self.mj.body_mass[self.mj.body("trunk").id] += extra
+            self.mj.geom_friction[:, 0] *= friction
+            self.data = [mujoco.MjData(self.mj)]
+
+    walked = programs.mpc.walk(seconds=6.0, world=Other)
+    assert (walked.states[:, 2].min() > 0.25) == stands
+    off = np.linalg.norm(walked.states[-1, :2] - walked.path[300, :2])
+    assert (off < 0.05) == stands
 
 
 @pytest.mark.slow
