@@ -27,6 +27,8 @@ class SimOptions:
         dt: seconds that `Scene.step` simulates.
         substeps: physics steps in one `Scene.step`; the physics' own time step is dt / substeps.
         gravity: (3,) m/s2; a number is taken along z.
+        requires_grad: whether what setters are given, steps and what getters return are part of torch's graph, so that
+            `loss.backward()` gives gradients.
     """
 
     dt: float = 0.01
@@ -44,13 +46,12 @@ class SimOptions:
         put(self, substeps=as_count("SimOptions: substeps", self.substeps))
         along_z = isinstance(self.gravity, int | float)
         put(self, gravity=numbers("SimOptions", "gravity", (0.0, 0.0, self.gravity) if along_z else self.gravity, 3))
-        if self.requires_grad:
-            raise ValueError("SimOptions: requires_grad=True: steps have no gradients yet; leave it out")
+        put(self, requires_grad=as_flag("SimOptions: requires_grad", self.requires_grad))
 
     def under(self, rigid: "RigidOptions") -> "SimOptions":
         """Return these options, overridden by the options of rigid bodies."""
         overrides = {name: getattr(rigid, name) for name in ("dt", "gravity") if getattr(rigid, name) is not None}
-        own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity")}
+        own = {name: getattr(self, name) for name in ("dt", "substeps", "gravity", "requires_grad")}
         return SimOptions(**(own | overrides)) if overrides else self
 
     @property

@@ -219,6 +219,7 @@ class Scene(SceneNames):
             SceneOrderError: the scene is built.
             ModelLoadError: MuJoCo cannot compile the model.
             UnsupportedModelError: an entity uses features that Tumble does not simulate.
+            NotImplementedError: gradients are required, and steps have none, for a reason that the message has.
         """
         contents = self.contents
         contents.require_not_built("build")
@@ -231,7 +232,9 @@ class Scene(SceneNames):
         model = self.compile()
         warn_of_long_steps(model.mj, self.rigid_options, self.substeps)
         ranges = self.ranges(model)
-        world = contents.environments = World(model, n_envs, offsets, contents.sensors.reads)
+        world = contents.environments = World(
+            model, n_envs, offsets, contents.sensors.reads, self.sim_options.requires_grad
+        )
         files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in contents.entities]
         begin_gains(world, [range(own.start["dof"], own.end["dof"]) for own in compress(ranges, files)])
         for variants in contents.variants:

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 
 from ..physics.base.arguments import CheckedEnvs, real_array
-from ..physics.base.batch_numbers import numbers_for
 from ..physics.model.model import Model
 from ..physics.run.interface import STATE
 from ..physics.solver.readout.contacts import Contacts
@@ -35,15 +34,23 @@ class World:
 
     Args:
         outputs: quantities that are wanted after each step.
+        requires_grad: whether the state is part of torch's graph, as of `RigidSolver`.
     """
 
-    def __init__(self, model: Model, n_envs: int, offsets: np.ndarray, outputs: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        model: Model,
+        n_envs: int,
+        offsets: np.ndarray,
+        outputs: Sequence[str] = (),
+        requires_grad: bool = False,
+    ) -> None:
         self.model, self.n_envs = model, n_envs
-        self.solver = SceneSolver(model, max(1, n_envs), outputs)
+        self.solver = SceneSolver(model, max(1, n_envs), outputs, requires_grad=requires_grad)
         self.offsets = torch.as_tensor(offsets, dtype=self.solver.dtype, device=self.solver.device)
         self.coordinates = DofCoordinates(model.mj)
         self.friction = Friction(self.solver)
-        self._numbers = numbers_for(self.solver.device, self.solver.dtype, self.solver.runtime.columns)
+        self._numbers = self.solver.numbers
         self.pushed: set[int] = set()
         self._driven: dict[Hashable, torch.Tensor] = {}
         self._built: dict[str, np.ndarray] = {}

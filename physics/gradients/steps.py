@@ -21,7 +21,7 @@ from ..machine.runtime import Runtime
 from ..model.features import Features
 from ..model.model import Model
 from ..model.solver_choice import CG, NEWTON
-from ..model.state.capacity import first_capacity
+from ..model.state.capacity import Capacity, first_capacity
 from ..model.state.fields import SCRATCH
 from ..model.state.memory import FORCES, INPUTS, MEMORIES, STATE
 from ..model.state.sizes import PARAMETER_FIELDS, all_sizes
@@ -68,6 +68,7 @@ class Steps:
     Attributes:
         nstate: length of the state vector; its first 2 nv + na numbers are MuJoCo's.
         rows: rows of each field of state and inputs in the memory.
+        memory: names of the fields of the state vector behind the tangent of qpos.
         control_rows: rows of the controls.
         nv: number of dofs.
         coordinates: number of rows of the memory that a state and its inputs consist of, the first ones.
@@ -89,36 +90,45 @@ class Steps:
         self.rows = {name: self._place(name) for name in length}
         self.coordinates = sum(length[field.name] for field in (*STATE, *INPUTS))
         memory = [memory.field.name for memory in MEMORIES if memory.field.name not in {"act", *SWITCHES}]
-        self._memory = [name for name in ("qvel", "act", *memory) if length[name]]
-        self._state_rows = [row for name in self._memory for row in _range(self.rows[name])]
+        self.memory = [name for name in ("qvel", "act", *memory) if length[name]]
+        self._state_rows = [row for name in self.memory for row in _range(self.rows[name])]
         self.control_rows = list(_range(self.rows["ctrl"]))
         self.nv = self.model.sizes["nv"]
         self.nstate = self.nv + len(self._state_rows)
         self._batches: dict[tuple, DirectionBatch] = {}
         self._depends: dict[tuple, torch.Tensor] = {}
 
-    @cached_property
-    def _columns(self) -> list[_Column]:
-        """The directions of a Jacobian: the state vector, then the controls.
+    def _columns(self, inputs: Sequence[int]) -> list[_Column]:
+        """Return the directions of a Jacobian: the state vector, then inputs, which are rows of the memory.
 
         Later stages of a Runge-Kutta step are evaluated at positions that the first one's accelerations have moved.
         """
-        levels = [VELOCITY if name != "act" else CONTROL for name in self._memory for _ in _range(self.rows[name])]
-        levels = [POSITION] * self.nv + levels + [CONTROL] * len(self.control_rows)
+        levels = [VELOCITY if name != "act" else CONTROL for name in self.memory for _ in _range(self.rows[name])]
+        levels = [POSITION] * self.nv + levels + [POSITION if row in self._mocap_rows else CONTROL for row in inputs]
         if int(self.model.mj.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4):
             levels = [POSITION] * len(levels)
         return [_Column(level, seed) for seed, level in enumerate(levels)]
 
+    @cached_property
+    def _mocap_rows(self) -> frozenset[int]:
+        return frozenset(row for name in ("mocap_pos", "mocap_quat") for row in _range(self.rows[name]))
+
     def _batch(
-        self, tiles: int, passes: Passes, own: Own | None, own_seeds: bool, outputs: tuple[str, ...] = ()
+        self,
+        tiles: int,
+        passes: Passes,
+        own: Own | None,
+        own_seeds: bool,
+        inputs: tuple[int, ...],
+        outputs: tuple[str, ...] = (),
     ) -> DirectionBatch:
         """Return the memory for launches of a shape; the last few are kept."""
         names, features = (tuple(own.numbers), own.features) if own else ((), self.features)
-        key = (tiles, passes, names, features, own_seeds, outputs)
+        key = (tiles, passes, names, features, own_seeds, inputs, outputs)
         if key in self._batches:
             self._batches[key] = self._batches.pop(key)  # the last one used
         else:
-            seeds = (*self._state_rows, *self.control_rows)
+            seeds = (*self._state_rows, *inputs)
             results = (*self._state_rows, *(row for name in outputs for row in _range(self._place(name))))
             stages = _stages_of(outputs)
             common = (self._runtime, self.model, features, self._width)
@@ -129,31 +139,40 @@ class Steps:
         return self._batches[key]
 
     def jacobians(
-        self, states: torch.Tensor, n: int = 1, own: Own | None = None, outputs: tuple[str, ...] = ()
+        self,
+        states: torch.Tensor,
+        n: int = 1,
+        own: Own | None = None,
+        outputs: tuple[str, ...] = (),
+        inputs: Sequence[int] | None = None,
     ) -> Iterator[torch.Tensor]:
-        """Yield the Jacobians of n steps after each other, (environments, nstate + outputs, nstate + nu) each.
+        """Yield the Jacobians of n steps after each other, (environments, nstate + outputs, nstate + inputs) each.
 
         Lanes are environments, or, of few environments, directions of one.
 
         Args:
             states: rows of the memory, (environments, rows).
-            n: number of steps under the same controls.
+            n: number of steps under the same inputs.
             own: numbers of the model that environments have as their own.
             outputs: fields of the evaluation with which a step begins, whose numbers follow the state vector.
+            inputs: rows of the memory that are controls, applied forces, numbers of dofs' controls, or places of mocap
+                bodies; None: all controls.
         """
-        wide = self._is_wide(len(states))
+        inputs = tuple(self.control_rows if inputs is None else inputs)
+        columns = self._columns(inputs)
+        wide = self._is_wide(len(states), columns)
         tiles = -(-len(states) // (1 if wide else self._width))
-        passes, places = self._spread(wide)
-        batch = self._batch(tiles, passes, own, False, outputs)
-        depends = self._dependence(outputs, own)
+        passes, places = self._spread(wide, columns)
+        batch = self._batch(tiles, passes, own, False, inputs, outputs)
+        depends = self._dependence(outputs, own, columns)
         batch.seeds.zero_()
-        for (at, lane), column in zip(places, self._columns, strict=True):
+        for (at, lane), column in zip(places, columns, strict=True):
             batch.seeds[:, at, column.seed, lane] = 1.0
         order = torch.tensor([at * self._width + lane.start if wide else at for at, lane in places])
         self._put(batch.states, states, wide)
         if own:
             self._put(batch.own, torch.cat(list(own.numbers.values()), 1), wide)
-        applied = self._applied(states)
+        applied = self._applied(states, inputs)
         for number in range(n):
             batch.launch(number < n - 1, applied)
             found = batch.results  # (tiles, passes, nstate + outputs, lanes)
@@ -174,7 +193,7 @@ class Steps:
         """
         jacobian = next(self.jacobians(states, 1, own, tuple(names)))[:, self.nstate :]
         batch = next(reversed(self._batches.values()))
-        wide, skipped = self._is_wide(len(states)), self.nstate - self.nv
+        wide, skipped = self._is_wide(len(states), self._columns(self.control_rows)), self.nstate - self.nv
         values = batch.values[:, skipped:, 0] if wide else batch.values[:, skipped:].transpose(1, 2).flatten(0, 1)
         return values[: len(states)].clone(), jacobian
 
@@ -182,11 +201,19 @@ class Steps:
         """Return how many numbers a field has."""
         return self._lengths[name]
 
+    @cached_property
+    def outputs_known(self) -> frozenset[str]:
+        """Names of fields that may be outputs: real numbers whose place does not depend on how many contacts fit."""
+        more = Capacity(*(2 * count + 1 for count in first_capacity(self.model)))
+        offsets, _ = layout(SCRATCH, all_sizes(self.model, more))
+        real = level_of(POSITION, self.features).fields
+        return frozenset(name for name, offset in offsets.items() if name in real and offset == self._offsets[name])
+
     def _place(self, name: str) -> slice:
         """Return the rows of a field of the scratch."""
         return slice(self._offsets[name], self._offsets[name] + self._lengths[name])
 
-    def _dependence(self, outputs: tuple[str, ...], own: Own | None) -> torch.Tensor:
+    def _dependence(self, outputs: tuple[str, ...], own: Own | None, columns: Sequence[_Column]) -> torch.Tensor:
         """Return whether outputs depend on directions, (numbers of the outputs, directions).
 
         A pass leaves the tangents of other outputs as an earlier one left them.
@@ -200,28 +227,30 @@ class Steps:
         """Return the same for features of a kernel; it takes longer than a Jacobian of a small model."""
         stages = _stages_of(outputs)
         fields = {number: level_of(number, has, stages).fields for number in (CONTROL, VELOCITY, POSITION)}
-        rows = [[name in fields[column.level] for column in self._columns] for name in outputs]
+        rows = [[name in fields[column.level] for column in columns] for name in outputs]
         lengths = torch.tensor([self._lengths[name] for name in outputs], dtype=torch.long)
         return torch.tensor(rows, dtype=torch.bool).repeat_interleave(lengths, 0)
 
-    def _applied(self, states: torch.Tensor) -> int:
-        """Return which inputs of the group FORCES some state has (`Setting.APPLIED`)."""
-        found = [flag for name, flag in APPLIED.items() if states[:, self.rows[name]].any()]
+    def _applied(self, states: torch.Tensor, inputs: Sequence[int]) -> int:
+        """Return which inputs of the group FORCES some state has, or some direction changes (`Setting.APPLIED`)."""
+        rows = {name: self.rows[name] for name in APPLIED}
+        moved = {name for name in APPLIED if not set(_range(rows[name])).isdisjoint(inputs)}
+        found = [flag for name, flag in APPLIED.items() if name in moved or states[:, rows[name]].any()]
         return reduce(or_, found, 0)
 
-    def _is_wide(self, count: int) -> bool:
+    def _is_wide(self, count: int, columns: Sequence[_Column]) -> bool:
         """Return True if lanes are to be directions: if that takes fewer evaluations and passes of a tile."""
-        one_by_one = count * (1 + sum(self._spread(True)[0]))
-        return one_by_one < -(-count // self._width) * (1 + len(self._columns))
+        one_by_one = count * (1 + sum(self._spread(True, columns)[0]))
+        return one_by_one < -(-count // self._width) * (1 + len(columns))
 
-    def _spread(self, wide: bool) -> tuple[Passes, list[tuple[int, slice]]]:
+    def _spread(self, wide: bool, columns: Sequence[_Column]) -> tuple[Passes, list[tuple[int, slice]]]:
         """Return the passes of a Jacobian, and the pass and lanes of each of its columns."""
         lanes = self._width if wide else 1
-        counts = {level: sum(c.level == level for c in self._columns) for level in (CONTROL, VELOCITY, POSITION)}
+        counts = {level: sum(c.level == level for c in columns) for level in (CONTROL, VELOCITY, POSITION)}
         passes = Passes(*(-(-count // lanes) for count in counts.values()))
         first = dict(zip(counts, np.cumsum((0, *passes[:2])) * lanes, strict=True))
         places, taken = [], dict.fromkeys(counts, 0)
-        for column in self._columns:
+        for column in columns:
             at, lane = divmod(int(first[column.level]) + taken[column.level], lanes)
             places.append((at, slice(lane, lane + 1) if wide else slice(None)))
             taken[column.level] += 1
@@ -247,12 +276,12 @@ class Steps:
             own: numbers of the model that environments have as their own.
         """
         tiles, count = -(-len(states) // self._width), seeds.shape[1]
-        batch = self._batch(tiles, Passes(0, 0, count), own, own is not None)
+        batch = self._batch(tiles, Passes(0, 0, count), own, own is not None, tuple(self.control_rows))
         self._put(batch.states, states, False)
         self._put(batch.seeds.flatten(1, 2), seeds.flatten(1), False)
         if own:
             self._put(batch.own, torch.cat(list(own.numbers.values()), 1), False)
-        applied = self._applied(states)
+        applied = self._applied(states, ())
         for number in range(n):
             batch.launch(number < n - 1, applied)
             if number < n - 1:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..base.batch_numbers import numbers_for
+from ..base.batch_numbers import HostNumbers, numbers_for
 from ..machine.closed import invalidate
 from ..machine.machine import lane_width
 from ..machine.runtime import Runtime, ensure_runtime
@@ -23,6 +23,7 @@ from .readout.derived import sources_of
 from .sensors import sensor_sources
 from .user.environments import Environments
 from .user.gradients import Gradients
+from .user.graph_driver import GraphDriver, GraphNumbers
 from .user.inputs import Inputs
 from .user.joints import JointControl
 from .user.overrides import Overrides
@@ -70,6 +71,11 @@ class RigidSolver(SolverNames):
         outputs: names of derived quantities (see `get`) that every step delivers; any other costs an evaluation.
         lanes: environments per SIMD register; by default the runtime's. A single environment has 1 by default, or the
             runtime's if their machine code is there already and that for 1 is not.
+        requires_grad: whether state and inputs are part of torch's graph: what is written there as tensors that require
+            gradients, the steps, and what is read; `state`, `inputs`, `joints`, `quantities.get` and `tensors` have it.
+            A step keeps its state for the backward pass (`gradients` says what is differentiated), until a reset or
+            `gradients.detach`. Results are the same to the last bit. Contacts, sensors, queries and pictures are
+            constants, and so are parameters.
 
     Attributes:
         model (Model): the model that is simulated.
@@ -94,9 +100,17 @@ class RigidSolver(SolverNames):
         ValueError: for an impossible number of environments or width of lanes, or outputs that are no names.
         MemoryError: for more environments than fit.
         ModelLoadError: for a model with numbers that are infinite in single precision, if that is chosen.
+        NotImplementedError: gradients are required, and steps of the model have none; the message has the reason.
     """
 
-    def __init__(self, model: Model, num_envs: int, outputs: Sequence[str] = (), lanes: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        num_envs: int,
+        outputs: Sequence[str] = (),
+        lanes: int | None = None,
+        requires_grad: bool = False,
+    ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"model: expected a tumble.physics.Model, not {type(model).__name__}")
         outputs = as_names("outputs", outputs)
@@ -114,9 +128,11 @@ class RigidSolver(SolverNames):
             arrangement = GpuArrangement(runtime, self.num_envs, needed)
         else:
             arrangement = CpuArrangement(runtime, model, self.num_envs, width, needed)
-        self._driver = Driver(runtime, model, arrangement, needed)
+        self._driver: Driver = (GraphDriver if requires_grad else Driver)(runtime, model, arrangement, needed)
         self._overrides = Overrides(model, self.num_envs, runtime, self._driver)
-        self._numbers = numbers_for(self.device, self.dtype, runtime.columns)
+        self._numbers: HostNumbers = numbers_for(self.device, self.dtype, runtime.columns)
+        if requires_grad:
+            self._numbers = GraphNumbers(self.dtype, self.device, runtime.columns)
         self.notes = [*model.notes, *solver_notes(model, self.dtype == torch.float32)]
         self._envs = Environments(model, self.num_envs, runtime, self._driver, self._numbers, self._overrides)
         self._make_objects()
@@ -133,6 +149,8 @@ class RigidSolver(SolverNames):
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
         self.gradients = Gradients(envs, self.state, self._reader)
+        if isinstance(self._driver, GraphDriver):
+            self._driver.own = lambda index: self.gradients.recorder.own(index)
         source = StateSource(envs, self.state, self.quantities, self.parameters, self.joints, self.queries)
         self.tensors = StateTensors(source)
         self._objects = [getattr(self, name) for name in SolverNames.__annotations__]
@@ -193,6 +211,11 @@ class RigidSolver(SolverNames):
         self._envs.edits += 1
         track = (self._reader if self._reader.remembers else self._driver).rollout(wanted)
         return Trajectory(track[..., :nq], track[..., nq:])
+
+    @property
+    def numbers(self) -> HostNumbers:
+        """Converts users' numbers to the form that the solver's memory takes."""
+        return self._numbers
 
     def forward_changed(self) -> None:
         """Call `forward` for the environments that changed since; it costs nothing if none has.

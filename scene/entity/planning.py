@@ -22,6 +22,7 @@ class EntityPlanning:
     def __init__(self, index: EntityIndex) -> None:
         self._index = index
 
+    @torch.no_grad()
     def inverse_kinematics(
         self,
         link: LinkIndex,
@@ -73,6 +74,7 @@ class EntityPlanning:
         qpos, error = many([link], [pos], [quat], [local_point], return_error=True, **shared)
         return (qpos, error[..., 0, :]) if return_error else qpos
 
+    @torch.no_grad()
     def inverse_kinematics_multilink(
         self,
         links: Sequence[LinkIndex],
@@ -133,6 +135,7 @@ class EntityPlanning:
         qpos, error = world.out(solution.qpos[:, self._index.all("q")]), world.out(solution.error)
         return (qpos, error) if return_error else qpos
 
+    @torch.no_grad()
     def plan_path(
         self,
         qpos_goal: Numbers,

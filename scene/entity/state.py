@@ -303,6 +303,11 @@ class EntityState:
         if world.model.mj.body_jntnum[base] or parent:
             why = f"is attached to '{world.model.mj.body(parent).name}'" if parent else "has joints, and is not free"
             raise ValueError(f"{call}: the first link of entity '{self._index.name}' {why}: it cannot be put anywhere")
+        if isinstance(values, torch.Tensor) and values.requires_grad:
+            raise ValueError(
+                f"{call}: entity '{self._index.name}' is fixed, and steps have no gradients by its place; give {what} "
+                "without gradients, x.detach()"
+            )
         world.solver.parameters.set_items(envs, **{f"body_{what}": ([base], self._rows(values))})
         if zero_velocity and self._index.n_dofs:
             self.zero_all_dofs_velocity(None if envs is None else envs.index)

@@ -67,6 +67,11 @@ class SceneContents:
         return self.sim_options.dt
 
     @property
+    def requires_grad(self) -> bool:
+        """True if the state is part of torch's graph (`SimOptions`)."""
+        return self.sim_options.requires_grad
+
+    @property
     def substeps(self) -> int:
         """Physics steps in a step."""
         return self.sim_options.substeps

@@ -111,6 +111,7 @@ class SceneDrawing:
         """Draw a line through points (n, 3)."""
         return self._draw(debug.chain(poss, radius, color))
 
+    @torch.no_grad()
     def draw_debug_path(
         self, qposs: Numbers, entity: RigidEntity, link_idx: int = -1, density: float = 0.3, frame_scaling: float = 1.0
     ) -> list[DebugObject]:

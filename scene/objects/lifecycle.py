@@ -1,6 +1,7 @@
 """Steps, resets and states of a built scene, and its end."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 
@@ -38,12 +39,15 @@ class SceneLifecycle:
         world.step(contents.substeps)
         self.t += 1
         contents.sensors.after_step()
-        contents.recorders.after_step(self.t, self.t * contents.dt)
-        if update_visualizer and viewer is not None:
-            viewer.update()
+        with torch.no_grad():
+            contents.recorders.after_step(self.t, self.t * contents.dt)
+            if update_visualizer and viewer is not None:
+                viewer.update()
 
     def reset(self, state: Mapping[str, torch.Tensor] | None = None, envs_idx: Indices = None) -> None:
         """Put environments into the state in which they were built, or into one of `get_state`.
+
+        With `requires_grad` this cuts torch's graph: they become constants.
 
         Args:
             state: of the named environments, of one, or of all, from which each named one takes its rows;
@@ -65,6 +69,21 @@ class SceneLifecycle:
         if envs is None:
             self.t = 0
             self._contents.recorders.after_reset()
+
+    def backward(self, loss: torch.Tensor, *args: Any, **kwargs: Any) -> None:
+        """Do what `loss.backward(*args, **kwargs)` does, in a scene with `SimOptions(requires_grad=True)`.
+
+        Raises:
+            ValueError: the scene has no gradients, or the loss depends on no tensor that requires one.
+        """
+        if not self._contents.requires_grad:
+            raise ValueError("backward: the scene has no gradients; make it with SimOptions(requires_grad=True)")
+        if not loss.requires_grad:
+            raise ValueError(
+                "backward: the loss depends on no tensor that requires gradients; give one to a setter after the last "
+                "reset, and make the loss of what getters return, without torch.no_grad() or detach()"
+            )
+        loss.backward(*args, **kwargs)
 
     def get_state(self, envs_idx: Indices = None) -> dict[str, torch.Tensor]:
         """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""

@@ -14,10 +14,10 @@ from .viewing import SceneViewing
 @flat_names(**GENESIS_NAMES["SceneNames"])
 @flat_names(
     contents="""
-        sim_options rigid_options vis_options viewer_options profiling_options renderer dt substeps
+        sim_options rigid_options vis_options viewer_options profiling_options renderer dt substeps requires_grad
         entity_names variants has_lights is_built world rigid_solver n_envs segmentation segmentation_idx_dict
     """,
-    lifecycle="step reset get_state register_pre_step_callback get_time read_sensors t close",
+    lifecycle="step reset backward get_state register_pre_step_callback get_time read_sensors t close",
     files="describe export save_checkpoint write_mjcf trajectory",
     recording="add_recorder start_recording stop_recording",
     lighting="add_light add_mesh_light",

@@ -144,6 +144,7 @@ class CameraPose:
             raise ValueError("move_to_attach: the camera is attached to no link; call attach first")
         self._move()
 
+    @torch.no_grad()
     def follow_entity(
         self,
         entity: RigidEntity,
@@ -187,6 +188,7 @@ class CameraPose:
             raise ValueError("update_following: the camera follows no entity; call follow_entity first")
         self._move()
 
+    @torch.no_grad()
     def _move(self) -> None:
         """Move with the link or entity that it is attached to or follows."""
         world = self._built()

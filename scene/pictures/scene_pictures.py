@@ -49,6 +49,7 @@ class PresentPoses:
         self.num_envs, self.device, self.dtype = world.count, world.solver.device, world.solver.dtype
         self.parameters = world.solver.parameters
 
+    @torch.no_grad()
     def get_many(self, names: Sequence[str], envs_idx: Envs = None) -> dict[str, torch.Tensor]:
         """Return fields by MuJoCo's names, (n, ...) of the environments."""
         return self._world.get_many(names, envs_idx)

@@ -82,12 +82,14 @@ class SensorManager:
         return tuple(dict.fromkeys(name for sensor in self.sensors for name in sensor.reads))
 
     @normal_mode
+    @torch.no_grad()
     def build(self, world: World) -> None:
         """Give all sensors their places in a built scene; errors as in `Sensor.bind`."""
         self._world = world
         for sensor in self.sensors:
             sensor.bind(world, machine.seed(), self.dt)
 
+    @torch.no_grad()
     def after_step(self) -> None:
         """Read all sensors after a step."""
         if self.sensors and self._world:
@@ -95,6 +97,7 @@ class SensorManager:
             for sensor in self.sensors:
                 sensor.step(evaluated)
 
+    @torch.no_grad()
     def after_reset(self, envs: Envs) -> None:
         """Restart all sensors in environments that were reset, in the form of `World.envs`."""
         if self.sensors and self._world:

@@ -44,10 +44,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "add_stage": "there is no reader of USD",
         "add_emitter": _RIGID,
         "add_force_field": "`register_pre_step_callback` with `apply_links_external_wrench` applies any force",
-        "backward": "steps have no gradients yet",
         "active_solvers": "`solvers`: there is one",
         "show_FPS": "a step prints nothing; `tumble bench` measures",
-        "requires_grad": "steps have no gradients yet",
         "timings": "`tumble bench` measures; a step keeps no times",
         "desc": "`describe` returns the scene as text",
         **dict.fromkeys(
@@ -115,6 +113,10 @@ DIFFERENT = (
     ("`set_dofs_limit`, `set_dofs_frictionloss`", "refuse dofs whose file has none: no constraint is there for them"),
     ("`set_dofs_force_range`", "leaves the effort of a URDF joint, or MJCF's `actuatorfrcrange`, in force beside it"),
     ("`set_pos` of a fixed entity", "mounts it elsewhere in the environments named, by per-environment parameters"),
+    (
+        "gradients (`requires_grad`, `backward`)",
+        "tensors are torch's own; a backward pass may follow any reset, and leaves the state as it is",
+    ),
     ("applied wrenches", "last for the next `scene.step` with all its substeps"),
     ("`pos` of wrenches", "is the point itself, in the world or, with `local`, in the link's frame"),
     ("numbers that are not finite", "are refused before anything is written"),

@@ -93,7 +93,7 @@ REASONS: dict[str, str] = {
     "Scene.options": "a scene has options by kind: `sim_options`, `rigid_options`",
     "Scene.coupler_options": "there is one solver, and nothing to couple",
     **{f"Scene.{name}_options": _SOFT for name in ("tool", "kinematic", "mpm", "sph", "fem", "sf", "pbd")},
-    "SimOptions.substeps_local": "steps have no gradients, and keep no substeps",
+    "SimOptions.substeps_local": "each step is kept for a backward pass, and its substeps are computed again",
     "SimOptions.floor_height": "a floor is an entity: `gs.morphs.Plane`",
     "enable_neutral_collision": "links that overlap at the start touch; the file or `contype` excludes pairs",
     **dict.fromkeys(

@@ -57,7 +57,7 @@ REFUSED = {
     "a colour beyond 1": (lambda: gs.surfaces.Default(color=(2, 0, 0)), ValueError, "from 0 to 1"),
     "no time": (lambda: gs.options.SimOptions(dt=0), ValueError, "dt=0: it must be above 0"),
     "half a substep": (lambda: gs.options.SimOptions(substeps=0.5), ValueError, "substeps=0.5: expected a whole"),
-    "gradients": (lambda: gs.options.SimOptions(requires_grad=True), ValueError, "no gradients yet"),
+    "half a gradient": (lambda: gs.options.SimOptions(requires_grad=0.5), ValueError, "requires_grad"),
     "an unknown integrator": (lambda: gs.options.RigidOptions(integrator="RK5"), ValueError, "nearest: RK4"),
     "an unknown machine": (lambda: gs.init(backend="tpu"), ValueError, "gs.cpu, gs.gpu or gs.cuda"),
 }

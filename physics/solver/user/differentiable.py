@@ -15,6 +15,7 @@ from ...machine.memory import require_memory
 from ...run.interface import STATE
 from ..readout.derived import SENSORDATA, derive, sources_of
 from .environments import Environments
+from .graph_driver import GraphDriver
 from .quantities import OWN_OF_QUANTITIES
 from .sensor_gradients import SmoothReadings
 from .sensor_reader import OWN_OF_READINGS, SensorReader
@@ -72,7 +73,9 @@ class RolloutRecorder:
 
     def __init__(self, envs: Environments, reader: SensorReader) -> None:
         self._envs, self._reader = envs, reader
-        self.steps, self.space = Steps(envs.runtime, envs.model), TangentSpace(envs.model.mj)
+        driver = envs.driver
+        self.steps = driver.steps if isinstance(driver, GraphDriver) else Steps(envs.runtime, envs.model)
+        self.space = TangentSpace(envs.model.mj)
 
     def record(
         self, start: Sequence[torch.Tensor], controls: torch.Tensor, n: int, names: Sequence[str]
@@ -96,15 +99,16 @@ class RolloutRecorder:
         kept = torch.empty((periods + 1, envs.num_envs, steps.coordinates), dtype=torch.float64)
         ends: dict[str, list[torch.Tensor]] = {name: [] for name in ("qpos", "qvel", "act", *sources)}
         driver = self._reader if self._reader.remembers else envs.driver
+        evaluated = [name for name in sources if name not in STATE]
         for period in range(periods):
             kept[period] = self.present()
             ctrl = controls[:, period].detach()
             kept[period][:, steps.rows["ctrl"]] = ctrl.cpu().double()
-            driver.step(n, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
-            evaluated = [name for name in sources if name not in STATE]
-            fields = envs.driver.evaluate(evaluated, None) if evaluated else {}
-            for name, rows in ends.items():
-                rows.append(fields[name] if name in fields else envs.driver.read(name))
+            with torch.no_grad():
+                driver.step(n, envs.numbers.rows("controls", ctrl, envs.num_envs, ctrl.shape[1]))
+                fields = envs.driver.evaluate(evaluated, None) if evaluated else {}
+                for name, rows in ends.items():
+                    rows.append(fields[name] if name in fields else envs.driver.read(name))
         kept[periods] = self.present()
         envs.edits += 1
         recording = Recording(steps, self.space, kept, rest, self.own(None), n, tuple(sources))

@@ -14,6 +14,7 @@ from ...model.parameters import require_known
 from ..readout.derived import sources_of
 from .differentiable import RolloutRecorder, RolloutResult
 from .environments import Environments
+from .graph_driver import GraphDriver
 from .sensor_gradients import SmoothReadings
 from .sensor_reader import OWN_OF_READINGS, SensorReader
 from .state import SolverState
@@ -93,6 +94,11 @@ class Gradients:
     @cached_property
     def _sensors(self) -> SmoothReadings:
         return SmoothReadings(self._envs.model)
+
+    def detach(self) -> None:
+        """Cut torch's graph of a solver with `requires_grad=True`: its present state and inputs become constants."""
+        if isinstance(self._envs.driver, GraphDriver):
+            self._envs.driver.detach()
 
     def transition(self, envs_idx: Any = None, n: int = 1) -> Transition:
         """Return the Jacobians of n steps under the present controls, from the present states: mjd_transitionFD, exact.

@@ -122,6 +122,7 @@ class StateVectors:
             put_samples(self._mj, rings, self._samples(history, index), times, buffers)
         return buffers
 
+    @torch.no_grad()
     def _samples(self, history: History, index: Any) -> Samples:
         """Return the remembered samples of environments."""
         ages, values, ticks = (

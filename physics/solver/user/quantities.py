@@ -115,6 +115,7 @@ class Quantities:
         fields, indices = self._envs.driver.evaluate_together(PLACES, None)
         return touching_geoms(self._envs.num_envs, fields, indices, self._envs.driver.sizes)
 
+    @torch.no_grad()
     def inspect(self, env: int) -> dict[str, np.ndarray]:
         """All quantities of one environment at its last evaluation, dense, in MuJoCo's names and order.
 

@@ -33,6 +33,7 @@ class Queries:
     def __init__(self, envs: Environments, quantities: Quantities) -> None:
         self._envs, self._quantities = envs, quantities
 
+    @torch.no_grad()
     def ray(
         self,
         pnt: Any,
@@ -121,6 +122,7 @@ class Queries:
         beyond = max(math.nextafter(margin, math.inf), margin + _LEAST)
         return self._measure(geom1, geom2, beyond, envs_idx, margin >= 0.0).dist <= margin
 
+    @torch.no_grad()
     def geom_aabb(self, geoms: Any = None, envs_idx: Any = None) -> torch.Tensor:
         """Bounds of geoms in the world, as tight as their types allow (n, k, 2, 3), m; see `get` for when.
 
@@ -142,6 +144,7 @@ class Queries:
         size = self._sizes(envs_idx)[:, rows]
         return world_bounds(self._envs.model.geometry, list(ids), pos[:, rows], mat[:, rows], size)
 
+    @torch.no_grad()
     def geom_verts(self, geom: int | str, envs_idx: Any = None, visual: bool = False) -> torch.Tensor:
         """Vertices of a mesh or a box in the world (n, vertices, 3), m; see `get` for when.
 
@@ -176,6 +179,7 @@ class Queries:
         pos, mat = self._poses(envs_idx)
         return world_vertices(points, pos[:, g], mat[:, g])
 
+    @torch.no_grad()
     def _measure(self, geom1: Any, geom2: Any, distmax: float, envs_idx: Any, sign: bool) -> Distances:
         envs, distmax = self._envs, as_real("distmax", distmax)
         envs.runtime.require()

@@ -80,6 +80,7 @@ class SensorReader:
             said = "; ".join(f"'{sensor_name(self._envs.model.mj, s)}' is {reason}" for s, reason in sensors.items())
             raise NotImplementedError(f"sensors that Tumble does not compute: {said}. Model.notes lists them")
 
+    @torch.no_grad()
     def _read_present(self, readings: SensorReadings, index: Any) -> torch.Tensor:
         """Readings of environments at the evaluation that sensors see, without delays and intervals."""
         self._envs.runtime.require()

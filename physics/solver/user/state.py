@@ -224,7 +224,7 @@ class SolverState:
         if qpos is None and "qpos0" in envs.overrides:
             start = self._start(count, envs.overrides.get("qpos0", on_host(index)), qvel)
         if envs.lasting:
-            begins |= {name: envs.driver.read(name, index) for name in envs.lasting}
+            begins |= {name: envs.driver.read(name, index).detach() for name in envs.lasting}
         if envs.overrides:
             begins |= self._own_references(index)
         envs.driver.reset(index, start)

@@ -45,7 +45,7 @@ class StateTensor:
 
     def to_numpy(self) -> np.ndarray:
         """Return the result of `to_torch` as an array of numpy."""
-        return self.to_torch().cpu().numpy()
+        return self.to_torch().detach().cpu().numpy()
 
     @property
     def shape(self) -> tuple[int, ...]:
