@@ -97,9 +97,16 @@ class Steps:
         self.nstate = self.nv + len(self._state_rows)
         self._batches: dict[tuple, DirectionBatch] = {}
         self._depends: dict[tuple, torch.Tensor] = {}
+        self._columns_by_inputs: dict[tuple[int, ...], list[_Column]] = {}
 
-    def _columns(self, inputs: Sequence[int]) -> list[_Column]:
-        """Return the directions of a Jacobian: the state vector, then inputs, which are rows of the memory.
+    def _columns(self, inputs: tuple[int, ...]) -> list[_Column]:
+        """Return the directions of a Jacobian: the state vector, then inputs, which are rows of the memory."""
+        if inputs not in self._columns_by_inputs:
+            self._columns_by_inputs[inputs] = self._find_columns(inputs)
+        return self._columns_by_inputs[inputs]
+
+    def _find_columns(self, inputs: tuple[int, ...]) -> list[_Column]:
+        """Return the same, made for these inputs.
 
         Later stages of a Runge-Kutta step are evaluated at positions that the first one's accelerations have moved.
         """
@@ -164,7 +171,7 @@ class Steps:
         tiles = -(-len(states) // (1 if wide else self._width))
         passes, places = self._spread(wide, columns)
         batch = self._batch(tiles, passes, own, False, inputs, outputs)
-        depends = self._dependence(outputs, own, columns)
+        depends = self._dependence(outputs, own, inputs)
         batch.seeds.zero_()
         for (at, lane), column in zip(places, columns, strict=True):
             batch.seeds[:, at, column.seed, lane] = 1.0
@@ -193,7 +200,7 @@ class Steps:
         """
         jacobian = next(self.jacobians(states, 1, own, tuple(names)))[:, self.nstate :]
         batch = next(reversed(self._batches.values()))
-        wide, skipped = self._is_wide(len(states), self._columns(self.control_rows)), self.nstate - self.nv
+        wide, skipped = self._is_wide(len(states), self._columns(tuple(self.control_rows))), self.nstate - self.nv
         values = batch.values[:, skipped:, 0] if wide else batch.values[:, skipped:].transpose(1, 2).flatten(0, 1)
         return values[: len(states)].clone(), jacobian
 
@@ -213,21 +220,21 @@ class Steps:
         """Return the rows of a field of the scratch."""
         return slice(self._offsets[name], self._offsets[name] + self._lengths[name])
 
-    def _dependence(self, outputs: tuple[str, ...], own: Own | None, columns: Sequence[_Column]) -> torch.Tensor:
+    def _dependence(self, outputs: tuple[str, ...], own: Own | None, inputs: tuple[int, ...]) -> torch.Tensor:
         """Return whether outputs depend on directions, (numbers of the outputs, directions).
 
         A pass leaves the tangents of other outputs as an earlier one left them.
         """
-        has = own.features if own else self.features
-        if (outputs, has) not in self._depends:
-            self._depends[outputs, has] = self._find_dependence(outputs, has)
-        return self._depends[outputs, has]
+        key = outputs, own.features if own else self.features, inputs
+        if key not in self._depends:
+            self._depends[key] = self._find_dependence(*key)
+        return self._depends[key]
 
-    def _find_dependence(self, outputs: tuple[str, ...], has: Features) -> torch.Tensor:
+    def _find_dependence(self, outputs: tuple[str, ...], has: Features, inputs: tuple[int, ...]) -> torch.Tensor:
         """Return the same for features of a kernel; it takes longer than a Jacobian of a small model."""
         stages = _stages_of(outputs)
         fields = {number: level_of(number, has, stages).fields for number in (CONTROL, VELOCITY, POSITION)}
-        rows = [[name in fields[column.level] for column in columns] for name in outputs]
+        rows = [[name in fields[column.level] for column in self._columns(inputs)] for name in outputs]
         lengths = torch.tensor([self._lengths[name] for name in outputs], dtype=torch.long)
         return torch.tensor(rows, dtype=torch.bool).repeat_interleave(lengths, 0)
 

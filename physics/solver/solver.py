@@ -148,9 +148,9 @@ class RigidSolver(SolverNames):
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
         self.queries = Queries(envs, self.quantities)
-        self.gradients = Gradients(envs, self.state, self._reader)
+        self.gradients = gradients = Gradients(envs, self.state, self._reader)
         if isinstance(self._driver, GraphDriver):
-            self._driver.own = lambda index: self.gradients.recorder.own(index)
+            self._driver.own = lambda index: gradients.recorder.own(index)
         source = StateSource(envs, self.state, self.quantities, self.parameters, self.joints, self.queries)
         self.tensors = StateTensors(source)
         self._objects = [getattr(self, name) for name in SolverNames.__annotations__]

@@ -82,9 +82,13 @@ class Gradients:
     def __init__(self, envs: Environments, state: SolverState, reader: SensorReader) -> None:
         self._envs, self._state, self._reader = envs, state, reader
 
-    @cached_property
+    @property
     def recorder(self) -> RolloutRecorder:
         """The recorder of rollouts."""
+        return self._recorder
+
+    @cached_property
+    def _recorder(self) -> RolloutRecorder:
         return RolloutRecorder(self._envs, self._reader)
 
     @property
