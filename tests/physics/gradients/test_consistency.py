@@ -42,7 +42,7 @@ def begun(name, count=COUNT):
 def jacobians(steps, states, wide=None):
     """The Jacobians of one step, with directions in lanes if `wide`."""
     if wide is not None:
-        steps._is_wide = lambda count: wide
+        steps._is_wide = lambda count, columns: wide
     return next(steps.jacobians(states)).clone()
 
 
