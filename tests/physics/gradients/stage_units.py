@@ -41,8 +41,8 @@ BOUND = 1e-8
 """Of tangents, relative to the field's largest number."""
 AT_OPTIMUM = {"acceleration_tangent": ("start_acceleration", "acceleration_by_newton")}
 """Stages without plain units, and those whose result they differentiate."""
-CHOICES = SWITCHES | {"con_count", "con_needed", "contacts_full", "fault"}
-"""Whole numbers, which have no derivative."""
+CHOICES = SWITCHES | {"con_count", "con_needed", "contacts_full", "fault", "history_age"}
+"""Whole numbers, which have no derivative; and ages of samples: where one is the delay, a control jumps."""
 _NUMBERS, _INDICES, _CONVEX = 0, 1, 3
 _TWINS = {_NUMBERS: 4, _CONVEX: 6}
 """Places of the arrays in the scratch, and of their twins."""
