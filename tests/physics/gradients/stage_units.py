@@ -9,12 +9,14 @@ import ctypes
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 import torch
 
+from tumble.physics import Model, RigidSolver
 from tumble.physics.base.fields import layout
 from tumble.physics.base.stage import STAGES, Stage
 from tumble.physics.gradients.levels import POSITION, SWITCHES, level_of
@@ -85,18 +87,19 @@ class Bench:
 
     Args:
         mjm: the model.
-        seed: of the generator of directions.
+        hfield: how contacts with height fields are found (`Model.from_mjmodel`).
 
     Attributes:
         steps: the derivatives of its steps.
         found: the results.
     """
 
-    def __init__(self, mjm: mujoco.MjModel, seed: int = 0) -> None:
+    def __init__(self, mjm: mujoco.MjModel, hfield: str = "mujoco") -> None:
         self._subject = Tumble(mjm, WIDTH)
-        solver = self._subject.solver
-        self.steps = Steps(ensure_runtime(), solver.model)
-        self._rng, self._forces = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        if hfield != "mujoco":
+            self._subject.solver = RigidSolver(Model.from_mjmodel(mjm, hfield=hfield), WIDTH)
+        self.steps = Steps(ensure_runtime(), self._subject.solver.model)
+        self._rng, self._forces = np.random.default_rng(0), np.random.default_rng(1)
         self.found = Found()
         self._inside, self._error = False, None
         self._levels = {number: level_of(number, self.steps.features).fields for number in range(POSITION + 1)}
@@ -165,6 +168,12 @@ class Bench:
         self._arrays[_INDICES][[offsets["applied"], offsets["controlled"]]] = 1
 
 
+@cache
+def passed_on() -> frozenset[str]:
+    """Return the fields that some stage loads and does not store: not those in which a stage computes by itself."""
+    return frozenset().union(*(read_by(stage) - written_by(stage) for stage in STAGES.values()))
+
+
 class _Replaced:
     """A context in which functions of a table are others."""
 
@@ -196,7 +205,7 @@ class _Comparison:
         fields = bench._levels[level]
         moved = (fields - CHOICES).difference(*map(written_by, found))
         self._moved = {name: slot for name, slot in self._slots(read_by(stage)) if name in moved}
-        self._written = dict(self._slots({"qacc"} if found else written_by(stage)))
+        self._written = dict(self._slots({"qacc"} if found else written_by(stage) & passed_on()))
         self._with_tangents = fields
         lengths = {_NUMBERS: WIDTH, _INDICES: 1, _CONVEX: 1}
         self._views = {
@@ -207,6 +216,10 @@ class _Comparison:
             place: bench._arrays[twin][: bench._rows[place] * lengths[place]].reshape(-1, lengths[place])
             for place, twin in _TWINS.items()
         }
+        offsets, _ = layout(ARRAYS["indices"], bench._sizes)
+        chosen = [one for one in ARRAYS["indices"] if one.name in written_by(stage) & passed_on()]
+        ranges = [np.arange(one.length(bench._sizes)) + offsets[one.name] for one in chosen]
+        self._choices = np.concatenate([np.zeros(0, int), *ranges])
         self._before = {place: view.copy() for place, view in self._views.items()}
         self._twins_before = {place: view.copy() for place, view in self._twins.items()}
 
@@ -295,7 +308,7 @@ class _Comparison:
         """Yield each written field with its difference quotient, the lanes in which it is an oracle, and its size."""
         self._restore()
         self._evaluate()
-        values, choices = self._results(), self._views[_INDICES].copy()
+        values, choices = self._results(), self._views[_INDICES][self._choices]
         waiting = dict.fromkeys(self._written)
         for length in LENGTHS:
             if not waiting:
@@ -324,7 +337,7 @@ class _Comparison:
                 place, rows = self._moved[name]
                 self._views[place][rows] += step * h * moved
             self._evaluate()
-            same = same and np.array_equal(self._views[_INDICES], choices)
+            same = same and np.array_equal(self._views[_INDICES][self._choices], choices)
             moved_by[step] = self._results()
         if not same:
             nothing = {name: np.full_like(value, np.nan) for name, value in values.items()}
