@@ -53,6 +53,8 @@ class SceneNames:
     @property
     def substeps(self) -> int: """Physics steps in a step."""
     @property
+    def requires_grad(self) -> bool: """True if the state is part of torch's graph (`SimOptions`)."""
+    @property
     def entity_names(self) -> list[str]: """Names of the entities."""
     variants: list[tumble.scene.model.variants.Variants]
     @property
@@ -71,6 +73,7 @@ class SceneNames:
     def segmentation_idx_dict(self) -> dict[int, typing.Any]: """By number in a segmented picture, the part that it stands for: `Segmentation.idx_dict`."""
     def step(self, update_visualizer: bool = True, refresh_visualizer: bool = True) -> None: """Simulate `dt` seconds in all environments, after the callbacks of `register_pre_step_callback`."""
     def reset(self, state: collections.abc.Mapping[str, torch.Tensor] | None = None, envs_idx: tumble.scene.checks.Indices = None) -> None: """Put environments into the state in which they were built, or into one of `get_state`."""
+    def backward(self, loss: torch.Tensor, *args: typing.Any, **kwargs: typing.Any) -> None: """Do what `loss.backward(*args, **kwargs)` does, in a scene with `SimOptions(requires_grad=True)`."""
     def get_state(self, envs_idx: tumble.scene.checks.Indices = None) -> dict[str, torch.Tensor]: """Return all that the future of environments depends on, to the bit; `reset` goes on from there."""
     def register_pre_step_callback(self, callback: collections.abc.Callable[[], None]) -> None: """Call a function without arguments before each step."""
     def get_time(self, envs_idx: tumble.scene.checks.Indices = None) -> torch.Tensor: """Return the simulated seconds since the reset of environments, (n,) float64; () without a batch."""

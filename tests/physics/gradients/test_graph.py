@@ -177,3 +177,59 @@ def test_wrong_uses_are_refused_in_a_sentence():
     assert solver.view("qpos") is None
     with pytest.raises(NotImplementedError, match="noslip_iterations"):
         RigidSolver(made(noslip_iterations=3), 1, requires_grad=True)
+
+
+def quotient(values, along):
+    """Return the derivative of a number, a function of the distance along a direction, by differences."""
+    at = {side: float(values(side * along)) for side in (DISTANCE, -DISTANCE, 2 * DISTANCE, -2 * DISTANCE)}
+    near, far = at[DISTANCE] - at[-DISTANCE], at[2 * DISTANCE] - at[-2 * DISTANCE]
+    return (8 * near - far) / (12 * DISTANCE)
+
+
+def test_runge_kutta_steps_have_gradients_of_coordinates_alone():
+    """Its last evaluation is that of a later stage, for which there are no Jacobians."""
+    model, given = made(integrator="rk4"), drawn()
+    solver, plain = RigidSolver(model, COUNT, requires_grad=True), RigidSolver(model, COUNT)
+    qvel = given["qvel"].requires_grad_()
+    weight = torch.randn(COUNT, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+    def end(solver, qvel):
+        solver.reset(qpos=given["qpos"], qvel=qvel)
+        solver.step(2)
+        return (weight * solver.qvel).sum()
+
+    total = end(solver, qvel)
+    assert torch.equal(solver.get("xpos").detach(), (end(plain, qvel.detach()), plain.get("xpos"))[1])
+    derivative = (torch.autograd.grad(total, qvel)[0] * weight).sum()
+    differences = quotient(lambda along: end(plain, qvel.detach() + along), weight)
+    assert abs(derivative - differences) < TOLERANCE * (1.0 + abs(differences))
+    with pytest.raises(NotImplementedError, match="no gradients with the integrator RK4; let the loss depend on"):
+        solver.get("xpos").sum().backward()
+
+
+@pytest.mark.slow  # another kernel, with numbers of environments' own
+def test_environments_with_masses_of_their_own():
+    """Of as many environments as have lanes of their own; a getter of some of them reads theirs."""
+    count, chosen = 9, [7, 2]
+    solver, plain = RigidSolver(made(), count, requires_grad=True), RigidSolver(made(), count)
+    rng = np.random.default_rng(2)
+    mass = made().mj.body_mass * rng.uniform(0.7, 1.5, (count, 1))
+    start = torch.from_numpy(np.concatenate([drawn(seed)["qpos"].numpy() for seed in range(5)])[:count])
+    push = torch.from_numpy(rng.standard_normal((count, 2))).requires_grad_()
+    weight = torch.randn(len(chosen), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for each in (solver, plain):
+        each.set_parameters("body_mass", mass)
+
+    def end(solver, push):
+        solver.reset(qpos=start)
+        solver.inputs.set_columns(qfrc_applied=([0, SWING], push))
+        solver.step(3)
+        return (weight * (solver.get("site_xpos", chosen)[:, 0, 0] + solver.get("qacc", chosen)[:, SWING])).sum()
+
+    gradient = torch.autograd.grad(end(solver, push), push)[0]
+    assert not gradient[[k for k in range(count) if k not in chosen]].any()
+    along = torch.from_numpy(rng.standard_normal((count, 2)))
+    differences = quotient(lambda change: end(plain, push.detach() + change), along)
+    derivative = (gradient * along).sum()
+    assert abs(differences) > 1e-3
+    assert abs(derivative - differences) < TOLERANCE * (1.0 + abs(differences))
