@@ -137,9 +137,7 @@ class GraphDriver(Driver):
 
     def reset(self, index: Index, coordinates: Any) -> None:
         """Reset environments as `Driver.reset` does; of the graph they keep what `coordinates` bring."""
-        given = _constant(coordinates)
-        on_host = isinstance(given, torch.Tensor) and self._arrangement.device.type == "cpu"
-        super().reset(index, given.numpy() if on_host else given)
+        super().reset(index, self._given(coordinates))
         self._forget(index)
         if _is_in_graph(coordinates):
             split = self._room.widths["qpos"]
@@ -155,6 +153,11 @@ class GraphDriver(Driver):
     def view(self, name: str) -> InPlaceColumns | None:
         """Return None: numbers that change in place are no part of a graph."""
         return None
+
+    def _given(self, rows: Any) -> Any:
+        """Return numbers in the form that the arrangement takes."""
+        plain = _constant(rows)
+        return plain.numpy() if isinstance(plain, torch.Tensor) and isinstance(self._fresh, np.ndarray) else plain
 
     def _at(self, index: Any) -> torch.Tensor:
         """Return numbers of rows or columns as an index into the tensors."""
@@ -240,7 +243,7 @@ class GraphDriver(Driver):
                 "rollout: of a solver with requires_grad=True it has no gradients; call step, or "
                 "solver.gradients.rollout, or this under torch.no_grad()"
             )
-        found = super().rollout(controls.detach().cpu().numpy() if self._arrangement.device.type == "cpu" else controls)
+        found = super().rollout(self._given(controls))
         self.detach()
         return found
 

@@ -6,6 +6,8 @@ import torch
 
 from tumble.physics import Model, RigidSolver
 
+from ..starts import run_in_columns, run_with
+
 pytestmark = pytest.mark.usefixtures("double")
 
 XML = """<mujoco><option timestep="0.004"/><worldbody>
@@ -233,3 +235,20 @@ def test_environments_with_masses_of_their_own():
     derivative = (gradient * along).sum()
     assert abs(differences) > 1e-3
     assert abs(derivative - differences) < TOLERANCE * (1.0 + abs(differences))
+
+
+@pytest.mark.slow  # another driver
+def test_the_driver_of_a_gpu_gives_the_same_gradients():
+    """On the processor: beside the driver of lanes, which is compared with differences above."""
+    gradients = []
+    for begin in (run_with, run_in_columns):
+        begin("64")
+        given = {name: numbers.requires_grad_() for name, numbers in drawn().items()}
+        solver = RigidSolver(made(), COUNT, requires_grad=True)
+        found = moved(solver, given)
+        gradients.append(torch.autograd.grad(sum(x.sum() for x in found.values()), list(given.values())))
+        solver.reset(qpos=given["qpos"])
+        assert torch.autograd.grad(solver.qpos.sum(), given["qpos"])[0].eq(1.0).all()
+    run_with("64")
+    for mine, theirs in zip(*gradients, strict=True):
+        assert (mine - theirs).abs().max() < TOLERANCE * mine.abs().max()
