@@ -9,6 +9,7 @@
 | `physics`, `workload` | physics steps against `mujoco.rollout`; whether both sides do the same work |
 | `envs`, `peers` | environment steps against envpool and Gymnasium's vector environment |
 | `duels`, `duel_side`, `plain_ppo`, `duels_page` | seconds of training to scores, beside other learners; the page |
+| `gradients`, `mjx_peer` | derivatives of steps, beside mjd_transitionFD and MJX |
 | `processes` | one run by two processes beside one; clusters, simulated |
 | `single` | one environment against Gymnasium's own |
 | `start`, `first_step` | seconds from the shell to the first step, and peak memory |

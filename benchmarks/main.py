@@ -184,6 +184,11 @@ BENCHMARKS = {
         "inverse",
         {"targets": 10_000, "peer_targets": 200, "rounds": 3, "threads": usable_cores()},
     ),
+    "gradients": Benchmark(
+        "derivatives of steps against plain steps, mjd_transitionFD, and MJX on JAX where a Python has it",
+        "gradients",
+        {"models": ("Hopper", "Ant", "Humanoid"), "num_envs": 256, "rounds": 7, "mjx": ""},
+    ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
         "solvers",
@@ -221,6 +226,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "env_steps": {"type": int, "help": "environment steps of each model, of all environments together"},
     "kinds": {"nargs": "+", "help": "the kinds of files to damage"},
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
+    "mjx": {"help": "a Python that has JAX and mujoco-mjx, such as ~/mjx/bin/python; without it they are left out"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},
     "seed": {"type": int, "help": "of all damage; of learners"},

@@ -8,7 +8,7 @@ import json
 import sys
 import time
 
-import jax
+import jax  # type: ignore[import-not-found]
 import mujoco
 import numpy as np
 from mujoco import mjx
