@@ -2,7 +2,7 @@
 
 A difference quotient is wrong by its curvature where its step is long and by rounding where it is short, so it is taken
 with several lengths. A column of the Jacobian is *settled* if two lengths next to each other agree and nothing switches
-nearby; then the mean of both quotients is the oracle. Otherwise `Differences.reasons` says why it is not.
+nearby; the shorter of the longest two that agree is the oracle. Otherwise `Differences.reasons` says why it is not.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Differences:
         jacobian: (2 nv + na, 2 nv + na + nu): tangents of qpos, qvel and act after the step by those before, and ctrl.
         reasons: why each column is not settled; empty where it is.
         scale: the largest entry.
-        spread: (columns,), by how much the best two quotients of each differ.
+        spread: (columns,), by how much the two quotients of each that decide differ.
     """
 
     jacobian: np.ndarray
@@ -91,12 +91,12 @@ def derivative(mjm: mujoco.MjModel, state: States, n: int = 1, solver: RigidSolv
     scale = max(float(np.abs(quotients[2]).max(initial=0.0)), np.finfo(float).tiny)
     gaps = np.abs(sides[:, :, 0] - sides[:, :, 1]).max(axis=2, initial=0.0).min(axis=0) / scale
     apart = np.array([np.abs(a - b).max(axis=1, initial=0.0) for a, b in pairwise(quotients)]) / scale
-    means = np.array([(a + b) / 2 for a, b in pairwise(quotients)])
-    jacobian = np.array([means[best, j] for j, best in enumerate(apart.argmin(axis=0))]).reshape(count, nstate).T
+    best = np.where((apart <= SETTLED).any(axis=0), (apart <= SETTLED).argmax(axis=0), apart.argmin(axis=0))
+    jacobian = quotients[best + 1, np.arange(count)].reshape(count, nstate).T
     tried = np.arange(1, len(laws)).reshape(len(LENGTHS), count, len(_SIDES))
     switches = [[_switch(laws[0], [laws[t] for t in tried[k, j]]) for k in range(len(LENGTHS))] for j in range(count)]
     reasons = [_reason(switches[j], gaps[j], apart[:, j]) for j in range(count)]
-    return Differences(jacobian, reasons, scale, apart.min(axis=0) * scale)
+    return Differences(jacobian, reasons, scale, apart[best, np.arange(count)] * scale)
 
 
 def moved(mjm: mujoco.MjModel, state: States, moves: list[tuple[int, float]]) -> States:
