@@ -18,7 +18,7 @@ from ..parity.reference import States, put, reference_model
 
 OPTIMUM = {"tolerance": 1e-24, "iterations": 100, "ls_iterations": 50}
 """Options with which a solver ends at the optimum, as exactly as rounding lets it."""
-LENGTHS = 1e-4, 2e-5, 5e-6, 1e-6, 3e-7
+LENGTHS = 5e-4, 1e-4, 2e-5, 5e-6, 1e-6, 3e-7
 """Lengths of the quotients' steps: m, rad and their rates, and units of controls and activations. Sliding in stiff
 contacts asks for the short ones."""
 SETTLED = 1e-8
@@ -88,7 +88,7 @@ def derivative(mjm: mujoco.MjModel, state: States, n: int = 1, solver: RigidSolv
     near, far = ways[:, :, 0] - ways[:, :, 1], ways[:, :, 2] - ways[:, :, 3]
     quotients = (8 * near - far) / (12 * lengths)  # (lengths, columns, nstate)
     sides = (4 * ways[:, :, :2] - ways[:, :, 2:]) / (2 * lengths[..., None] * _SIDES[:2, None])
-    scale = max(float(np.abs(quotients[2]).max(initial=0.0)), np.finfo(float).tiny)
+    scale = max(float(np.abs(quotients[3]).max(initial=0.0)), np.finfo(float).tiny)
     gaps = np.abs(sides[:, :, 0] - sides[:, :, 1]).max(axis=2, initial=0.0).min(axis=0) / scale
     apart = np.array([np.abs(a - b).max(axis=1, initial=0.0) for a, b in pairwise(quotients)]) / scale
     best = np.where((apart <= SETTLED).any(axis=0), (apart <= SETTLED).argmax(axis=0), apart.argmin(axis=0))

@@ -39,6 +39,7 @@ REASONS = (*SWITCHES, KINK, CURVED, NOISE, TIE)
 TIES = {
     "adhesive_bodies": "two boxes have parallel faces",
     "adhesion": "corners of a box are just where an adhesive contact becomes a tether",
+    "sensors": "corners of a box just touch in the middle of a Runge-Kutta step",
 }
 """Models, of any options, in whose reference pose the law at the state is not the one beside it, and why. Differences
 see only the latter, tangents the former; so there columns that disagree are not compared."""
