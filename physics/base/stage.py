@@ -17,7 +17,7 @@ from .math import func
 Names = str | tuple[str, ...]
 """Names of fields, separated by spaces; `slip_*` stands for all that begin so. Long lists are several strings."""
 STAGES: dict[str, "Stage"] = {}
-"""All declared stages, by their names."""
+"""All declared stages of a step, by their names."""
 TURN = "turn"
 """The name of the unit that calls the stages: it takes a tile through a launch (`drivers.tile_pass`)."""
 
@@ -32,6 +32,7 @@ class Stage:
         writes: fields that it stores.
         updates: fields that it loads and stores.
         hooks: hooks whose entries it calls; their declarations are added to its own.
+        registry: the stages of which it is one, by name; None: STAGES, those of a step.
 
     Attributes:
         name: the name of the function.
@@ -48,13 +49,15 @@ class Stage:
         writes: Names = "",
         updates: Names = "",
         hooks: tuple[Hook, ...] = (),
+        registry: "dict[str, Stage] | None" = None,
     ) -> None:
+        registry = STAGES if registry is None else registry
         self.name: str = function.__name__
         self.__doc__ = function.__doc__
         self.function, self.when, self.hooks = function, when, hooks
         self.declared = reads, writes, updates
-        assert self.name not in STAGES or STAGES[self.name].function.__module__ == function.__module__, self.name
-        STAGES[self.name] = self
+        assert self.name not in registry or registry[self.name].function.__module__ == function.__module__, self.name
+        registry[self.name] = self
 
     def wanted(self, has: Any) -> bool:
         """Return True if a kernel with these features has the stage."""
@@ -76,9 +79,10 @@ def stage(
     writes: Names = "",
     updates: Names = "",
     hooks: tuple[Hook, ...] = (),
+    registry: dict[str, Stage] | None = None,
 ) -> Callable[[Callable[[Any, Any], None]], Stage]:
     """Declare a function of (model, work) as a stage, for kernels to call; see `Stage` for the arguments."""
-    return lambda function: Stage(func(function), when, reads, writes, updates, hooks)
+    return lambda function: Stage(func(function), when, reads, writes, updates, hooks, registry)
 
 
 def piece(*, reads: Names = "", writes: Names = "", updates: Names = "") -> Callable[[Callable[..., Any]], Any]:

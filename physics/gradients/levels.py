@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..base.hooks import END_OF_EVALUATION, END_OF_STEP, FIRST_EVALUATION, STATES_ADVANCE
-from ..base.stage import STAGES, Stage
+from ..base.stage import Stage
 from ..model.state.declared import FIELDS, read_by, written_by
 from ..model.state.fields import SCRATCH_INDICES
 from ..model.state.memory import FORCES, MEMORIES
@@ -17,7 +17,7 @@ from ..model.state.reach import reach_of
 from ..model.state.snapshot import hold_faulty, keep_evaluation, keep_start
 from ..run.integrate import advance, implicit_acceleration, runge_kutta_stage
 from ..run.step import stages_of
-from .optimum import acceleration_tangent
+from .optimum import acceleration_tangent, stage_named
 
 CONTROL, VELOCITY, POSITION = 0, 1, 2
 """The levels, in the order in which passes run: directions of controls, applied forces and activations; of velocities
@@ -86,7 +86,7 @@ def level_of(number: int, has: Any, outputs: Sequence[str] = ()) -> Level:
     before, after = ([stage for stage in stages if stage.wanted(has)] for stages in (_BEFORE, _AFTER))
     if not outputs:
         before.remove(keep_evaluation)
-    of_outputs = [STAGES[name] for name in outputs]
+    of_outputs = [stage_named(name) for name in outputs]
     fields = _REAL
     if number != POSITION:
         entries, changed = _changed(entries, _CHANGED[number], has)

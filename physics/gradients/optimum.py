@@ -6,18 +6,21 @@ et al., Efficient and modular implicit differentiation, 2022). So nothing of the
 """
 
 from ..base.math import func
-from ..base.stage import stage
+from ..base.stage import STAGES, Stage, stage
 from ..mechanics.constraint.hessian import solve_hessian, start_hessian, update_hessian
 from ..mechanics.constraint.islands import dofs_of, trees_of
 from ..mechanics.constraint.problem import BLOCKS, SOLUTION, constraint_force, place_blocks
 from ..mechanics.dynamics.smooth import FORCES, MOTION, RESIDUAL, force_residual
 
+OPTIMUM: dict[str, Stage] = {}
+"""The stages of this file by name; no step has them."""
 _GROUPS = "tile_ngroup tree_group group_tree group_treeadr group_treenum group_dofadr group_dofnum group_dof"
 _HESSIAN = "H H_rownnz H_rowadr H_colind H_order H_parent H_ncouple H_couple depth_place"
 _WEIGHTS = "block_column block_weight cone_zone cone_weight weight_change cross_change cone_row tree_part"
 
 
 @stage(
+    registry=OPTIMUM,
     reads=(*BLOCKS, "M M_rownnz M_rowadr M_colind", _GROUPS),
     updates=(*SOLUTION, _HESSIAN, _WEIGHTS, "tree_done"),
 )
@@ -33,6 +36,7 @@ def factor_optimum(model, work):
 
 
 @stage(
+    registry=OPTIMUM,
     reads=(*FORCES, *BLOCKS, "H_L H_inv H_rownnz H_rowadr H_colind H_order H_parent H_ncouple H_couple", _GROUPS),
     updates=(MOTION, *SOLUTION, "qfrc_unbalanced tree_step tree_done"),
     hooks=RESIDUAL,
@@ -55,6 +59,7 @@ def acceleration_tangent(model, work):
 
 
 @stage(
+    registry=OPTIMUM,
     reads=(*BLOCKS, "H_rownnz", _GROUPS),
     updates=(*SOLUTION, "tree_step tree_done"),
 )
@@ -74,3 +79,8 @@ def _force_at_optimum(model, work, first, end):
         work.tree_done[tree] = work.real(0.0)
     place_blocks(work, first, end, work.qacc)
     constraint_force(model, work, first, end)
+
+
+def stage_named(name: str) -> Stage:
+    """Return a stage of a step, or of this file."""
+    return OPTIMUM[name] if name in OPTIMUM else STAGES[name]

@@ -11,7 +11,6 @@ from ..base.hooks import FIRST_EVALUATION
 from ..base.joints import coordinate_rates, velocities_of_rates
 from ..base.math import func
 from ..base.math.lanes import traced
-from ..base.stage import STAGES
 from ..machine.codegen.worker import BEFORE
 from ..mechanics.dynamics.stage_time import RK4
 from ..model.state.capacity import within_capacity
@@ -22,7 +21,7 @@ from ..run.step import LAST, forward, integrate
 from ..run.tiles.tile_pass import begin, end, note_left, take_parameters
 from ..run.tiles.tile_view import TileView
 from .levels import CONTROL, OUTPUTS, POSITION, VELOCITY, level_of
-from .optimum import acceleration_tangent, factor_optimum
+from .optimum import acceleration_tangent, factor_optimum, stage_named
 from .settings import DirectionSetting as Direction
 
 
@@ -165,7 +164,7 @@ def _entries(number, has):
 @traced
 def _plain_outputs(outputs):
     """Return the stages that compute outputs."""
-    return [STAGES[name] for name in outputs if name not in OUTPUTS]
+    return [stage_named(name) for name in outputs if name not in OUTPUTS]
 
 
 @traced

@@ -29,6 +29,7 @@ from ..run.tiles.scratch import place
 from . import turn
 from .batch import SOURCES, TURN, TWINS
 from .levels import COMPLETED, CONTROL, OUTPUTS, POSITION, VELOCITY, level_of, stages_in
+from .optimum import OPTIMUM, stage_named
 from .tangents import attach, tracing, use_tangents
 
 _LEVELS = CONTROL, VELOCITY, POSITION
@@ -120,7 +121,7 @@ def _level_and_stage(name: str) -> tuple[int, str]:
 @cache
 def _numbers() -> dict[str, int]:
     """Return the position of every unit in the table of functions."""
-    names = sorted(STAGES)
+    names = sorted((*STAGES, *OPTIMUM))
     return {name: k for k, name in enumerate((*names, *(unit_name(n, name) for n in _LEVELS for name in names)))}
 
 
@@ -131,7 +132,7 @@ def _emit_call(name: str) -> None:
 @cache
 def _reach(name: str) -> Reach:
     """Return the names that the code of a turn or of a unit with tangents may use."""
-    return reach_of(turn.prepare_or_differentiate if name == TURN else STAGES[_level_and_stage(name)[1]].function)
+    return reach_of(turn.prepare_or_differentiate if name == TURN else stage_named(_level_and_stage(name)[1]).function)
 
 
 class TangentCompiler(UnitCompiler):
@@ -163,14 +164,14 @@ class TangentCompiler(UnitCompiler):
 
     def key(self, name: str, has: Features) -> str:
         """Return the key of a unit."""
-        if name in STAGES and name not in _BESIDE:
+        if name in STAGES:
             return super().key(name, has)
         asked = self._asked(name, has)
-        fields = list(self._outputs) if name == TURN else [] if name in STAGES else sorted(self._fields(name, has))
+        fields = list(self._outputs) if name == TURN else [] if name in OPTIMUM else sorted(self._fields(name, has))
         return key_of("tangents", hash_of(SOURCES), name, asked, fields, self.lanes.width, self.precision)
 
     def _asked(self, name: str, has: Features) -> dict[str, Any]:
-        names = reach_of(STAGES[name].function).names if name in STAGES else _reach(name).names
+        names = reach_of(OPTIMUM[name].function).names if name in OPTIMUM else _reach(name).names
         return {feature: getattr(has, feature) for feature in features_in(names)}
 
     def _fields(self, name: str, has: Features) -> frozenset[str]:
@@ -184,6 +185,10 @@ class TangentCompiler(UnitCompiler):
         """Return the machine code of a unit."""
         if name in STAGES:
             return super().compile(name, has)
+        if name in OPTIMUM:
+            function = OPTIMUM[name].function
+            names, plain = reach_of(function).names, without_arrays(function)
+            return machine_code(self.text_of(unit_kernel(name, self.lanes, has, self.scratch, Workspace, plain, names)))
         names = _reach(name).names
         if name == TURN:
             of_turn = partial(TurnWorkspace, twin_arrays=self._twins, outputs=self._outputs)
@@ -191,7 +196,7 @@ class TangentCompiler(UnitCompiler):
             return machine_code(of_workers(self.text_of(kernel)))
         fields = self._fields(name, has)
         view = partial(TangentWorkspace, twin_arrays=self._twins, fields=fields)
-        function = without_arrays(STAGES[_level_and_stage(name)[1]].function)
+        function = without_arrays(stage_named(_level_and_stage(name)[1]).function)
 
         @traced
         def code(*arguments: Any) -> None:

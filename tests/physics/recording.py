@@ -115,9 +115,9 @@ def _recording(seen: Seen) -> Iterator[None]:
 class _RecordingWorkspace(Workspace):
     """A workspace whose fields' numbers note what becomes of them."""
 
-    def __init__(self, seen: Seen, *arguments: Any) -> None:
+    def __init__(self, seen: Seen, *arguments: Any, **options: Any) -> None:
         self._seen = seen
-        super().__init__(*arguments)
+        super().__init__(*arguments, **options)
 
     def _views(self, ints: Any, group: str, number: Any, origin: Any) -> dict[str, FieldView]:
         views = super()._views(ints, group, number, origin)

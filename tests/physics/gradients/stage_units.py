@@ -20,6 +20,7 @@ from tumble.physics import Model, RigidSolver
 from tumble.physics.base.fields import layout
 from tumble.physics.base.stage import STAGES, Stage
 from tumble.physics.gradients.levels import POSITION, SWITCHES, level_of
+from tumble.physics.gradients.optimum import OPTIMUM, stage_named
 from tumble.physics.gradients.steps import Steps
 from tumble.physics.machine.runtime import ensure_runtime
 from tumble.physics.model.state.declared import read_by, written_by
@@ -142,7 +143,7 @@ class Bench:
         """Do as the unit of that name, which a turn calls; compare it before."""
         if name == "forward_kinematics" and not self._inside:
             self._apply_forces()
-        stage = STAGES.get(name[3:]) if name.startswith("d") and name[2:3] == "_" else None
+        stage = stage_named(name[3:]) if name.startswith("d") and name[2:3] == "_" else None
         compared = stage and (stage.name in self._plain or stage.name in AT_OPTIMUM)
         if compared and not self._inside and self._error is None:
             self._inside = True
@@ -171,7 +172,7 @@ class Bench:
 @cache
 def passed_on() -> frozenset[str]:
     """Return the fields that some stage loads and does not store: not those in which a stage computes by itself."""
-    return frozenset().union(*(read_by(stage) - written_by(stage) for stage in STAGES.values()))
+    return frozenset().union(*(read_by(stage) - written_by(stage) for stage in (STAGES | OPTIMUM).values()))
 
 
 class _Replaced:
@@ -201,7 +202,7 @@ class _Comparison:
         self._tangents = lambda: function(context)
         self._context = context
         self._solved = AT_OPTIMUM.get(stage.name, ())
-        found = [STAGES[name] for name in self._solved]
+        found = [stage_named(name) for name in self._solved]
         fields = bench._levels[level]
         moved = (fields - CHOICES).difference(*map(written_by, found))
         self._moved = {name: slot for name, slot in self._slots(read_by(stage)) if name in moved}

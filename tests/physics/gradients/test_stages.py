@@ -10,8 +10,8 @@ import mujoco
 import pytest
 
 from tumble.physics import Model
-from tumble.physics.base.stage import STAGES
 from tumble.physics.gradients.levels import COMPLETED, POSITION, level_of
+from tumble.physics.gradients.optimum import stage_named
 from tumble.physics.gradients.steps import REFUSED, with_newton
 from tumble.physics.model.features import Features
 from tumble.physics.model.state.declared import read_by, written_by
@@ -140,7 +140,7 @@ def test_all_stages_are_compared_and_all_tangents_matter():
     every = [found_in(name) for name in MODELS]
     assert wanted - {key.stage for found in every for key in found.compared} == WHOLE
     caught, read = (set().union(*sets) for sets in zip(*((found.caught, found.read) for found in every), strict=True))
-    stages = [STAGES[name] for name in {key.stage for found in every for key in found.compared}]
+    stages = [stage_named(name) for name in {key.stage for found in every for key in found.compared}]
     for name in read - caught:
         if all(name in written_by(stage) for stage in stages if name in read_by(stage)):
             caught.add(name)  # loaded after it was stored in the same unit, whose results prove its tangents
