@@ -35,13 +35,13 @@ class TwinScratch(HostScratch):
 
     Attributes:
         turn: held from the look at `last_user` to the end of a launch.
-        last_user: the batch that launched last, by its id; tangents of another one lie in other places.
+        last_user: what stands for the batch that launched last; tangents of another one lie in other places.
     """
 
     _arrays = (0, 1, 2, 3, *TWINS)
 
     def __init__(self, width: int) -> None:
-        self.turn, self.last_user = threading.Lock(), 0
+        self.turn, self.last_user = threading.Lock(), object()
         super().__init__(width, "64")
 
 
@@ -136,6 +136,7 @@ class DirectionBatch:
         self.seeds = self._memory[:, first:split].view(tiles, count, seed_rows, width)
         self.results = self._memory[:, split:behind].view(tiles, count, result_rows, width)
         self.values = self._memory[:, behind:]
+        self._user = object()  # outlives the batch as `last_user`, so that no later batch is taken for this one
         self._call = self._settings(first, len(own), own_seeds)
         self._launch = self._bind(tiles, own)
 
@@ -182,9 +183,9 @@ class DirectionBatch:
         call[Direction.CONTROL_PASSES] = self._passes.control * levels
         call[Direction.VELOCITY_PASSES] = self._passes.velocity * levels
         with self._scratch.turn:
-            own = self._scratch.last_user == id(self)
+            own = self._scratch.last_user is self._user
             call[Direction.CLEARED] = 0 if own else scratch_rows(self._room.sizes)[0]
-            self._scratch.last_user = id(self)
+            self._scratch.last_user = self._user
             self._launch()
 
 
