@@ -1,0 +1,1 @@
+"""What joins matter and rigid bodies."""
