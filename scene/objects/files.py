@@ -32,8 +32,8 @@ class SceneFiles:
         contents = self._contents
         described = {
             "tumble_scene": description.VERSION,
-            **{name: description.encode(getattr(contents, name)) for name in description.OPTIONS},
-            "entities": [description.entity_of(*each) for each in zip(contents.entities, contents.pieces, strict=True)],
+            **{name: description.encode(getattr(contents, name)) for name in (*description.OPTIONS, *description.OF_MATTER)},
+            "entities": [description.entity_of(each, contents.pieces.get(each.idx)) for each in contents.entities],
             "lights": [asdict(light) for light in contents.lights],
             "cameras": [description.encode(options)["mapping"] for options in contents.camera_options],
             "sensors": [description.encode(sensor.options) for sensor in contents.sensors.sensors],

@@ -71,6 +71,7 @@ class Coupler:
         self.geoms = chosen.tolist()
         bodies = mjm.body_weldid[mjm.geom_bodyid[chosen]]
         self.bodies = sorted({int(b) for b in bodies if b})
+        self._pushed = self.bodies or np.unique(mjm.dof_bodyid)[:1].tolist()  # a body by which environments are stopped
         given = {"friction": friction, "softness": softness, "restitution": restitution}
         numbers = {name: np.broadcast_to(np.asarray(x, np.float64), chosen.shape) for name, x in given.items()}
         self.notes = [note for g in self.geoms if (note := _thin(mjm, g, matter.dx))]
@@ -90,24 +91,34 @@ class Coupler:
         for k in range(as_count("n", n)):
             self._place()
             self.matter.step(self.substeps)
-            wrench = self._touched.wrenches / self.timestep
-            wrench[self.matter.faults > 0] = torch.nan
-            self.rigid.coupling.push(self.bodies, wrench.to(self.rigid.dtype))
+            if self._pushed:
+                self._push()
             self.rigid.step(1, ctrl if k == 0 else None)
+
+    def _push(self) -> None:
+        """Push bodies by what matter gave them; stop environments that matter stopped."""
+        wrench = self._touched.wrenches / self.timestep
+        if not self.bodies:
+            wrench = wrench.new_zeros(len(wrench), 1, WRENCH)
+        wrench[self.matter.faults > 0] = torch.nan
+        self.rigid.coupling.push(self._pushed, wrench.to(self.rigid.dtype))
 
     def _place(self) -> None:
         """Tell matter where the geoms are, and how their bodies move."""
         touched, coupling = self._touched, self.rigid.coupling
-        bodies, (pos, mat) = coupling.bodies(self.bodies), coupling.poses(self.geoms)
-        touched.poses[..., :3], touched.poses[..., 3:] = pos, mat.flatten(-2)
-        for name, value in {
-            "com": bodies.com,
-            "velocity": bodies.velocity,
-            "acceleration": bodies.acceleration,
-            "root": bodies.root.flatten(-2),
-        }.items():
-            first = BODY_NUMBERS[name]
-            touched.bodies[..., first : first + value.shape[-1]] = value
+        if self.geoms:
+            pos, mat = coupling.poses(self.geoms)
+            touched.poses[..., :3], touched.poses[..., 3:] = pos, mat.flatten(-2)
+        if self.bodies:
+            bodies = coupling.bodies(self.bodies)
+            for name, value in {
+                "com": bodies.com,
+                "velocity": bodies.velocity,
+                "acceleration": bodies.acceleration,
+                "root": bodies.root.flatten(-2),
+            }.items():
+                first = BODY_NUMBERS[name]
+                touched.bodies[..., first : first + value.shape[-1]] = value
         self.matter.stop((self.rigid.faults & NON_FINITE) > 0)
 
     def reset(self, envs_idx: Any = None, **start: Any) -> None:

@@ -16,8 +16,11 @@ from .kernels.launch import launch_for
 from .kernels.layout import ACTIVE, AFFINE, LANES, POS, ROWS, STRAIN, VEL, VOLUME
 from .matter import Matter
 
-READABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAIN, 6), "volume": (VOLUME, 1)}
+WRITABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAIN, 6), "volume": (VOLUME, 1)}
+READABLE = WRITABLE | {"active": (ACTIVE, 1)}
 """Quantities of particles by name: first row and count."""
+MEMORY = ("memory", "numbers", "gravity", "faults", "held")
+"""What the future depends on: tensors of `Batch` by name, (envs, ...)."""
 
 
 class MPMSolver:
@@ -97,7 +100,7 @@ class MPMSolver:
         """Return a quantity of particles (envs, particles, numbers), or (envs, particles) if it is one number.
 
         Args:
-            name: "pos" (3) m, "vel" (3) m/s, "C" (9) 1/s, "strain" (6), "volume".
+            name: "pos" (3) m, "vel" (3) m/s, "C" (9) 1/s, "strain" (6), "volume"; or "active" (bool): whether they exist.
             envs_idx: indices of environments; None for all.
             particles: a slice or indices of particles; None for all.
 
@@ -108,8 +111,10 @@ class MPMSolver:
         if name not in READABLE:
             raise KeyError(f"no quantity of particles is named {name!r}; there are {', '.join(READABLE)}")
         first, count = READABLE[name]
-        found = self._rows(first, count, envs_idx, particles).to(self.dtype)
-        return found if count > 1 else found[..., 0]
+        found = self._rows(first, count, envs_idx, particles)
+        if name == "active":
+            return found[..., 0] > 0
+        return found.to(self.dtype) if count > 1 else found[..., 0].to(self.dtype)
 
     @property
     def pos(self) -> torch.Tensor:
@@ -124,7 +129,7 @@ class MPMSolver:
     @property
     def active(self) -> torch.Tensor:
         """Whether particles exist (num_envs, n_particles), bool."""
-        return self._rows(ACTIVE, 1, None, None)[..., 0] > 0
+        return self.get("active")
 
     @property
     def faults(self) -> torch.Tensor:
@@ -153,9 +158,9 @@ class MPMSolver:
             ValueError: for a wrong shape, a number that is not finite, or a position outside of the bounds; nothing is
                 written then.
         """
-        if name not in READABLE:
-            raise KeyError(f"no quantity of particles is named {name!r}; there are {', '.join(READABLE)}")
-        first, count = READABLE[name]
+        if name not in WRITABLE:
+            raise KeyError(f"no quantity of particles that is set is named {name!r}; there are {', '.join(WRITABLE)}")
+        first, count = WRITABLE[name]
         envs, slots = self._chosen(envs_idx), self._slots_of(particles)
         numbers = self._numbers(name, values, (len(envs), len(slots), count))
         if name == "pos":
@@ -207,8 +212,7 @@ class MPMSolver:
     def state_dict(self, envs_idx: Any = None) -> dict[str, torch.Tensor]:
         """Return everything that the future depends on, (envs, ...) each, to the last bit."""
         envs = self._chosen(envs_idx)
-        names = ("memory", "numbers", "gravity", "faults", "held")
-        return {name: getattr(self._batch, name)[envs].clone() for name in names}
+        return {name: getattr(self._batch, name)[envs].clone() for name in MEMORY}
 
     def load_state_dict(self, state: Mapping[str, torch.Tensor], envs_idx: Any = None) -> None:
         """Restore a `state_dict` of as many environments.
@@ -217,7 +221,7 @@ class MPMSolver:
             ValueError: it is of another solver; nothing is written then.
         """
         envs = self._chosen(envs_idx)
-        mine = {name: getattr(self._batch, name) for name in ("memory", "numbers", "gravity", "faults", "held")}
+        mine = {name: getattr(self._batch, name) for name in MEMORY}
         for name, tensor in mine.items():
             saved, shape = state.get(name), (len(envs), *tensor.shape[1:])
             if not isinstance(saved, torch.Tensor) or tuple(saved.shape) != shape or saved.dtype != tensor.dtype:
