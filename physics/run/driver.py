@@ -384,9 +384,7 @@ class Driver:
         return self._results.together(names, index)
 
     @normal_mode
-    def evaluate_as_if(
-        self, field: str, number: float, names: Sequence[str], integers: bool = True
-    ) -> EvaluatedFields:
+    def evaluate_as_if(self, field: str, number: float, names: Sequence[str], integers: bool = True) -> EvaluatedFields:
         """Fields of all environments with their integers, as if all numbers of a field of memory were `number`.
 
         Without `integers` there are none, and stages that no field needs are left out.

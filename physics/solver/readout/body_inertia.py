@@ -106,13 +106,19 @@ def _group(
         moves[k, path - first[tree[k]]] = 1.0
         free[k] = is_free(mj.jnt_type[mj.dof_jntid[path]]).any()
     ordered = len(trees) == len(mine) and (tree == np.arange(len(mine))).all()
-    index, real = ({"device": device, "dtype": kind} for kind in (torch.int64, torch.float64))
+
+    def index(numbers: np.ndarray) -> Tensor:
+        return torch.as_tensor(numbers, dtype=torch.int64, device=device)
+
+    def real(numbers: np.ndarray) -> Tensor:
+        return torch.as_tensor(numbers, dtype=torch.float64, device=device)
+
     return _Group(
-        places=torch.as_tensor(np.flatnonzero(chosen), **index),
-        entries=torch.as_tensor(entries, **index),
-        filled=torch.as_tensor(filled, **real),
-        tree=None if ordered else torch.as_tensor(tree, **index),
-        dofs=torch.as_tensor(first[tree][:, None] + np.arange(d), **index),
-        moves=torch.as_tensor(moves, **real)[..., None],
-        spare=torch.as_tensor(~free, **real)[:, None, None],
+        places=index(np.flatnonzero(chosen)),
+        entries=index(entries),
+        filled=real(filled),
+        tree=None if ordered else index(tree),
+        dofs=index(first[tree][:, None] + np.arange(d)),
+        moves=real(moves)[..., None],
+        spare=real(~free)[:, None, None],
     )

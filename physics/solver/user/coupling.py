@@ -75,16 +75,16 @@ class _Geoms(NamedTuple):
 class Coupling:
     """The bodies of all environments as a solver of matter sees them, for models loaded with `matter=True`.
 
-    Before each step a coupler reads bodies and poses, lets its matter push against the geoms, and pushes the bodies with
-    the result, with which the step is taken:
+    Before each step a coupler reads bodies and poses, lets its matter push against the geoms, and hands the result
+    over; the step is taken with it:
 
         bodies, poses = solver.coupling.bodies(ids), solver.coupling.poses(geoms)
         ...
         solver.coupling.push(ids, wrench)
         solver.step()
 
-    The wrenches persist until they are overwritten, or until a reset. They act in every evaluation of a step, beside the
-    user's `xfrc_applied`, are part of `qfrc_passive`, `cfrc_ext` and saved states, and wake sleeping trees;
+    The wrenches persist until they are overwritten, or until a reset. They act in every evaluation of a step, beside
+    the user's `xfrc_applied`, are part of `qfrc_passive`, `cfrc_ext` and saved states, and wake sleeping trees;
     `solver.get("matter_wrench")` returns them. A wrench that is not finite stops its environment at the next step.
     """
 
@@ -141,9 +141,7 @@ class Coupling:
         ids = as_columns("geom", geom_ids, int(model.mj.ngeom))
         key = ids.tobytes()
         if key not in self._geoms:
-            index = (torch.as_tensor(n, dtype=torch.int64, device=envs.device) for n in (ids, model.mj.geom_bodyid[ids]))
-            real = {"dtype": envs.dtype, "device": envs.device}
-            self._geoms[key] = _Geoms(*index, *(torch.as_tensor(getattr(model.mj, n)[None, ids], **real) for n in _GEOM))
+            self._geoms[key] = self._found_geoms(ids)
         geoms = self._geoms[key]
         envs.driver.forward_stale()
         q = shaped(envs.driver.evaluate(("xpos", "xquat"), None))
@@ -171,6 +169,14 @@ class Coupling:
             raise ValueError(f"wrench: expected shape {wanted}, got {tuple(rows.shape)}")
         envs.driver.write_columns(WRENCH, chosen.columns, rows.reshape(wanted[0], -1), None)
 
+    @torch.inference_mode(False)
+    def _found_geoms(self, ids: np.ndarray) -> _Geoms:
+        """Return geoms as indices, with their poses on their bodies."""
+        envs, mj = self._envs, self._envs.model.mj
+        bodies = torch.as_tensor(mj.geom_bodyid[ids], dtype=torch.int64, device=envs.device)
+        pos, quat = (torch.as_tensor(getattr(mj, n)[None, ids], dtype=envs.dtype, device=envs.device) for n in _GEOM)
+        return _Geoms(torch.as_tensor(ids, device=envs.device), bodies, pos, quat)
+
     def _require(self) -> None:
         if not self._envs.model.matter:
             raise ValueError(_REFUSAL)
@@ -178,17 +184,21 @@ class Coupling:
     def _chosen(self, body_ids: Any) -> _Bodies:
         """Return bodies as indices; they are kept, as a coupler asks for the same ones in every step."""
         self._require()
-        envs = self._envs
-        mj, device = envs.model.mj, envs.device
-        ids = as_columns("body", body_ids, int(mj.nbody))
+        ids = as_columns("body", body_ids, int(self._envs.model.mj.nbody))
         key = ids.tobytes()
         if key not in self._known:
-            columns = (6 * ids[:, None] + np.arange(6)).reshape(-1)
-            on_device = envs.runtime.columns and not isinstance(envs.driver, GraphDriver)
-            self._known[key] = _Bodies(
-                torch.as_tensor(ids, device=device),
-                torch.as_tensor(mj.body_rootid[ids], dtype=torch.int64, device=device),
-                BodyInertia(envs.model, ids, device),
-                torch.as_tensor(columns, device=device) if on_device else columns,
-            )
+            self._known[key] = self._found_bodies(ids)
         return self._known[key]
+
+    @torch.inference_mode(False)
+    def _found_bodies(self, ids: np.ndarray) -> _Bodies:
+        """Return bodies as indices."""
+        envs, device = self._envs, self._envs.device
+        columns = (6 * ids[:, None] + np.arange(6)).reshape(-1)
+        on_device = envs.runtime.columns and not isinstance(envs.driver, GraphDriver)
+        return _Bodies(
+            torch.as_tensor(ids, device=device),
+            torch.as_tensor(envs.model.mj.body_rootid[ids], dtype=torch.int64, device=device),
+            BodyInertia(envs.model, ids, device),
+            torch.as_tensor(columns, device=device) if on_device else columns,
+        )
