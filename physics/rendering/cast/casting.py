@@ -8,6 +8,7 @@ from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
 from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
+from ..particles.trees import joined
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
 from .raycast import FIRST_LOOK, GUIDES, TILE, Has, cull_kernel, make_cast_rays
@@ -62,6 +63,7 @@ def cast(
     Only colours have overlays and the least width of rods; depth and rows have them, too, unless they are
     `measured`.
     """
+    tables = joined(tables)
     size, shape, overlaid = (width, height, samples), tables["shape"], drawn.geom < 0
     seen = with_least_widths(tables, poses, height) if colour and np.isin(drawn.kind, RODS).any() else shape
     true = shape

@@ -10,11 +10,12 @@ import taichi as ti
 from ...base.shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, SPHERE, plane, sphere
 from ...base.shapes.by_kind import by_kind
 from ...base.shapes.ray import MISS, unit
+from ..particles.spheres import TracedSpheres
 from ..rays.traced import Traced
 from ..rays.traverse import beside
 from ..shading import checker, grid_lines, mix, vec3
 from ..shown import render_model as columns
-from ..shown.appearance import TEXTURE
+from ..shown.appearance import BY_ENV, TEXTURE, TREE
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
@@ -27,13 +28,16 @@ SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 class DrawnScene(Traced):
     """The geoms of environment `env`; `has` (`raycast.Has`) leaves out code for features that the model lacks.
 
-    The triangle of a geom is a mesh's triangle, or the surface of a height field (`field_walk.py`).
+    The triangle of a geom is a mesh's triangle, the surface of a height field (`field_walk.py`), or a sphere of a group
+    of particles (`particles/spheres.py`).
     """
 
     def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
         self.dressed, self.ground, self.has = dressed, ground, has
+        meshes = dressed.meshes
+        self.spheres = TracedSpheres(meshes.trees, meshes.nodes, meshes.corners, meshes.real)
 
     @ti.func
     def position(self, row):
@@ -60,6 +64,24 @@ class DrawnScene(Traced):
     def own(self):
         """Row of the environment's sizes: all share one, unless overlays have per-environment sizes."""
         return ti.min(self.env, self.shape.shape[0] - 1)
+
+    @ti.func
+    def tree(self, row):
+        """Number of the tree of a mesh or a group of particles."""
+        found = self.dressed.rows[row, TREE]
+        if ti.static(self.has.particles):
+            found += self.env * self.dressed.rows[row, BY_ENV]
+        return found
+
+    @ti.func
+    def number(self, row, triangle):
+        """Return a row, or the number of rows and that of a particle, if it is a sphere of a group that is met."""
+        found = row
+        if ti.static(self.has.particles):
+            if row >= 0:
+                if self.kind[row] == columns.SPHERES:
+                    found = self.kind.shape[0] + self.spheres.number(triangle)
+        return found
 
     @ti.func
     def colour(self, row, column: ti.template()):
@@ -91,7 +113,11 @@ class DrawnScene(Traced):
                     t = by_kind(self.kind[row], TURNED, size.x * 0.0 + MISS, size, o, d)
                     if ti.static(self.has.meshes):
                         if self.kind[row] == MESH:
-                            t, triangle = self.dressed.entry(row, o, d, start - slide)
+                            t, triangle = self.dressed.entry(self.tree(row), o, d, start - slide)
+                    if ti.static(self.has.particles):
+                        if self.kind[row] == columns.SPHERES:
+                            far = ti.f32(MISS)
+                            t, triangle = self.spheres.nearest(self.tree(row), o, d, start - slide, far, False)
                 if t < MISS:
                     t += slide
                 if ti.static(self.has.fields):
@@ -114,6 +140,10 @@ class DrawnScene(Traced):
         if ti.static(self.has.meshes):
             if self.is_of_mesh(row, triangle):
                 outward, flat = self.dressed.normal(triangle, local), self.dressed.meshes.outward(triangle)
+        if ti.static(self.has.particles):
+            if self.kind[row] == columns.SPHERES:
+                outward = local - self.spheres.centre(triangle)
+                flat = outward
         if ti.static(self.has.fields):
             if self.kind[row] == HFIELD:
                 outward, flat = self.ground.normals(row, triangle, local)
@@ -126,6 +156,9 @@ class DrawnScene(Traced):
         Checkers and textures are averaged over the pixel's footprint (m across the ray); `normal` is the true one.
         """
         colour = self.colour(row, columns.ALBEDO)
+        if ti.static(self.has.particles):
+            if self.kind[row] == columns.SPHERES:
+                colour = self.spheres.colour(triangle)
         mean = colour
         cell_x, cell_y = self.paint[row, columns.CELL], self.paint[row, columns.CELL + 1]
         if cell_x > 0.0:
@@ -165,7 +198,7 @@ class DrawnScene(Traced):
     def is_of_mesh(self, row, triangle):
         """Return True for the triangle of a mesh."""
         found = triangle >= 0
-        if ti.static(self.has.fields):
+        if ti.static(self.has.fields or self.has.particles):
             found = found and self.kind[row] == MESH
         return found
 
@@ -230,7 +263,12 @@ class DrawnScene(Traced):
         if (self.centre() - point).norm() < self.bound[self.env, 3] + reach:
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
-                if row != own_row:
+                is_other = row != own_row
+                if ti.static(self.has.particles):
+                    if self.kind[row] == columns.SPHERES:
+                        light *= self.light_past(row, own_row, triangle, point, normal, strength)
+                        is_other = False
+                if is_other:
                     half, radius = (
                         self.shape[self.own(), row, columns.CORE],
                         self.shape[self.own(), row, columns.CORE + 1],
@@ -245,3 +283,10 @@ class DrawnScene(Traced):
                         covered = ti.max(0.0, radius * radius / square - 1.0 / OCCLUSION_REACH**2)
                         light *= 1.0 - strength * facing * covered
         return light
+
+    @ti.func
+    def light_past(self, row, own_row, own, point, normal, strength):
+        """Share of the sky's light that the spheres of a group let through; `own` of them does not count there."""
+        local, largest = point - self.position(row), self.shape[self.own(), row, columns.CORE + 1]
+        skipped = ti.select(row == own_row, own, -1)
+        return self.spheres.openness(self.tree(row), local, normal, strength, ti.f32(OCCLUSION_REACH), largest, skipped)

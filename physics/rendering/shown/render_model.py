@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 # columns of `RenderModel.shape`, metres
 SIZE = 0  # 3 columns, as in MuJoCo
 BOUND = 3  # radius of the bounding sphere about the geom's centre; NEVER: not there, ALWAYS: a plane
-CORE = 4  # half length and radius of the z-aligned capsule that stands for the geom where the sky's light is dimmed
+CORE = 4  # half length and radius of the z-aligned capsule that stands for the geom where the sky's light is dimmed;
+# of `SPHERES` 0 and the largest radius
 SHAPE_COLUMNS = 6
 NEVER, ALWAYS = -1.0e30, 1.0e30
+
+SPHERES = 1100
+"""The kind of a row that is a group of spheres (`particles/placed.py`); mjtGeom has other numbers."""
 
 # columns of `RenderModel.paint`, all colours in linear light
 ALBEDO = 0  # 3 columns

@@ -1,0 +1,175 @@
+"""Groups of particles as rows of a drawn model: their tables, and the trees of all environments.
+
+A group is a row of the kind `SPHERES`, or of `MESH` for a surface, whose pose is the middle of the box around what the
+environment has of it. Its tree stands among those of the model's meshes, after them (`trees.joined`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from ...base.shapes import MESH
+from ..cast.casting import Tables
+from ..cast.scene import OCCLUSION_REACH
+from ..drawn_model import DrawnModel
+from ..look import LIMITS, Look
+from ..outputs import DrawnPoses
+from ..reading import SceneReading
+from ..shown import render_model as columns
+from ..shown.appearance import BY_ENV, LIE_COLUMNS, TEXTURE, TREE
+from .group import ParticleGroup, ParticleLook
+from .spheres import CENTER, COLOUR, NUMBER, RADIUS
+from .trees import boxes_over, order_of, padded, trees_of
+
+ITEM_COLUMNS = 9
+"""Columns of a sphere, as many as the corners of a triangle have."""
+
+
+class ParticleScene:
+    """A drawn model and groups of particles; it has the attributes and calls of `DrawnModel` that renderers use.
+
+    Attributes:
+        drawn: the rows of the model, then one for each group.
+        view, near, lights, reads, parameters: those of the model.
+        has: the things that the kernel's code is made for.
+    """
+
+    def __init__(self, base: DrawnModel, looks: Sequence[ParticleLook], look: Look, nbody: int, ngeom: int) -> None:
+        self._base, self._looks = base, looks
+        self.view, self.near, self.lights = base.view, base.near, base.lights
+        self.reads, self.parameters = base.reads, base.parameters
+        surfaces = any(one.cell is not None for one in looks)
+        self.has = base.has._replace(particles=True, meshes=base.has.meshes or surfaces)
+        self.drawn = _with_rows(base.drawn, looks, look, ngeom)
+        given = [(one.id, None, one.entity) for one in looks]
+        usual = [(ngeom + i, nbody + i, nbody + i) for i in range(len(looks))]
+        self._ids = {
+            name: [plain[k] if own[k] is None else own[k] for own, plain in zip(given, usual, strict=True)]
+            for k, name in enumerate(("geom", "body", "entity"))
+        }
+        colours = look.to_linear(np.array([one.rgba[:3] for one in looks]))
+        self._colours = torch.as_tensor(colours, dtype=torch.float32)
+        self._tables: dict[torch.device, Tables] = {}
+
+    def tables_on(self, device: torch.device) -> Tables:
+        """Return the tables that do not change between pictures, on a device."""
+        base = self._base.tables_on(device)
+        if device not in self._tables:
+            drawn, own = self.drawn, {}
+            arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
+            arrays |= {"shape": drawn.shape[None], "rows": drawn.appearance.rows, "lie": drawn.appearance.lie}
+            arrays["particle_trees"] = trees_of([one.particles for one in self._looks])
+            own = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
+            for name, ids in self._ids.items():
+                numbers = [
+                    *ids,
+                    *(i for i, one in zip(ids, self._looks, strict=True) for _ in range(one.particles)),
+                    -1,
+                ]
+                more = torch.tensor(numbers, dtype=torch.int32, device=device)
+                own[name] = torch.cat([base[name][:-1], more])
+            self._tables[device] = own
+        return base | self._tables[device]
+
+    def place(self, reading: SceneReading) -> tuple[DrawnPoses, Tables, Tables]:
+        """Return the poses of all rows, the shared tables, and the tables that differ by environment.
+
+        As `DrawnModel.place`; the last has the trees of the groups, too.
+        """
+        poses, _, more = self._base.place(reading)
+        tables, groups = self.tables_on(reading.device), reading.particles
+        device, first = poses.eye.device, 0
+        made = []
+        for group, one, colour in zip(groups, self._looks, self._colours.to(device), strict=True):
+            made.append(_spheres(group, colour, first, poses.centre.dtype, device))
+            first += one.particles
+        centre, shape, nodes, items, seen = (torch.cat(parts, dim=1) for parts in zip(*made, strict=True))
+        count = len(poses.eye)
+        of_model = more.get("shape", self._base.tables_on(device)["shape"]).expand(count, -1, -1)
+        more |= {"shape": torch.cat([of_model, shape], dim=1), "particle_nodes": nodes, "particle_items": items}
+        reach = OCCLUSION_REACH * shape[..., columns.CORE + 1].max()
+        limits = tables["look"].clone()
+        limits[LIMITS, 1] = torch.maximum(limits[LIMITS, 1], reach)
+        turn = torch.eye(3, dtype=poses.turn.dtype, device=device).reshape(9).expand(count, len(groups), 9)
+        placed = torch.cat([poses.centre, centre], dim=1), torch.cat([poses.turn, turn], dim=1)
+        return DrawnPoses(*placed, poses.eye, poses.view, seen), tables | {"look": limits}, more
+
+
+def _with_rows(
+    drawn: columns.RenderModel, looks: Sequence[ParticleLook], look: Look, ngeom: int
+) -> columns.RenderModel:
+    """Return a render model with a row for each group after its others."""
+    first, count = len(drawn.kind), len(looks)
+    paint, rows = np.zeros((count, columns.PAINT_COLUMNS), np.float32), np.zeros((count, 3), np.int32)
+    for i, one in enumerate(looks):
+        roughness, specular, metallic, emission, ior = one.finish
+        paint[i, columns.ALBEDO : columns.ALBEDO + 3] = look.to_linear(np.array(one.rgba[:3]))
+        paint[i, columns.ALPHA], paint[i, columns.SPECULAR] = one.rgba[3], specular
+        paint[i, columns.METALLIC] = metallic
+        paint[i, columns.ROUGHNESS], paint[i, columns.SHININESS] = roughness, 1.0 - roughness
+        paint[i, columns.EMISSION], paint[i, columns.IOR] = emission, ior
+        rows[i, TREE], rows[i, TEXTURE], rows[i, BY_ENV] = len(drawn.appearance.trees.trees) + i, -1, count
+    shown = drawn.appearance
+    lie = np.zeros((first + count, LIE_COLUMNS), np.float32)
+    lie[:first] = shown.lie[:first]
+    kinds = np.array([columns.SPHERES if one.cell is None else MESH for one in looks], np.int32)
+    return replace(
+        drawn,
+        geom=np.append(drawn.geom, ngeom + np.arange(count, dtype=np.int32)),
+        kind=np.append(drawn.kind, kinds),
+        shape=np.concatenate([drawn.shape, np.zeros((count, columns.SHAPE_COLUMNS), np.float32)]),
+        paint=np.concatenate([drawn.paint, paint]),
+        solids=np.append(drawn.solids, first + np.arange(count, dtype=np.int32)),
+        appearance=replace(shown, rows=np.concatenate([shown.rows[:first], rows]), lie=lie),
+    )
+
+
+def _spheres(
+    group: ParticleGroup, colour: torch.Tensor, first: int, dtype: torch.dtype, device: torch.device
+) -> tuple[torch.Tensor, ...]:
+    """Return what `place` takes of a group of spheres in n environments, whose particles count from a first number on.
+
+    These are the middle (n, 1, 3) of its box; its row of `shape` (n, 1, SHAPE_COLUMNS); the nodes of the trees; the
+    spheres in their order (n, k, ITEM_COLUMNS); and the centers (n, count, 3).
+    """
+    there = group.there().to(device)
+    centers = torch.where(there[..., None], group.centers.to(device, dtype), 0.0)
+    radii = group.radii(torch.float32).to(device)
+    middle, half = _box(centers, there, radii.max().to(dtype))
+    local = torch.where(there[..., None], centers - middle, 0.0).to(torch.float32)
+    n, count = there.shape
+    items = local.new_zeros((n, padded(count), ITEM_COLUMNS))
+    order = order_of(local, there)
+    radius = torch.where(there, radii, 0.0)
+    items[:, :count, CENTER : CENTER + 3] = local.gather(1, order[..., None].expand(-1, -1, 3))
+    items[:, :count, RADIUS], items[:, :count, NUMBER] = radius.gather(1, order), (first + order).to(torch.float32)
+    items[:, :count, COLOUR : COLOUR + 3] = colour
+    if group.colors is not None:
+        own = group.colors.to(device, torch.float32).clamp(0.0, 1.0).square().expand(n, -1, -1)  # `Look.to_linear`
+        items[:, :count, COLOUR : COLOUR + 3] = own.gather(1, order[..., None].expand(-1, -1, 3))
+    place, size = items[..., CENTER : CENTER + 3], items[..., RADIUS, None]
+    empty = size <= 0.0
+    nodes = boxes_over(place - size, torch.where(empty, -torch.inf, place + size))
+    shape = _shape(half, radii.max())
+    return middle, shape, nodes, items, centers
+
+
+def _box(centers: torch.Tensor, there: torch.Tensor, largest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the middle (n, 1, 3) of the box around spheres and half its sides; below 0 without any."""
+    low = torch.where(there[..., None], centers, torch.inf).amin(dim=1, keepdim=True)
+    high = torch.where(there[..., None], centers, -torch.inf).amax(dim=1, keepdim=True)
+    some = low <= high
+    return torch.where(some, 0.5 * (low + high), 0.0), torch.where(some, 0.5 * (high - low) + largest, -1.0)
+
+
+def _shape(half: torch.Tensor, largest: torch.Tensor) -> torch.Tensor:
+    """Return rows (n, 1, SHAPE_COLUMNS) of a group by half the sides (n, 1, 3) of its box and its largest radius, m."""
+    half = half.to(torch.float32)
+    shape = half.new_zeros((len(half), 1, columns.SHAPE_COLUMNS))
+    shape[..., columns.SIZE : columns.SIZE + 3] = half
+    bound = 1.00001 * half.norm(dim=-1)  # more than rounding takes away
+    shape[..., columns.BOUND] = torch.where(half[..., 0] >= 0, bound, columns.NEVER)
+    shape[..., columns.CORE + 1] = largest
+    return shape
