@@ -10,7 +10,7 @@ from ..base.arguments import real_array
 from ..machine.scalars import as_count
 from .cameras.frustum import Frustum
 from .outputs import DrawnPoses
-from .particles.trees import joined
+from .particles.tables import joined
 from .shown.appearance import BY_ENV, TREE
 from .shown.render_model import ALWAYS, BOUND, RenderModel
 
@@ -88,7 +88,7 @@ class Crowd:
         """Return the tables of all rows."""
         tables = joined(tables | more)
         found = tables | {name: tables[name][self._row].contiguous() for name in _OF_ROWS}
-        if "particle_nodes" in more:  # a tree of each environment's own, in one world
+        if "particle_trees" in more:  # a tree of each environment's own, in one world
             found["rows"][:, TREE] += self._env * found["rows"][:, BY_ENV]
             found["rows"][:, BY_ENV] = 0
         found["solids"] = self._solids

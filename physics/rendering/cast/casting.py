@@ -8,7 +8,7 @@ from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
 from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
-from ..particles.trees import joined
+from ..particles.tables import joined
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
 from .raycast import FIRST_LOOK, GUIDES, TILE, Has, cull_kernel, make_cast_rays

@@ -118,7 +118,7 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
         else:
             row = scene.solids[k - listed]
         if mirrored == (k >= listed):
-            t, triangle = scene.entry(row, origin, direction, start)
+            t, triangle = scene.entry(row, origin, direction, start, nearest, False)
             if t > start and t * _CLEARLY < nearest:
                 nearest, hit, hit_triangle = t, row, triangle
     return nearest, hit, hit_triangle

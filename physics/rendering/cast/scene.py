@@ -20,6 +20,7 @@ from ..shown.appearance import BY_ENV, TEXTURE, TREE
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
+PARTICLE_REACH = 3.0  # and particles out to this many, as a point has dozens of them around it
 TURNED = {kind: entry for kind, entry in ENTRIES.items() if kind != SPHERE}  # look different when turned
 GOLDEN_ANGLE = 2.3999632
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
@@ -36,8 +37,7 @@ class DrawnScene(Traced):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
         self.dressed, self.ground, self.has = dressed, ground, has
-        meshes = dressed.meshes
-        self.spheres = TracedSpheres(meshes.trees, meshes.nodes, meshes.corners, meshes.real)
+        self.spheres = TracedSpheres(dressed.meshes.trees, dressed.meshes.nodes, dressed.meshes.corners)
 
     @ti.func
     def position(self, row):
@@ -89,11 +89,11 @@ class DrawnScene(Traced):
         return vec3(self.paint[row, column], self.paint[row, column + 1], self.paint[row, column + 2])
 
     @ti.func
-    def entry(self, row, origin, direction, start):
+    def entry(self, row, origin, direction, start, limit, first_met: ti.template()):
         """Distance along a ray to the front of a geom, and the triangle of a mesh (else -1).
 
-        MISS if it is not hit. Of meshes it is the nearest front from `start` on; of others there is only one, which may
-        be nearer, or behind the origin.
+        MISS if it is not hit. Of meshes it is the nearest front from `start` on; of spheres of a group it is that
+        before `limit`, or any if `first_met`; of others there is only one, which may be nearer, or behind the origin.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
@@ -116,8 +116,10 @@ class DrawnScene(Traced):
                             t, triangle = self.dressed.entry(self.tree(row), o, d, start - slide)
                     if ti.static(self.has.particles):
                         if self.kind[row] == columns.SPHERES:
-                            far = ti.f32(MISS)
-                            t, triangle = self.spheres.nearest(self.tree(row), o, d, start - slide, far, False)
+                            t, triangle = self.spheres.nearest(
+                                self.tree(row), o, d, start - slide, limit - slide, False, first_met
+                            )
+                            t = ti.select(triangle >= 0, t, MISS)
                 if t < MISS:
                     t += slide
                 if ti.static(self.has.fields):
@@ -226,7 +228,7 @@ class DrawnScene(Traced):
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
                 if light > 0.0:
-                    t, _ = self.entry(row, point, sun, SURFACE_GAP)
+                    t, _ = self.entry(row, point, sun, SURFACE_GAP, far, True)
                     if SURFACE_GAP < t < far:
                         light *= 1.0 - self.paint[row, columns.ALPHA]
         return light
@@ -287,6 +289,5 @@ class DrawnScene(Traced):
     @ti.func
     def light_past(self, row, own_row, own, point, normal, strength):
         """Share of the sky's light that the spheres of a group let through; `own` of them does not count there."""
-        local, largest = point - self.position(row), self.shape[self.own(), row, columns.CORE + 1]
-        skipped = ti.select(row == own_row, own, -1)
-        return self.spheres.openness(self.tree(row), local, normal, strength, ti.f32(OCCLUSION_REACH), largest, skipped)
+        local, skipped = point - self.position(row), ti.select(row == own_row, own, -1)
+        return self.spheres.openness(self.tree(row), local, normal, strength, ti.f32(PARTICLE_REACH), skipped)

@@ -1,7 +1,7 @@
-"""Groups of particles as rows of a drawn model: their tables, and the trees of all environments.
+"""Groups of particles as rows of a drawn model: their tables, and what environments have of them.
 
 A group is a row of the kind `SPHERES`, or of `MESH` for a surface, whose pose is the middle of the box around what the
-environment has of it. Its tree stands among those of the model's meshes, after them (`trees.joined`).
+environment has of it. Its tree or grid stands among the trees of the model's meshes, after them (`tables.py`).
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,17 @@ import torch
 
 from ...base.shapes import MESH
 from ..cast.casting import Tables
-from ..cast.scene import OCCLUSION_REACH
+from ..cast.scene import PARTICLE_REACH
 from ..drawn_model import DrawnModel
 from ..look import LIMITS, Look
 from ..outputs import DrawnPoses
 from ..reading import SceneReading
 from ..shown import render_model as columns
-from ..shown.appearance import BY_ENV, LIE_COLUMNS, TEXTURE, TREE
+from ..shown.appearance import BY_ENV, LIE_COLUMNS, SKIN_COLUMNS, TEXTURE, TREE
+from .cells import cells_over
 from .group import ParticleGroup, ParticleLook
 from .spheres import CENTER, COLOUR, NUMBER, RADIUS
-from .trees import boxes_over, order_of, padded, trees_of
+from .tables import GroupTables, tables_of
 
 ITEM_COLUMNS = 9
 """Columns of a sphere, as many as the corners of a triangle have."""
@@ -60,7 +61,6 @@ class ParticleScene:
             drawn, own = self.drawn, {}
             arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
             arrays |= {"shape": drawn.shape[None], "rows": drawn.appearance.rows, "lie": drawn.appearance.lie}
-            arrays["particle_trees"] = trees_of([one.particles for one in self._looks])
             own = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
             for name, ids in self._ids.items():
                 numbers = [
@@ -80,18 +80,17 @@ class ParticleScene:
         """
         poses, _, more = self._base.place(reading)
         tables, groups = self.tables_on(reading.device), reading.particles
-        device, first = poses.eye.device, 0
-        made = []
+        device, first, made = poses.eye.device, 0, []
         for group, one, colour in zip(groups, self._looks, self._colours.to(device), strict=True):
-            made.append(_spheres(group, colour, first, poses.centre.dtype, device))
+            made.append(spheres(group, colour, first, poses.centre.dtype, device))
             first += one.particles
-        centre, shape, nodes, items, seen = (torch.cat(parts, dim=1) for parts in zip(*made, strict=True))
-        count = len(poses.eye)
+        count, more = len(poses.eye), more | tables_of(made)
         of_model = more.get("shape", self._base.tables_on(device)["shape"]).expand(count, -1, -1)
-        more |= {"shape": torch.cat([of_model, shape], dim=1), "particle_nodes": nodes, "particle_items": items}
-        reach = OCCLUSION_REACH * shape[..., columns.CORE + 1].max()
+        more["shape"] = torch.cat([of_model, *(one.shape for one in made)], dim=1)
+        largest = torch.stack([group.radii(torch.float32).max() for group in groups]).to(device).max()
         limits = tables["look"].clone()
-        limits[LIMITS, 1] = torch.maximum(limits[LIMITS, 1], reach)
+        limits[LIMITS, 1] = torch.maximum(limits[LIMITS, 1], PARTICLE_REACH * largest)
+        centre, seen = (torch.cat([getattr(one, name) for one in made], dim=1) for name in ("middle", "centers"))
         turn = torch.eye(3, dtype=poses.turn.dtype, device=device).reshape(9).expand(count, len(groups), 9)
         placed = torch.cat([poses.centre, centre], dim=1), torch.cat([poses.turn, turn], dim=1)
         return DrawnPoses(*placed, poses.eye, poses.view, seen), tables | {"look": limits}, more
@@ -126,34 +125,26 @@ def _with_rows(
     )
 
 
-def _spheres(
+def spheres(
     group: ParticleGroup, colour: torch.Tensor, first: int, dtype: torch.dtype, device: torch.device
-) -> tuple[torch.Tensor, ...]:
-    """Return what `place` takes of a group of spheres in n environments, whose particles count from a first number on.
-
-    These are the middle (n, 1, 3) of its box; its row of `shape` (n, 1, SHAPE_COLUMNS); the nodes of the trees; the
-    spheres in their order (n, k, ITEM_COLUMNS); and the centers (n, count, 3).
-    """
+) -> GroupTables:
+    """Return a group of spheres, whose particles count from a first number on; `colour` (3,) is in linear light."""
     there = group.there().to(device)
     centers = torch.where(there[..., None], group.centers.to(device, dtype), 0.0)
     radii = group.radii(torch.float32).to(device)
     middle, half = _box(centers, there, radii.max().to(dtype))
     local = torch.where(there[..., None], centers - middle, 0.0).to(torch.float32)
-    n, count = there.shape
-    items = local.new_zeros((n, padded(count), ITEM_COLUMNS))
-    order = order_of(local, there)
-    radius = torch.where(there, radii, 0.0)
-    items[:, :count, CENTER : CENTER + 3] = local.gather(1, order[..., None].expand(-1, -1, 3))
-    items[:, :count, RADIUS], items[:, :count, NUMBER] = radius.gather(1, order), (first + order).to(torch.float32)
-    items[:, :count, COLOUR : COLOUR + 3] = colour
+    cells = cells_over(local, there, radii.max())
+    order, (n, count) = cells.order, there.shape
+    items = local.new_zeros((n, count, ITEM_COLUMNS))
+    items[..., CENTER : CENTER + 3] = local.gather(1, order[..., None].expand(-1, -1, 3))
+    items[..., RADIUS], items[..., NUMBER] = radii[order], (first + order).to(torch.float32)
+    items[..., COLOUR : COLOUR + 3] = colour
     if group.colors is not None:
         own = group.colors.to(device, torch.float32).clamp(0.0, 1.0).square().expand(n, -1, -1)  # `Look.to_linear`
-        items[:, :count, COLOUR : COLOUR + 3] = own.gather(1, order[..., None].expand(-1, -1, 3))
-    place, size = items[..., CENTER : CENTER + 3], items[..., RADIUS, None]
-    empty = size <= 0.0
-    nodes = boxes_over(place - size, torch.where(empty, -torch.inf, place + size))
-    shape = _shape(half, radii.max())
-    return middle, shape, nodes, items, centers
+        items[..., COLOUR : COLOUR + 3] = own.gather(1, order[..., None].expand(-1, -1, 3))
+    skin = items.new_zeros((n, 0, SKIN_COLUMNS))
+    return GroupTables(middle, _shape(half), (0, 0, 0, count), cells.grid, items, cells.starts, skin, centers)
 
 
 def _box(centers: torch.Tensor, there: torch.Tensor, largest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -164,12 +155,11 @@ def _box(centers: torch.Tensor, there: torch.Tensor, largest: torch.Tensor) -> t
     return torch.where(some, 0.5 * (low + high), 0.0), torch.where(some, 0.5 * (high - low) + largest, -1.0)
 
 
-def _shape(half: torch.Tensor, largest: torch.Tensor) -> torch.Tensor:
-    """Return rows (n, 1, SHAPE_COLUMNS) of a group by half the sides (n, 1, 3) of its box and its largest radius, m."""
+def _shape(half: torch.Tensor) -> torch.Tensor:
+    """Return rows (n, 1, SHAPE_COLUMNS) of a group by half the sides (n, 1, 3) of its box, m."""
     half = half.to(torch.float32)
     shape = half.new_zeros((len(half), 1, columns.SHAPE_COLUMNS))
     shape[..., columns.SIZE : columns.SIZE + 3] = half
     bound = 1.00001 * half.norm(dim=-1)  # more than rounding takes away
     shape[..., columns.BOUND] = torch.where(half[..., 0] >= 0, bound, columns.NEVER)
-    shape[..., columns.CORE + 1] = largest
     return shape

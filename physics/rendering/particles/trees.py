@@ -1,4 +1,4 @@
-"""Trees of boxes over the spheres or triangles of every environment, built by torch for each picture.
+"""Trees of boxes over the triangles of every environment, built by torch for each picture.
 
 A tree is complete and binary, as those of meshes (`rays/mesh_tree.py`), so that the same walk goes through it; here
 each leaf has `IN_LEAF` items, one after the other. Items are in the order of a curve that fills the room (G. Morton,
@@ -6,12 +6,9 @@ each leaf has `IN_LEAF` items, one after the other. Items are in the order of a 
 but its own items: that of a larger capacity has the same leaves, and empty ones after them.
 """
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 
-from ..rays.mesh_tree import DEPTH, FIRST_NODE, FIRST_TRIANGLE, ROUNDING, TRIANGLES
+from ..rays.mesh_tree import ROUNDING
 
 IN_LEAF = 4
 _BITS = 10  # of a place along each axis, 30 in all
@@ -70,35 +67,3 @@ def boxes_over(low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         levels.append(torch.cat(parts[::-1], dim=1))
     nodes = torch.cat(levels, dim=-1)
     return torch.where(torch.isfinite(nodes), nodes, _NOWHERE)
-
-
-def trees_of(counts: Sequence[int]) -> np.ndarray:
-    """Return the trees (groups, 4) of an environment, as `MeshTrees.trees` has them, for groups of so many items."""
-    trees, nodes, items = [], 0, 0
-    for count in counts:
-        depth = depth_of(count)
-        row = {FIRST_NODE: nodes, DEPTH: depth, FIRST_TRIANGLE: items, TRIANGLES: IN_LEAF << depth}
-        trees.append([row[column] for column in range(len(row))])
-        nodes, items = nodes + (2 << depth) - 1, items + padded(count)
-    return np.array(trees, np.int32)
-
-
-def padded(count: int) -> int:
-    """Return a number of items with the empty ones that fill the last leaf."""
-    return -(-count // IN_LEAF) * IN_LEAF
-
-
-def joined(tables: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return tables in which the trees of particles of all environments follow those of the model's meshes."""
-    if "particle_nodes" not in tables:
-        return tables
-    nodes, items = tables["particle_nodes"], tables["particle_items"]
-    trees = tables["particle_trees"].repeat(len(nodes), 1, 1)
-    env = torch.arange(len(nodes), dtype=torch.int32, device=nodes.device)[:, None]
-    trees[..., FIRST_NODE] += len(tables["nodes"]) + env * nodes.shape[1]
-    trees[..., FIRST_TRIANGLE] += len(tables["corners"]) + env * items.shape[1]
-    more = {"trees": trees, "nodes": nodes, "corners": items}
-    if "particle_skin" in tables:
-        more["skin"] = tables["particle_skin"]
-    found = {name: table for name, table in tables.items() if not name.startswith("particle_")}
-    return found | {name: torch.cat([tables[name], own.flatten(0, 1)]) for name, own in more.items()}

@@ -24,11 +24,12 @@ class PathWorld(DrawnScene):
         self.placed = placed
 
     @ti.func
-    def meet(self, row, origin, direction, start, limit, inside, looks_out):
+    def meet(self, row, origin, direction, start, limit, inside, looks_out, to_light):
         """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS without a hit.
 
         The second number is a mesh's triangle or a sphere of particles, else -1. `inside` is the row of the geom of
-        glass that the ray is in, -1: none. `looks_out`: it comes from the camera.
+        glass that the ray is in, -1: none. `looks_out`: it comes from the camera; `to_light`: any sphere of particles
+        will do.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
@@ -47,7 +48,7 @@ class PathWorld(DrawnScene):
                 if ti.static(self.has.particles):
                     if kind == columns.SPHERES:
                         t, triangle = self.spheres.nearest(
-                            self.tree(row), o, d, start - slide, limit - slide, row == inside
+                            self.tree(row), o, d, start - slide, limit - slide, row == inside, to_light
                         )
                         side = 1.0
                         t = ti.select(triangle >= 0, t, MISS)
@@ -108,7 +109,7 @@ class PathWorld(DrawnScene):
                 row, triangle = self.placed.row(group, k), -1
                 is_met = not to_light or row != target or self.kind[row] == MESH
                 if is_met and not as_it_is:
-                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
+                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out, to_light)
                 if to_light:
                     if is_met and start < t < limit:
                         through = 1.0 - self.paint[row, columns.ALPHA]

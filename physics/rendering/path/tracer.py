@@ -16,7 +16,7 @@ from ..drawn_model import DrawnModel
 from ..look import Look
 from ..outputs import DrawnPoses, outputs_named
 from ..particles.placed import ParticleScene
-from ..particles.trees import joined
+from ..particles.tables import joined
 from ..reading import PoseSource
 from ..renderer import BatchRenderer
 from ..shading import CURVE

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 # columns of `RenderModel.shape`, metres
 SIZE = 0  # 3 columns, as in MuJoCo
 BOUND = 3  # radius of the bounding sphere about the geom's centre; NEVER: not there, ALWAYS: a plane
-CORE = 4  # half length and radius of the z-aligned capsule that stands for the geom where the sky's light is dimmed;
-# of `SPHERES` 0 and the largest radius
+CORE = 4  # half length and radius of the z-aligned capsule that stands for the geom where the sky's light is dimmed
 SHAPE_COLUMNS = 6
 NEVER, ALWAYS = -1.0e30, 1.0e30
 
