@@ -15,7 +15,7 @@ from ..rays.traced import Traced
 from ..rays.traverse import beside
 from ..shading import checker, grid_lines, mix, vec3
 from ..shown import render_model as columns
-from ..shown.appearance import BY_ENV, TEXTURE, TREE
+from ..shown.appearance import BY_ENV, COORDINATES, TEXTURE, TREE
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
@@ -75,12 +75,15 @@ class DrawnScene(Traced):
 
     @ti.func
     def number(self, row, triangle):
-        """Return a row, or the number of rows and that of a particle, if it is a sphere of a group that is met."""
+        """Return a row, or the number of rows plus that of a particle, if it is met, or its surface is."""
         found = row
         if ti.static(self.has.particles):
             if row >= 0:
                 if self.kind[row] == columns.SPHERES:
                     found = self.kind.shape[0] + self.spheres.number(triangle)
+                if ti.static(self.has.meshes):
+                    if self.dressed.rows[row, BY_ENV] > 0 and self.kind[row] == MESH:
+                        found = self.kind.shape[0] + ti.cast(self.dressed.skin[triangle, COORDINATES], ti.i32)
         return found
 
     @ti.func

@@ -18,14 +18,11 @@ from ..look import LIMITS, Look
 from ..outputs import DrawnPoses
 from ..reading import SceneReading
 from ..shown import render_model as columns
-from ..shown.appearance import BY_ENV, LIE_COLUMNS, SKIN_COLUMNS, TEXTURE, TREE
-from .cells import cells_over
-from .group import ParticleGroup, ParticleLook
-from .spheres import CENTER, COLOUR, NUMBER, RADIUS
-from .tables import GroupTables, tables_of
-
-ITEM_COLUMNS = 9
-"""Columns of a sphere, as many as the corners of a triangle have."""
+from ..shown.appearance import BY_ENV, LIE_COLUMNS, TEXTURE, TREE
+from .group import ParticleLook
+from .placing import spheres
+from .surface import surface
+from .tables import tables_of
 
 
 class ParticleScene:
@@ -58,17 +55,13 @@ class ParticleScene:
         """Return the tables that do not change between pictures, on a device."""
         base = self._base.tables_on(device)
         if device not in self._tables:
-            drawn, own = self.drawn, {}
+            drawn = self.drawn
             arrays = {name: getattr(drawn, name) for name in ("kind", "paint", "solids")}
             arrays |= {"shape": drawn.shape[None], "rows": drawn.appearance.rows, "lie": drawn.appearance.lie}
             own = {name: torch.as_tensor(array, device=device) for name, array in arrays.items()}
             for name, ids in self._ids.items():
-                numbers = [
-                    *ids,
-                    *(i for i, one in zip(ids, self._looks, strict=True) for _ in range(one.particles)),
-                    -1,
-                ]
-                more = torch.tensor(numbers, dtype=torch.int32, device=device)
+                of_particles = np.repeat(np.array(ids), [one.particles for one in self._looks])
+                more = torch.as_tensor(np.concatenate([ids, of_particles, [-1]]).astype(np.int32), device=device)
                 own[name] = torch.cat([base[name][:-1], more])
             self._tables[device] = own
         return base | self._tables[device]
@@ -82,7 +75,8 @@ class ParticleScene:
         tables, groups = self.tables_on(reading.device), reading.particles
         device, first, made = poses.eye.device, 0, []
         for group, one, colour in zip(groups, self._looks, self._colours.to(device), strict=True):
-            made.append(spheres(group, colour, first, poses.centre.dtype, device))
+            of_group = first, poses.centre.dtype, device
+            made.append(spheres(group, colour, *of_group) if one.cell is None else surface(group, one.cell, *of_group))
             first += one.particles
         count, more = len(poses.eye), more | tables_of(made)
         of_model = more.get("shape", self._base.tables_on(device)["shape"]).expand(count, -1, -1)
@@ -123,43 +117,3 @@ def _with_rows(
         solids=np.append(drawn.solids, first + np.arange(count, dtype=np.int32)),
         appearance=replace(shown, rows=np.concatenate([shown.rows[:first], rows]), lie=lie),
     )
-
-
-def spheres(
-    group: ParticleGroup, colour: torch.Tensor, first: int, dtype: torch.dtype, device: torch.device
-) -> GroupTables:
-    """Return a group of spheres, whose particles count from a first number on; `colour` (3,) is in linear light."""
-    there = group.there().to(device)
-    centers = torch.where(there[..., None], group.centers.to(device, dtype), 0.0)
-    radii = group.radii(torch.float32).to(device)
-    middle, half = _box(centers, there, radii.max().to(dtype))
-    local = torch.where(there[..., None], centers - middle, 0.0).to(torch.float32)
-    cells = cells_over(local, there, radii.max())
-    order, (n, count) = cells.order, there.shape
-    items = local.new_zeros((n, count, ITEM_COLUMNS))
-    items[..., CENTER : CENTER + 3] = local.gather(1, order[..., None].expand(-1, -1, 3))
-    items[..., RADIUS], items[..., NUMBER] = radii[order], (first + order).to(torch.float32)
-    items[..., COLOUR : COLOUR + 3] = colour
-    if group.colors is not None:
-        own = group.colors.to(device, torch.float32).clamp(0.0, 1.0).square().expand(n, -1, -1)  # `Look.to_linear`
-        items[..., COLOUR : COLOUR + 3] = own.gather(1, order[..., None].expand(-1, -1, 3))
-    skin = items.new_zeros((n, 0, SKIN_COLUMNS))
-    return GroupTables(middle, _shape(half), (0, 0, 0, count), cells.grid, items, cells.starts, skin, centers)
-
-
-def _box(centers: torch.Tensor, there: torch.Tensor, largest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the middle (n, 1, 3) of the box around spheres and half its sides; below 0 without any."""
-    low = torch.where(there[..., None], centers, torch.inf).amin(dim=1, keepdim=True)
-    high = torch.where(there[..., None], centers, -torch.inf).amax(dim=1, keepdim=True)
-    some = low <= high
-    return torch.where(some, 0.5 * (low + high), 0.0), torch.where(some, 0.5 * (high - low) + largest, -1.0)
-
-
-def _shape(half: torch.Tensor) -> torch.Tensor:
-    """Return rows (n, 1, SHAPE_COLUMNS) of a group by half the sides (n, 1, 3) of its box, m."""
-    half = half.to(torch.float32)
-    shape = half.new_zeros((len(half), 1, columns.SHAPE_COLUMNS))
-    shape[..., columns.SIZE : columns.SIZE + 3] = half
-    bound = 1.00001 * half.norm(dim=-1)  # more than rounding takes away
-    shape[..., columns.BOUND] = torch.where(half[..., 0] >= 0, bound, columns.NEVER)
-    return shape
