@@ -69,7 +69,7 @@ def cast(
     true = shape
     if (measured or guided) and overlaid.any():
         true = shape.clone()
-        true[..., BOUND].masked_fill_(tables["geom"][:-1] < 0, NEVER)
+        true[..., BOUND].masked_fill_(tables["geom"][: len(tables["kind"])] < 0, NEVER)
     if seen is true or not (measured or guided):
         return _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=colour, guided=guided)
     *found, image = _cast(runtime, has, tables | {"shape": true}, poses, *size, colour=False, guided=guided)
