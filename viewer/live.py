@@ -25,6 +25,7 @@ from .errors import ViewerError
 from .gate import Gate
 from .overlays import LiveOverlays
 from .panel import Panel
+from .particles import ShownParticles
 from .perturbation import Perturbation
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
@@ -108,7 +109,7 @@ class Viewer:
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
-        self._drawings = Drawings(self._server, source)
+        self._drawings, self._particles = Drawings(self._server, source), ShownParticles(self._server, source)
         self._overlays = LiveOverlays(self._server, session.solver, session.mj)
         self._plots = Plots(self._server.gui, self.panel.plots_place)
         with self.panel.show_tab:
@@ -309,10 +310,14 @@ class Viewer:
         self.frames += 1
 
     def _draw_besides(self) -> None:
-        """Show a program's drawings: in the one world of environments whose places it gave, else in each of them."""
+        """Show particles, and a program's drawings.
+
+        Drawings are in the one world of environments whose places the program gave, else in each of them.
+        """
         stage = self._stage
         several = len(stage.shown) > 1 and self._all_places is not None
         self._drawings.update(np.zeros((1, 3)) if several else stage.offsets)
+        self._particles.update(stage.shown, stage.offsets)
 
     def _read(self) -> None:
         session, env = self.session, self.panel.env
