@@ -187,8 +187,8 @@ class MPMOptions:
             )
         if as_flag("MPMOptions: enable_CPIC", self.enable_CPIC):
             raise NotImplementedError(
-                "MPMOptions: enable_CPIC=True: thin bodies do not divide matter here; make them thicker than 1.5 cells, "
-                "or take a higher grid_density"
+                "MPMOptions: enable_CPIC=True: thin bodies do not divide matter; make them thicker than 1.5 cells, or "
+                "take a higher grid_density"
             )
 
     @property

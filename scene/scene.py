@@ -511,7 +511,7 @@ class Scene(SceneNames):
         shapes = description.decode_at(described, "morphs", folder)
         material, surface = (description.decode_at(described, name, folder) for name in ("material", "surface"))
         if described.get("emitted"):
-            self.add_emitter(material, shapes[0].n_particles, surface, described["name"])
+            self.matter.add_emitter(material, shapes[0].n_particles, surface, described["name"])
             return
         self.add_entity(
             shapes if len(shapes) > 1 else shapes[0],

@@ -14,7 +14,7 @@ import pytest
 from .cases import cases
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
@@ -46,6 +46,9 @@ RANKS = {
     "physics.solver.planning": 17,  # above the solver, of which it has one of its own for collisions
     "physics.urdf": 3,  # a former address of physics.files.urdf
     "physics": 20,  # the door: what users import
+    "soft.mpm": 3,  # matter: it knows no rigid bodies
+    "soft.coupling": 20.5,  # steps matter and rigid bodies
+    "soft": 20.6,
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
     "scene": 22,  # entities, composed into a model; it knows no task
     "envs": 23,

@@ -151,9 +151,7 @@ class MPMEntity:
         """Return which particles exist, (k, n_particles) bool."""
         return self._get("active", envs_idx)
 
-    def set_particles_pos(
-        self, poss: Numbers, particles_idx_local: Indices = None, envs_idx: Indices = None
-    ) -> None:
+    def set_particles_pos(self, poss: Numbers, particles_idx_local: Indices = None, envs_idx: Indices = None) -> None:
         """Put particles somewhere, (k, m, 3) or (m, 3) m, at rest and without strain.
 
         Raises:
@@ -165,16 +163,12 @@ class MPMEntity:
         for name in ("vel", "C", "strain", "volume"):
             solver.set(name, 0.0, envs, particles)
 
-    def set_particles_vel(
-        self, vels: Numbers, particles_idx_local: Indices = None, envs_idx: Indices = None
-    ) -> None:
+    def set_particles_vel(self, vels: Numbers, particles_idx_local: Indices = None, envs_idx: Indices = None) -> None:
         """Give particles velocities, (k, m, 3), (m, 3) or (3,) m/s."""
         world, envs, particles = self._chosen(particles_idx_local, envs_idx)
         world.matter.solver.set("vel", vels, envs, particles)
 
-    def set_particles_active(
-        self, actives: Any, particles_idx_local: Indices = None, envs_idx: Indices = None
-    ) -> None:
+    def set_particles_active(self, actives: Any, particles_idx_local: Indices = None, envs_idx: Indices = None) -> None:
         """Let particles exist or not, (k, m), (m,) or one flag; those that do not have no mass, and stay."""
         world, envs, particles = self._chosen(particles_idx_local, envs_idx)
         world.matter.solver.set_active(actives, envs, particles)
@@ -268,4 +262,3 @@ class MPMEntity:
     def _get(self, name: str, envs_idx: Indices) -> torch.Tensor:
         world = self._built()
         return world.out(self._read(name, world.envs(envs_idx)))
-

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..compat.absent import absent_material
-from . import mpm as MPM  # noqa: N812  # Genesis' name
+from . import mpm as MPM
 from .rigid import Rigid
 
 __all__ = ["MPM", "Rigid"]

@@ -175,7 +175,7 @@ class Emitter:
             droplet: for a length and a generator, places and velocities (n, 3).
             envs_idx: which environments.
         """
-        memory, rows, made = self.memory, self._rows(envs_idx), []
+        memory, rows, made = self.memory, self._rows(envs_idx), list[tuple[Any, Any, Any]]()
         kinds, of = np.unique(memory[rows], axis=0, return_inverse=True)
         for kind, (first, waiting, drawn) in enumerate(kinds.tolist()):
             envs = rows[of.reshape(-1) == kind]

@@ -22,7 +22,8 @@ def particles_of(name: str, number: int, morph: Morph, material: Base, options: 
     """Return the particles of an entity.
 
     Args:
-        name, number: of the entity; places at random are drawn by the number, so that they are the same in each run.
+        name: of the entity.
+        number: of the entity, by which places at random are drawn, so that they are the same in each run.
         morph: a box, a sphere, a cylinder, a mesh, or nowhere.
         material: what they are of.
         options: size of the particles, bounds and grid.

@@ -1,4 +1,4 @@
-"""Tensors of all particles by Genesis' names: `scene.mpm_solver.particles.pos.to_torch()`, (particles, environments, 3)."""
+"""Tensors of all particles by Genesis' names: `scene.mpm_solver.particles.pos.to_torch()`."""
 
 from typing import Any
 
@@ -17,6 +17,10 @@ def _materials(solver: Any) -> torch.Tensor:
     return torch.arange(len(counts), device=solver.device).repeat_interleave(counts)
 
 
+def _masses(solver: Any) -> torch.Tensor:
+    return solver.masses
+
+
 _SHAPE = "(particles, environments"
 _POS = Member(f"{_SHAPE}, 3)", "m", "position", _read("pos"))
 _VEL = Member(f"{_SHAPE}, 3)", "m/s", "velocity", _read("vel"))
@@ -31,7 +35,7 @@ GROUPS: dict[str, dict[str, Member]] = {
     },
     "particles_ng": {"active": _ACTIVE},
     "particles_info": {
-        "mass": Member(f"{_SHAPE})", "kg", "mass", lambda solver: solver.masses),
+        "mass": Member(f"{_SHAPE})", "kg", "mass", _masses),
         "material_idx": Member("(particles,)", "1", "number of the entity among matter", _materials, static=True),
     },
     "particles_render": {"pos": _POS, "vel": _VEL, "active": _ACTIVE},

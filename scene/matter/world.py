@@ -8,12 +8,14 @@ import numpy as np
 import torch
 
 from ...physics.machine.closed import invalidate
+from ...physics.rendering.particles.group import ParticleGroup
 from ...physics.run.interface import CLOSED, ClosedSolverError
 from ...soft.coupling.coupler import Coupler
 from ...soft.mpm.solver import MEMORY
 from ..entity.entity import RigidEntity
 from ..entity.mpm_entity import MPMEntity
 from ..options import MPMOptions, SimOptions
+from ..pictures.particles import groups_of
 from ..world import Envs, World
 from .emitter import Emitter
 from .solver import SceneMPMSolver
@@ -32,6 +34,7 @@ class SceneMatterWorld:
         bodies: the rigid entities that matter touches.
         options: of matter.
         sim: time and gravity.
+        scale: factor of the diameters with which particles are drawn.
 
     Attributes:
         solver: of the matter.
@@ -46,8 +49,9 @@ class SceneMatterWorld:
         bodies: Sequence[RigidEntity],
         options: MPMOptions,
         sim: SimOptions,
+        scale: float = 1.0,
     ) -> None:
-        self._world, self._emitters = world, list(emitters)
+        self._world, self._emitters, self._scale = world, list(emitters), scale
         dt = sim.timestep if options.dt is None else options.dt
         gravity = sim.gravity if options.gravity is None else options.gravity
         self.solver = SceneMPMSolver(entities, world.count, options, dt, gravity)
@@ -74,6 +78,11 @@ class SceneMatterWorld:
     def close(self) -> None:
         """End it: all that is asked of its solver raises ClosedSolverError."""
         invalidate(self.solver, ClosedSolverError, CLOSED)
+
+    @property
+    def particle_groups(self) -> list[ParticleGroup]:
+        """The particles as they are drawn."""
+        return groups_of(self.solver.entities, self._scale)
 
     # states
 

@@ -32,7 +32,10 @@ class SceneFiles:
         contents = self._contents
         described = {
             "tumble_scene": description.VERSION,
-            **{name: description.encode(getattr(contents, name)) for name in (*description.OPTIONS, *description.OF_MATTER)},
+            **{
+                name: description.encode(getattr(contents, name))
+                for name in (*description.OPTIONS, *description.OF_MATTER)
+            },
             "entities": [description.entity_of(each, contents.pieces.get(each.idx)) for each in contents.entities],
             "lights": [asdict(light) for light in contents.lights],
             "cameras": [description.encode(options)["mapping"] for options in contents.camera_options],

@@ -1,21 +1,22 @@
 """Matter of a scene before and after it is built: entities of particles, emitters, the solver."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ..entity.entity import RigidEntity
 from ..entity.mpm_entity import MPMEntity
 from ..errors import SceneOrderError
 from ..materials.mpm import Base
 from ..morphs import Morph, Nowhere
+from ..pictures import debug
 from ..surfaces import Default, Surface
 from .contents import SceneContents
 
-if TYPE_CHECKING:
-    from ..matter.emitter import Emitter
-    from ..matter.solver import SceneMPMSolver
-
 EMITTED = (0.6, 0.8, 1.0, 1.0)
 """The colour of what an emitter brings."""
+EDGES = (0.0, 1.0, 1.0, 1.0)
+"""The colour of the edges of matter's bounds."""
 
 
 class SceneMatter:
@@ -24,14 +25,11 @@ class SceneMatter:
     Args:
         contents: of the scene.
         scene: the scene.
-
-    Attributes:
-        emitters: in the order in which they were added.
     """
 
     def __init__(self, contents: SceneContents, scene: Any) -> None:
         self._contents, self._scene = contents, scene
-        self.emitters: list[Emitter] = []
+        self._emitters: list[Any] = []
 
     @property
     def entities(self) -> list[MPMEntity]:
@@ -57,8 +55,8 @@ class SceneMatter:
 
     def add_emitter(
         self, material: Base, max_particles: int = 20000, surface: Surface | None = None, name: str | None = None
-    ) -> "Emitter":
-        """Add a source of particles, which `emit` and `emit_omni` bring into being.
+    ) -> Any:
+        """Add a source of particles, which `emit` and `emit_omni` of the returned `Emitter` bring into being.
 
         Args:
             material: of the particles, one of `materials.MPM`.
@@ -82,11 +80,16 @@ class SceneMatter:
             raise TypeError(f"add_emitter: surface={surface!r}: expected one of surfaces")
         entity = self.add(name, (Nowhere(n_particles=max_particles), material, look), None, False)
         entity.emitted = True
-        self.emitters.append(Emitter(entity, contents.dt))
-        return self.emitters[-1]
+        self._emitters.append(Emitter(entity, contents.dt))
+        return self._emitters[-1]
 
     @property
-    def mpm_solver(self) -> "SceneMPMSolver":
+    def emitters(self) -> list[Any]:
+        """All emitters, in the order in which they were added."""
+        return list(self._emitters)
+
+    @property
+    def mpm_solver(self) -> Any:
         """The solver of the built scene's matter.
 
         Raises:
@@ -129,9 +132,18 @@ class SceneMatter:
         from ..matter.world import SceneMatterWorld
 
         contents = self._contents
-        world, options = contents.world, contents.mpm_options
-        sim = contents.sim_options
-        world.matter = SceneMatterWorld(world, self.entities, self.emitters, self._coupled(), options, sim)
+        world, options, vis = contents.world, contents.mpm_options, contents.vis_options
+        parts = self.entities, self.emitters, self._coupled()
+        world.matter = SceneMatterWorld(world, *parts, options, contents.sim_options, vis.particle_size_scale)
+        if vis.visualize_mpm_boundary:
+            bounds = (options.lower_bound, options.upper_bound)
+            contents.drawn.append(debug.box(np.array(bounds), EDGES, True, 0.002))
+
+    @property
+    def particle_groups(self) -> list[Any]:
+        """The particles of the built scene as renderers and pages draw them; none in a scene without matter."""
+        world = self._contents.environments
+        return [] if world is None or world.matter is None else world.matter.particle_groups
 
     def _coupled(self) -> list[RigidEntity]:
         """Return the rigid entities that matter touches."""

@@ -20,7 +20,8 @@ def height_map(
     Args:
         pos: positions, (envs, n, 3) m.
         active: which particles exist, (envs, n) bool.
-        lower, upper: corners of the grid in x and y, (2,) m; of more numbers the first two count.
+        lower: the lower corner of the grid in x and y, (2,) m; of more numbers the first two count.
+        upper: the upper corner.
         cells: numbers of columns along x and y, (2,).
 
     Returns:
@@ -32,7 +33,9 @@ def height_map(
     low, high = (torch.as_tensor(x, dtype=pos.dtype, device=pos.device)[:2] for x in (lower, upper))
     nx, ny = (int(count) for count in cells)
     if not (high > low).all() or nx < 1 or ny < 1:
-        raise ValueError(f"height_map: expected lower below upper, and a column at least; got {lower}, {upper}, {cells}")
+        raise ValueError(
+            f"height_map: expected lower below upper, and a column at least; got {lower}, {upper}, {cells}"
+        )
     counts = torch.tensor([nx, ny], dtype=pos.dtype, device=pos.device)
     column = torch.floor((pos[..., :2] - low) / (high - low) * counts)
     counted = active & ((column >= 0) & (column < counts)).all(dim=-1)

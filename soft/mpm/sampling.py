@@ -27,8 +27,8 @@ def require_particles(what: str, count: float) -> None:
     """
     if not count <= MOST_PARTICLES:
         raise ValueError(
-            f"{what} would have {count:.3g} particles, and {MOST_PARTICLES:,} are the most: take larger particles, or a "
-            "smaller shape"
+            f"{what} would have {count:.3g} particles, and {MOST_PARTICLES:,} are the most: take larger particles, or "
+            "a smaller shape"
         )
 
 
@@ -46,7 +46,8 @@ def in_box(size: Sequence[float], spacing: float, rng: Generator | None = None) 
     edges = np.asarray(size, float)
     if not (np.isfinite(spacing) and spacing > 0):
         raise ValueError(f"a particle size of {spacing:g} m: expected a length above 0")
-    require_particles(f"a shape in a box of {edges[0]:g} x {edges[1]:g} x {edges[2]:g} m", np.prod(edges / spacing))
+    shape = f"a shape in a box of {edges[0]:g} x {edges[1]:g} x {edges[2]:g} m"
+    require_particles(shape, float(np.prod(edges / spacing)))
     counts = np.maximum(1, np.round(edges / spacing)).astype(int)
     cells = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
     within = 0.5 if rng is None else rng.random(cells.shape)

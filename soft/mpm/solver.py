@@ -100,7 +100,7 @@ class MPMSolver:
         """Return a quantity of particles (envs, particles, numbers), or (envs, particles) if it is one number.
 
         Args:
-            name: "pos" (3) m, "vel" (3) m/s, "C" (9) 1/s, "strain" (6), "volume"; or "active" (bool): whether they exist.
+            name: "pos" (3) m, "vel" (3) m/s, "C" (9) 1/s, "strain" (6), "volume", "active" (bool: whether they exist).
             envs_idx: indices of environments; None for all.
             particles: a slice or indices of particles; None for all.
 
