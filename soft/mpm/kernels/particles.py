@@ -14,13 +14,6 @@ BLOCK = LANES * ROWS
 FAR = 1e9
 
 
-def any_of(f: Function, mask: Any) -> Any:
-    """Return whether a condition holds in some lane."""
-    n = mask.type.lanes
-    bits = f.emit(f"bitcast {mask.type.name} {mask.name} to i{n}", BOOL)
-    return f.emit(f"icmp ne i{n} {bits.name}, 0", BOOL)
-
-
 def row(block: Any, k: int) -> Any:
     """Return a row of a block."""
     return block.vector(k * LANES, LANES)
@@ -71,7 +64,7 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
         with f.loop(first, end) as b:
             block = memory + b * BLOCK
             active = row(block, ACTIVE)
-            with f.when(any_of(f, active > 0.0)):
+            with f.when(f.any(active > 0.0)):
                 rates = rows(block, AFFINE, 9)
                 step = [[rates[3 * i + j] * dt for j in range(3)] for i in range(3)]
                 trace = step[0][0] + step[1][1] + step[2][2]
@@ -117,7 +110,7 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
         with f.loop(0, batch.blocks) as b:
             block = memory + b * BLOCK
             exists = row(block, ACTIVE) > 0.0
-            with f.when(any_of(f, exists)):
+            with f.when(f.any(exists)):
                 weigh(f, reach, block, origin, cells)
                 f.call(transfers.gather, reach)
                 velocity = take_moments(f, reach, 0)
@@ -132,7 +125,7 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
                 for axis in range(3):
                     way = velocity[axis] * dt
                     slow = f.abs(way) < dx
-                    bad.set(bad.value | (exists & f.select(slow, f.constant(0, slow.type), f.constant(1, slow.type))))
+                    bad.set(bad.value | (exists & f.no(slow)))
                     before = row(block, POS + axis)
                     x = before + way
                     at = f.minimum(f.maximum(x, walls[0][axis]), walls[1][axis])
@@ -146,7 +139,7 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
         for axis in range(3):
             f.store(low + LANES * axis, lows[axis].value)
             f.store(high + LANES * axis, highs[axis].value)
-        f.give(f.select(any_of(f, bad.value), f.constant(1, INT), 0))
+        f.give(f.select(f.any(bad.value), f.constant(1, INT), 0))
     return f
 
 
