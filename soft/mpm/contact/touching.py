@@ -11,7 +11,6 @@ from typing import Any
 
 from ....physics.machine.codegen.words import FLOAT, FLOATS, INT, INTS, Function, Module
 from ..kernels.layout import BATCH, BODY, BODY_NUMBERS, GEOM, LANES, POSE, WORKER, WRENCH, geom_numbers
-from ..kernels.particles import any_of
 from ..kernels.transfer import node_columns, put_node_columns
 from ..laws.arithmetic import Compiled
 from .fields import Fields
@@ -166,7 +165,7 @@ def _meeting(module: Module, distances: Function) -> Function:
         bounce = geom_numbers(geom, "restitution")[0] + 1.0
         with _each(f, region) as (i, j, k, end):
             f.call(distances, batch, geom, pose, i, j, k, found)
-            with f.when(any_of(f, found.vector(0, LANES) < _reach(f, batch, geom)[1])):
+            with f.when(f.any(found.vector(0, LANES) < _reach(f, batch, geom)[1])):
                 line = _line(f, batch, worker, i, j, k)
                 nodes = _Nodes(f, batch, worker, geom, found, line, _places(f, batch, i, j, k))
                 _, along = nodes.relative(twist, com)
@@ -196,7 +195,7 @@ def _stopping(module: Module, distances: Function) -> Function:
         zero = f.constant(0.0, V)
         with _each(f, region) as (i, j, k, end):
             f.call(distances, batch, geom, pose, i, j, k, found)
-            with f.when(any_of(f, found.vector(0, LANES) < _reach(f, batch, geom)[1])):
+            with f.when(f.any(found.vector(0, LANES) < _reach(f, batch, geom)[1])):
                 line = _line(f, batch, worker, i, j, k)
                 nodes = _Nodes(f, batch, worker, geom, found, line, _places(f, batch, i, j, k))
                 rel, along = nodes.relative(twist, com)

@@ -14,7 +14,7 @@ class Grid:
     Attributes:
         nodes_of: the box of nodes, from that of particles.
         clear: nothing is at the nodes of a box.
-        move: velocities of momenta, gravity and walls.
+        move: velocities of momenta, which no wall lets pass.
     """
 
     def __init__(self, module: Module) -> None:
@@ -53,12 +53,9 @@ def _clear(module: Module) -> Function:
 
 
 def _move(module: Module) -> Function:
-    with module.function("move", batch=BATCH, grid=FLOATS, box=INTS, gravity=FLOATS) as (f, batch, grid, box, gravity):
+    with module.function("move", batch=BATCH, grid=FLOATS, box=INTS) as (f, batch, grid, box):
         ny, nz, Q = batch.nodes[1], batch.nodes[2], FLOAT.vector(4)
-        dt, dx = f.convert(batch.dt, FLOAT), f.convert(batch.dx, FLOAT)
-        fall = f.constant(0.0, Q)
-        for axis in range(3):
-            fall = _with(f, fall, axis, gravity[axis] * dt)
+        dx = f.convert(batch.dx, FLOAT)
 
         def limits(axis: int, k: Any) -> tuple[Any, Any]:
             """Return the least and largest velocity of nodes k along an axis: none leaves through a wall."""
@@ -70,23 +67,17 @@ def _move(module: Module) -> Function:
         none_low, none_high = f.constant(-INFINITE, Q), f.constant(INFINITE, Q)
         with f.loop(box[0], box[1]) as i:
             lx, hx = limits(0, i)
-            lows, highs = _with(f, none_low, 0, lx), _with(f, none_high, 0, hx)
+            lows, highs = f.replaced(none_low, 0, lx), f.replaced(none_high, 0, hx)
             with f.loop(box[2], box[3]) as j:
                 ly, hy = limits(1, j)
-                lows2, highs2 = _with(f, lows, 1, ly), _with(f, highs, 1, hy)
+                lows2, highs2 = f.replaced(lows, 1, ly), f.replaced(highs, 1, hy)
                 line = grid + (i * ny + j) * nz * 4
                 with f.loop(box[4], box[5]) as k:
                     node = (line + k * 4).vector(0, 4)
                     mass = node.lane(3)
                     with f.when(mass > 0.0):
                         lz, hz = limits(2, k)
-                        v = f.fma(node, f.splat(1.0 / mass, 4), fall)
-                        v = f.minimum(f.maximum(v, _with(f, lows2, 2, lz)), _with(f, highs2, 2, hz))
-                        f.store(line + k * 4, _with(f, v, 3, mass))
+                        v = node * f.splat(1.0 / mass, 4)
+                        v = f.minimum(f.maximum(v, f.replaced(lows2, 2, lz)), f.replaced(highs2, 2, hz))
+                        f.store(line + k * 4, f.replaced(v, 3, mass))
     return f
-
-
-def _with(f: Function, vector: Any, lane: int, number: Any) -> Any:
-    """Return a vector with another number in a lane."""
-    type = vector.type
-    return f.emit(f"insertelement {type.name} {vector.name}, {type.scalar.name} {number.name}, i32 {lane}", type)

@@ -6,19 +6,12 @@ from ....physics.machine.codegen.words import BOOL, FLOAT, FLOATS, INT, INTS, Fu
 from ..laws.arithmetic import Compiled
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
-from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, ROWS, STRAIN, VEL, VOLUME
+from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME
 from .transfer import REACH, Transfers, put_moments, take_moments, weigh
 
 BLOCK = LANES * ROWS
 """Numbers of a block."""
 FAR = 1e9
-
-
-def any_of(f: Function, mask: Any) -> Any:
-    """Return whether a condition holds in some lane."""
-    n = mask.type.lanes
-    bits = f.emit(f"bitcast {mask.type.name} {mask.name} to i{n}", BOOL)
-    return f.emit(f"icmp ne i{n} {bits.name}, 0", BOOL)
 
 
 def row(block: Any, k: int) -> Any:
@@ -61,7 +54,8 @@ class Particles:
 def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> Function:
     """Write the way of blocks of a material to the grid."""
     args = {"batch": BATCH, "reach": REACH, "memory": FLOATS, "first": INT, "end": INT, "numbers": FLOATS}
-    with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers):
+    args |= {"gravity": FLOATS}
+    with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers, gravity):
         m, V = Compiled(f), FLOAT.vector(LANES)
         dt, dx = f.convert(batch.dt, FLOAT), f.convert(batch.dx, FLOAT)
         cells, origin = 1.0 / dx, [batch.origin[axis] for axis in range(3)]
@@ -71,7 +65,7 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
         with f.loop(first, end) as b:
             block = memory + b * BLOCK
             active = row(block, ACTIVE)
-            with f.when(any_of(f, active > 0.0)):
+            with f.when(f.any(active > 0.0)):
                 rates = rows(block, AFFINE, 9)
                 step = [[rates[3 * i + j] * dt for j in range(3)] for i in range(3)]
                 trace = step[0][0] + step[1][1] + step[2][2]
@@ -86,12 +80,13 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
                 put(f, block, STRAIN, strain)
                 put(f, block, VOLUME, [volume])
                 weight = active * mass
-                per_cell, of_stress = weight * dx, active * factor
+                per_cell, of_stress = weight * dx, f.minimum(active, 1.0) * factor
                 A = [
                     [rates[3 * i + j] * per_cell + stress[PLACES[i][j]] * of_stress for j in range(3)] for i in range(3)
                 ]
                 inside = weigh(f, reach, block, origin, cells)
-                velocity = rows(block, VEL, 3)
+                free = f.select(active > 1.0, f.constant(0.0, V), 1.0)
+                velocity = [f.fma(free, gravity[i] * dt, v) for i, v in enumerate(rows(block, VEL, 3))]
                 q = [
                     velocity[i] * weight - (A[i][0] * inside[0] + A[i][1] * inside[1] + A[i][2] * inside[2])
                     for i in range(3)
@@ -116,28 +111,32 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
         lows, highs = ([f.variable(V, x) for _ in range(3)] for x in (FAR, -FAR))
         with f.loop(0, batch.blocks) as b:
             block = memory + b * BLOCK
-            exists = row(block, ACTIVE) > 0.0
-            with f.when(any_of(f, exists)):
+            active = row(block, ACTIVE)
+            exists, moves = active > 0.0, (active > 0.0) & (active <= 1.0)
+            with f.when(f.any(exists)):
                 weigh(f, reach, block, origin, cells)
                 f.call(transfers.gather, reach)
                 velocity = take_moments(f, reach, 0)
                 moments = [take_moments(f, reach, 1 + j) for j in range(3)]
                 rate = 4.0 * cells
                 for i in range(3):
-                    f.store(block + (VEL + i) * LANES, f.select(exists, velocity[i], f.constant(0.0, V)))
+                    f.store(block + (VEL + i) * LANES, f.select(moves, velocity[i], f.constant(0.0, V)))
                     for j in range(3):
-                        new = f.select(exists, moments[j][i] * rate, f.constant(0.0, V))
+                        new = f.select(moves, moments[j][i] * rate, f.constant(0.0, V))
                         f.store(block + (AFFINE + 3 * i + j) * LANES, new)
                 outside = f.constant(0, BOOL.vector(LANES))
                 for axis in range(3):
                     way = velocity[axis] * dt
                     slow = f.abs(way) < dx
-                    bad.set(bad.value | (exists & f.select(slow, f.constant(0, slow.type), f.constant(1, slow.type))))
-                    before = row(block, POS + axis)
-                    x = before + way
+                    bad.set(bad.value | (moves & f.no(slow)))
+                    # What the sum loses to rounding is added in the next step: at 1 m it is more than slow steps.
+                    before, change = row(block, POS + axis), way + row(block, REST + axis)
+                    x = before + change
+                    rest = f.select(moves, change - (x - before), f.constant(0.0, V))
+                    f.store(block + (REST + axis) * LANES, rest)
                     at = f.minimum(f.maximum(x, walls[0][axis]), walls[1][axis])
                     outside = outside | (x < walls[0][axis]) | (x > walls[1][axis])
-                    at = f.select(exists, at, before)
+                    at = f.select(moves, at, before)
                     f.store(block + (POS + axis) * LANES, at)
                     lows[axis].set(f.select(exists & (at < lows[axis].value), at, lows[axis].value))
                     highs[axis].set(f.select(exists & (at > highs[axis].value), at, highs[axis].value))
@@ -146,7 +145,7 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
         for axis in range(3):
             f.store(low + LANES * axis, lows[axis].value)
             f.store(high + LANES * axis, highs[axis].value)
-        f.give(f.select(any_of(f, bad.value), f.constant(1, INT), 0))
+        f.give(f.select(f.any(bad.value), f.constant(1, INT), 0))
     return f
 
 
