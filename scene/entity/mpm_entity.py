@@ -8,6 +8,7 @@ import torch
 
 from ...physics.base.arguments import real_array
 from ..checks import Indices, Numbers
+from ..compat.absent import refusal_of_call
 from ..errors import SceneOrderError
 from ..materials.mpm import Base
 from ..morphs import Morph
@@ -93,6 +94,10 @@ class MPMEntity:
 
     def __repr__(self) -> str:
         return f"MPMEntity('{self.name}', {self.n_particles} particles of {type(self.material).__name__})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse a call of Genesis that is not here, with the reason; raises AttributeError."""
+        raise AttributeError(refusal_of_call(name))
 
     def place(self, world: World, start: int) -> None:
         """Take its place in a built scene: the number of its first particle."""

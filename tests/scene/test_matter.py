@@ -358,6 +358,8 @@ def test_what_is_not_here_is_refused_with_the_nearest():
             call()
     with pytest.raises(NotImplementedError, match="enable_CPIC=True: thin bodies do not divide matter"):
         gs.options.MPMOptions(enable_CPIC=True)
+    with pytest.raises(AttributeError, match="MPMEntity has no attribute 'set_particle_constraints': no springs hold"):
+        matter_scene(build=False).entities[0].set_particle_constraints  # noqa: B018
     with pytest.raises(ValueError, match="Snow: use_von_mises=True"):
         MPM.Snow(use_von_mises=True)
     with pytest.raises(TypeError, match="Base is the base of materials"):
