@@ -185,7 +185,7 @@ KINDS_NAMED = {
             "rendering/path/cast.py",
             "rendering/path/emitters.py",
         ),
-        "rendering/path/packets_of_eight.py",
+        *("rendering/path/packets_of_eight.py", "rendering/particles/placed.py"),
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/appearance.py"),
