@@ -269,7 +269,7 @@ def test_only_math_and_drivers_loop_over_lanes():
     assert not wrong, "\n".join(wrong)
 
 
-LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping sensor_delays"
+LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag matter sleeping sensor_delays"
 """Mechanisms whose fields no other code names."""
 
 
