@@ -561,5 +561,6 @@ def _of_class(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """
     if not isinstance(given, kind):
         hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""
-        raise TypeError(f"{name}: expected a {kind.__module__.rpartition('.')[2]}.{kind.__name__}, got {given!r}{hint}")
+        room = kind.__module__.partition("scene.")[2].partition(".")[0]
+        raise TypeError(f"{name}: expected a {room}.{kind.__name__}, got {given!r}{hint}")
     return given
