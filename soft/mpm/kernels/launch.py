@@ -67,6 +67,7 @@ class CompiledLaunch:
             "before": np.zeros(self._batch.first[-1] * ROWS * LANES, np.float32),
             "poses": np.zeros(max(1, len(touched.table) * POSE), np.float32),
             "body": np.zeros(max(1, touched.bodies.shape[1] * BODY), np.float32),
+            "bounds": np.zeros(max(1, len(touched.table) * 6), np.float32),
         }
         unused = dict.fromkeys((name for name in WORKER.fields if name.startswith("unused")), 0)
         shared = {"taken": self._taken, "count": self._count, "batch": self._record}
