@@ -19,7 +19,7 @@ from .shapes import CLOSED
 
 KINDS = (*CLOSED, "mesh", "hfield")
 """The kinds of shapes; the place of one is its number in `GEOM`."""
-_FAINT = 2.302585
+FAINT = 2.302585
 """Softnesses at which the share of the velocity that contact takes is a tenth: there it ends."""
 
 
@@ -42,7 +42,7 @@ class Contact:
 def _reach(f: Function, batch: Any, geom: Any) -> tuple[Any, Any]:
     """Return half a cell, and the distance where contact ends."""
     half = f.convert(batch.dx, FLOAT) * 0.5
-    return half, half + geom_numbers(geom, "softness")[0] * _FAINT
+    return half, half + geom_numbers(geom, "softness")[0] * FAINT
 
 
 def _region(module: Module) -> Function:
