@@ -13,7 +13,7 @@ from ...physics.machine.scalars import as_count
 from .batch import Batch, Touched, numbers_of
 from .domain import Domain, triple
 from .kernels.launch import launch_for
-from .kernels.layout import ACTIVE, AFFINE, LANES, POS, ROWS, STRAIN, VEL, VOLUME
+from .kernels.layout import ACTIVE, AFFINE, FIXED, LANES, POS, ROWS, STRAIN, VEL, VOLUME
 from .matter import Matter
 
 READABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAIN, 6), "volume": (VOLUME, 1)}
@@ -178,6 +178,16 @@ class MPMSolver:
         envs, slots = self._chosen(envs_idx), self._slots_of(particles)
         numbers = self._numbers("active", active, (len(envs), len(slots)))[..., None]
         self._write(ACTIVE, (numbers != 0).float(), envs, slots)
+
+    def set_fixed(self, fixed: Any, envs_idx: Any = None, particles: Any = None) -> None:
+        """Fix particles that exist where they are, or free them; arguments as of `set_active`.
+
+        Matter is clamped where its particles are fixed: nodes that they reach do not move.
+        """
+        envs, slots = self._chosen(envs_idx), self._slots_of(particles)
+        numbers = self._numbers("fixed", fixed, (len(envs), len(slots))) != 0
+        now = self._batch.memory[envs[:, None], (slots // LANES)[None], ACTIVE, (slots % LANES)[None]]
+        self._write(ACTIVE, ((now > 0) * torch.where(numbers, FIXED, 1.0))[..., None], envs, slots)
 
     def emit(self, positions: Any, velocities: Any, envs_idx: Any, particles: Any) -> None:
         """Bring particles into being: at rest in themselves, with positions and velocities (envs, particles, 3)."""

@@ -14,7 +14,7 @@ class Grid:
     Attributes:
         nodes_of: the box of nodes, from that of particles.
         clear: nothing is at the nodes of a box.
-        move: velocities of momenta, gravity and walls.
+        move: velocities of momenta, which no wall lets pass.
     """
 
     def __init__(self, module: Module) -> None:
@@ -53,12 +53,9 @@ def _clear(module: Module) -> Function:
 
 
 def _move(module: Module) -> Function:
-    with module.function("move", batch=BATCH, grid=FLOATS, box=INTS, gravity=FLOATS) as (f, batch, grid, box, gravity):
+    with module.function("move", batch=BATCH, grid=FLOATS, box=INTS) as (f, batch, grid, box):
         ny, nz, Q = batch.nodes[1], batch.nodes[2], FLOAT.vector(4)
-        dt, dx = f.convert(batch.dt, FLOAT), f.convert(batch.dx, FLOAT)
-        fall = f.constant(0.0, Q)
-        for axis in range(3):
-            fall = f.replaced(fall, axis, gravity[axis] * dt)
+        dx = f.convert(batch.dx, FLOAT)
 
         def limits(axis: int, k: Any) -> tuple[Any, Any]:
             """Return the least and largest velocity of nodes k along an axis: none leaves through a wall."""
@@ -80,7 +77,7 @@ def _move(module: Module) -> Function:
                     mass = node.lane(3)
                     with f.when(mass > 0.0):
                         lz, hz = limits(2, k)
-                        v = f.fma(node, f.splat(1.0 / mass, 4), fall)
+                        v = node * f.splat(1.0 / mass, 4)
                         v = f.minimum(f.maximum(v, f.replaced(lows2, 2, lz)), f.replaced(highs2, 2, hz))
                         f.store(line + k * 4, f.replaced(v, 3, mass))
     return f

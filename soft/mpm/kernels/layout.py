@@ -13,7 +13,9 @@ LANES = 8
 POS, VEL, AFFINE, STRAIN, VOLUME, ACTIVE, ROWS = 0, 3, 6, 15, 21, 22, 23
 """First rows of a block: position (3) m, velocity (3) m/s, affine velocity (9) 1/s by rows, elastic strain b - 1 of the
 left Cauchy-Green tensor (6: xx yy zz xy xz yz), change of volume (what it means the law says), and 1 where a particle
-exists, 0 where it does not yet, or not any more."""
+exists, 0 where it does not yet, or not any more, FIXED where it exists and never moves."""
+FIXED = 1e6
+"""The factor of the mass of fixed particles: nodes beside them stay where they are, to rounding."""
 NUMBERS = 8
 """Numbers of an entity: mass and volume of a particle, then those of its law."""
 MARGIN = 3

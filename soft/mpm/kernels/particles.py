@@ -54,7 +54,8 @@ class Particles:
 def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> Function:
     """Write the way of blocks of a material to the grid."""
     args = {"batch": BATCH, "reach": REACH, "memory": FLOATS, "first": INT, "end": INT, "numbers": FLOATS}
-    with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers):
+    args |= {"gravity": FLOATS}
+    with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers, gravity):
         m, V = Compiled(f), FLOAT.vector(LANES)
         dt, dx = f.convert(batch.dt, FLOAT), f.convert(batch.dx, FLOAT)
         cells, origin = 1.0 / dx, [batch.origin[axis] for axis in range(3)]
@@ -79,12 +80,13 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
                 put(f, block, STRAIN, strain)
                 put(f, block, VOLUME, [volume])
                 weight = active * mass
-                per_cell, of_stress = weight * dx, active * factor
+                per_cell, of_stress = weight * dx, f.minimum(active, 1.0) * factor
                 A = [
                     [rates[3 * i + j] * per_cell + stress[PLACES[i][j]] * of_stress for j in range(3)] for i in range(3)
                 ]
                 inside = weigh(f, reach, block, origin, cells)
-                velocity = rows(block, VEL, 3)
+                free = f.select(active > 1.0, f.constant(0.0, V), 1.0)
+                velocity = [f.fma(free, gravity[i] * dt, v) for i, v in enumerate(rows(block, VEL, 3))]
                 q = [
                     velocity[i] * weight - (A[i][0] * inside[0] + A[i][1] * inside[1] + A[i][2] * inside[2])
                     for i in range(3)
@@ -109,7 +111,8 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
         lows, highs = ([f.variable(V, x) for _ in range(3)] for x in (FAR, -FAR))
         with f.loop(0, batch.blocks) as b:
             block = memory + b * BLOCK
-            exists = row(block, ACTIVE) > 0.0
+            active = row(block, ACTIVE)
+            exists, moves = active > 0.0, (active > 0.0) & (active <= 1.0)
             with f.when(f.any(exists)):
                 weigh(f, reach, block, origin, cells)
                 f.call(transfers.gather, reach)
@@ -117,20 +120,20 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
                 moments = [take_moments(f, reach, 1 + j) for j in range(3)]
                 rate = 4.0 * cells
                 for i in range(3):
-                    f.store(block + (VEL + i) * LANES, f.select(exists, velocity[i], f.constant(0.0, V)))
+                    f.store(block + (VEL + i) * LANES, f.select(moves, velocity[i], f.constant(0.0, V)))
                     for j in range(3):
-                        new = f.select(exists, moments[j][i] * rate, f.constant(0.0, V))
+                        new = f.select(moves, moments[j][i] * rate, f.constant(0.0, V))
                         f.store(block + (AFFINE + 3 * i + j) * LANES, new)
                 outside = f.constant(0, BOOL.vector(LANES))
                 for axis in range(3):
                     way = velocity[axis] * dt
                     slow = f.abs(way) < dx
-                    bad.set(bad.value | (exists & f.no(slow)))
+                    bad.set(bad.value | (moves & f.no(slow)))
                     before = row(block, POS + axis)
                     x = before + way
                     at = f.minimum(f.maximum(x, walls[0][axis]), walls[1][axis])
                     outside = outside | (x < walls[0][axis]) | (x > walls[1][axis])
-                    at = f.select(exists, at, before)
+                    at = f.select(moves, at, before)
                     f.store(block + (POS + axis) * LANES, at)
                     lows[axis].set(f.select(exists & (at < lows[axis].value), at, lows[axis].value))
                     highs[axis].set(f.select(exists & (at > highs[axis].value), at, highs[axis].value))

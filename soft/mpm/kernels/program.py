@@ -50,7 +50,7 @@ def _environment(
     size = batch.blocks * BLOCK
     memory = batch.memory + env * size
     low, high, box = f.array(FLOAT, 3 * LANES), f.array(FLOAT, 3 * LANES), f.array(INT, 6)
-    reach = f.record(REACH)
+    reach, gravity = f.record(REACH), batch.gravity + env * 3
     reach.grid = worker.grid
     reach.weights, reach.inside, reach.node = f.array(FLOAT, 9 * LANES), f.array(FLOAT, 3 * LANES), f.array(INT, LANES)
     reach.moments = f.array(FLOAT, 16 * LANES)
@@ -77,8 +77,8 @@ def _environment(
             law = entity.law
             for number, to_grid in enumerate(particles.to_grid):
                 with f.when(law.equals(number)):
-                    f.call(to_grid, batch, reach, memory, entity.first, entity.end, numbers)
-        f.call(grid.move, batch, worker.grid, box, batch.gravity + env * 3)
+                    f.call(to_grid, batch, reach, memory, entity.first, entity.end, numbers, gravity)
+        f.call(grid.move, batch, worker.grid, box)
         with f.when(batch.geoms > 0):
             f.call(contact.recoil.move, batch, worker)
             f.call(contact.touch, batch, worker, box, wrenches)

@@ -25,7 +25,9 @@ def compiled():
             f.store(y + i, value)
             f.store(slope + i, derivative)
     kind = ctypes.CFUNCTYPE(None, *([ctypes.c_void_p] * 3), ctypes.c_int64)
-    functions = dict(zip(ACTIVATIONS, map(kind, load(optimized_machine_code(module.text()), *ACTIVATIONS)), strict=True))
+    functions = dict(
+        zip(ACTIVATIONS, map(kind, load(optimized_machine_code(module.text()), *ACTIVATIONS)), strict=True)
+    )
 
     def call(name, x):
         x = np.ascontiguousarray(x, np.float32)
