@@ -155,9 +155,9 @@ def make_meeting(kind: str) -> Any:
                         weight = grid[env, node, 3] * share * (geoms[g, RESTITUTION] + 1.0)
                         turning = arm.cross(normal)
                         ray = ti.Vector([normal[0], normal[1], normal[2], turning[0], turning[1], turning[2]])
-                        for k, (a, b) in ti.static(enumerate(PAIRS)):
-                            sums[k] += weight * ray[a] * ray[b]
                         for a in ti.static(range(SIX)):
+                            for b in ti.static(range(a, SIX)):
+                                sums[ti.static(PAIRS.index((a, b)))] += weight * ray[a] * ray[b]
                             sums[MET - SIX + a] += weight * ray[a] * along
                     n += SHARES
                 for k in ti.static(range(MET)):

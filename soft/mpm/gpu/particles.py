@@ -130,13 +130,15 @@ def make_to_grid(law: str) -> Any:
             active = memory[env, block, ACTIVE, lane]
             if ended[env] >= substep and active > 0.0:
                 dt, dx = domain[DT], domain[DX]
-                rates = _affine(memory, env, block, lane)
+                free = ti.select(active > 1.0, 0.0, 1.0)  # fixed particles give mass and stress only
+                rates = _affine(memory, env, block, lane) * free
                 stress = _advance_strain(kind, memory, numbers, (env, block, lane), matter, rates * dt)
                 mass = active * numbers[env, matter, 0]
                 of_stress = ti.min(active, 1.0) * numbers[env, matter, 1] * dt * -4.0 / dx
                 A = rates * (mass * dx) + stress * of_stress
-                fall = ti.select(active > 1.0, 0.0, dt)
-                velocity = ti.Vector([memory[env, block, VEL + k, lane] + gravity[env, k] * fall for k in range(3)])
+                velocity = (
+                    ti.Vector([memory[env, block, VEL + k, lane] + gravity[env, k] * dt for k in range(3)]) * free
+                )
                 first, inside = reached(domain, nodes, position(memory, env, block, lane))
                 momentum = velocity * mass - A @ inside  # of node 0, 0, 0, for a weight of 1
                 if _is_bounded(momentum, A, FASTEST * numbers[env, matter, 0] * dx / dt):

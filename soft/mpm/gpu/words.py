@@ -6,7 +6,7 @@ from typing import Any
 import taichi as ti
 
 from ....physics.base.math import func
-from ..kernels.layout import POS
+from ..kernels.layout import FIXED, POS
 
 BLOCK_DIM = 128
 """Threads of a block."""
@@ -21,7 +21,7 @@ FASTEST = 2.0**10
 """The largest contribution of a particle to the momentum of a node, in masses of the heaviest material's particle times
 cells in a substep; more, or what is not finite, stops the environment. A particle that is faster than one cell in a
 substep does so too, and stress that gives a thousand of it."""
-HEAVIEST = 2.0**20
+HEAVIEST = 2.0 ** math.ceil(math.log2(FIXED))
 """The largest mass that a particle gives to a node, in masses of the heaviest material's particle: of fixed ones."""
 MOST_BITS = 40
 _SUM_BITS = 62
