@@ -13,7 +13,7 @@ PARTICLES = (10, 10, 20)
 CELLS, SIDE, DT = 64.0, 0.5, 5e-4
 """Cells in a metre, m, s."""
 SUBSTEPS = 20
-"""Of a step: 10 ms."""
+"""The substeps of a step, which is 10 ms."""
 
 
 def matter(job: Job) -> Iterator[Row]:

@@ -1,7 +1,5 @@
 """Matter by kernels of Taichi, on a processor: the numbers of the compiled code, and the same bits in any batch."""
 
-from types import SimpleNamespace
-
 import mujoco
 import numpy as np
 import pytest
@@ -9,6 +7,7 @@ import torch
 
 from tumble.soft import Elastic, ElastoPlastic, Liquid, Matter, MPMSolver, Sand, Snow
 from tumble.soft.coupling.coupler import _touched
+from tumble.soft.mpm.batch import Touched
 from tumble.soft.mpm.contact.touching import KINDS
 from tumble.soft.mpm.gpu import launch as gpu_launch
 from tumble.soft.mpm.gpu.launch import DeviceLaunch
@@ -193,7 +192,7 @@ def test_an_environment_has_its_bits_in_any_batch():
         solver.load_state_dict({name: numbers[list(chosen)] for name, numbers in state.items()})
         if at_once:
             solver._launch = DeviceLaunch(solver._runtime, solver._batch, touched, at_once)
-            assert len(solver._launch._slices) == 3
+            assert len(solver._launch.slices) == 3
         solver.step(30)
         mine = 0 if envs == 1 else 3
         seen.append((solver._batch.memory[mine], touched.wrenches[mine], solver.held[mine]))
@@ -276,10 +275,13 @@ def test_sums_of_fixed_point_numbers_cannot_overflow(particles):
 
 def test_grids_that_do_not_fit_are_taken_in_slices(monkeypatch):
     run_in_columns()
-    solver, _ = poured("sphere", envs=5)
-    needed = gpu_launch.bytes_per_environment(solver._batch, SimpleNamespace(table=[], bodies=torch.zeros(5, 0, 1)))
+
+    def made():
+        return solver_of(block(MATERIALS["liquid"], (0.4, 0.4, 0.2)), envs=5)
+
+    needed = gpu_launch.bytes_per_environment(made()._batch, Touched.none(5))
     monkeypatch.setattr(gpu_launch, "available_memory", lambda: 6 * needed)
-    assert solver_of(block(MATERIALS["liquid"], (0.4, 0.4, 0.2), n=12), envs=5)._launch.envs_at_once == 3
+    assert [len(arrays["grid"]) for arrays in made()._launch.slices] == [3, 2]
     monkeypatch.setattr(gpu_launch, "available_memory", lambda: needed)
     with pytest.raises(MemoryError, match="at most 0 fit"):
-        solver_of(block(MATERIALS["liquid"], (0.4, 0.4, 0.2), n=12), envs=5)
+        made()

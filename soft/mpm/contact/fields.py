@@ -14,7 +14,7 @@ from ..laws.arithmetic import Compiled
 _SHORT = 1e-9
 
 
-class Field(NamedTuple):
+class SampledField(NamedTuple):
     """A field of a geom, in any arithmetic.
 
     Attributes:
@@ -48,7 +48,7 @@ def _compiled(module: Module, name: str, distance: Callable[..., tuple]) -> Func
     with module.function(name, geom=GEOM, places=FLOATS, found=FLOATS) as (f, geom, places, found):
         m = Compiled(f)
         low, cell = geom_numbers(geom, "low"), geom_numbers(geom, "cell")
-        field = Field(low, cell, (geom.nx, geom.ny, geom.nz), lambda n: geom.values[n])
+        field = SampledField(low, cell, (geom.nx, geom.ny, geom.nz), lambda n: geom.values[n])
         with f.loop(0, LANES) as lane:
             far, away = distance(m, field, [places[lane + LANES * c] for c in range(3)])
             for n, x in enumerate((far, *away)):
@@ -56,7 +56,7 @@ def _compiled(module: Module, name: str, distance: Callable[..., tuple]) -> Func
     return f
 
 
-def _in_field(m: Any, field: Field, axis: int, x: Any) -> tuple[Any, Any, Any]:
+def _in_field(m: Any, field: SampledField, axis: int, x: Any) -> tuple[Any, Any, Any]:
     """Return the cell of a place or next to it, how far it is through the cell, and how far beyond the field, m."""
     place = (x - field.low[axis]) / field.cell[axis]
     last = m.real(field.counts[axis] - 1)
@@ -65,7 +65,7 @@ def _in_field(m: Any, field: Field, axis: int, x: Any) -> tuple[Any, Any, Any]:
     return first, inside - m.real(first), (place - inside) * field.cell[axis]
 
 
-def mesh(m: Any, field: Field, p: Sequence[Any]) -> tuple[Any, list]:
+def mesh(m: Any, field: SampledField, p: Sequence[Any]) -> tuple[Any, list]:
     """Return the distance (m) of a point from a mesh, and the direction away from it."""
     cell, counts = field.cell, field.counts
     (i, u, bx), (j, v, by), (k, w, bz) = (_in_field(m, field, c, p[c]) for c in range(3))
@@ -95,7 +95,7 @@ def mesh(m: Any, field: Field, p: Sequence[Any]) -> tuple[Any, list]:
     return m.select(out, far_out, value), [m.select(out, b * inverse, a) for b, a in zip(beyond, away, strict=True)]
 
 
-def ground(m: Any, field: Field, p: Sequence[Any]) -> tuple[Any, list]:
+def ground(m: Any, field: SampledField, p: Sequence[Any]) -> tuple[Any, list]:
     """Return the distance (m) of a point from a height field, and the direction away from it."""
     x, y, z = p
     cell, nx = field.cell, field.counts[0]

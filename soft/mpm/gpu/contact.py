@@ -11,11 +11,11 @@ from taichi.lang.impl import subscript
 
 from ....physics.base.math import func
 from ....physics.base.math.func import with_types
-from ..contact.fields import FIELDS, Field
+from ..contact.fields import FIELDS, SampledField
 from ..contact.shapes import CLOSED
 from ..contact.touching import FAINT
 from ..kernels.layout import BODY, BODY_NUMBERS, GEOM_NUMBERS, POSE
-from ..laws.traced import Number, Traced, in_kernels, vector
+from ..laws.traced import KernelArithmetic, LocalNumber, in_kernels, vector
 from .words import ARRAYS, BLOCK_DIM, DX, ORIGIN, SHARES, box_of, count_of, node_of, number_of
 
 GEOM_STARTS = {name: sum(list(GEOM_NUMBERS.values())[:k]) for k, name in enumerate(GEOM_NUMBERS)}
@@ -77,18 +77,20 @@ def _near(domain, boxes, phase: ti.i32, geoms, poses, env: ti.i32, g: ti.i32):
 @in_kernels
 def _shape_distance(kind: str, geoms: Any, fields: Any, values: Any, g: Any, place: Any) -> Any:
     """Return the distance of a place from a shape, and the direction away from it, in the shape's frame: (4,)."""
-    m = Traced()
-    p = [Number(subscript(None, place, k)) for k in range(3)]
+    m = KernelArithmetic()
+    p = [LocalNumber(subscript(None, place, k)) for k in range(3)]
 
     def numbers(first: int) -> list:
-        return [Number(subscript(None, geoms, g, first + k)) for k in range(3)]
+        return [LocalNumber(subscript(None, geoms, g, first + k)) for k in range(3)]
 
     if kind in CLOSED:
         distance, away = CLOSED[kind](m, numbers(GEOM_STARTS["size"]), p)
     else:
-        counts = [Number(subscript(None, fields, g, COUNTS + k)) for k in range(3)]
-        first = Number(subscript(None, fields, g, FIRST_VALUE))
-        field = Field(numbers(LOW), numbers(CELL), counts, lambda n: Number(subscript(None, values, (first + n).value)))
+        counts = [LocalNumber(subscript(None, fields, g, COUNTS + k)) for k in range(3)]
+        first = LocalNumber(subscript(None, fields, g, FIRST_VALUE))
+        field = SampledField(
+            numbers(LOW), numbers(CELL), counts, lambda n: LocalNumber(subscript(None, values, (first + n).value))
+        )
         distance, away = FIELDS[kind](m, field, p)
     return vector([distance, *away])
 
@@ -323,9 +325,11 @@ def make_respond() -> Any:
     return respond
 
 
-def _root(bodies: Any, env: Any, slot: Any) -> list[list[Number]]:
+def _root(bodies: Any, env: Any, slot: Any) -> list[list[LocalNumber]]:
     """Return L (6, 6), where L L' is the inverse of a body's inertia."""
-    return [[Number(subscript(None, bodies, env, slot, ROOT + SIX * r + c)) for c in range(SIX)] for r in range(SIX)]
+    return [
+        [LocalNumber(subscript(None, bodies, env, slot, ROOT + SIX * r + c)) for c in range(SIX)] for r in range(SIX)
+    ]
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -343,7 +347,7 @@ def _column(rows: list, c: int) -> list:
 def _change(bodies: Any, totals: Any, env: Any, slot: Any) -> Any:
     """Return the change L L' b (6,) of velocities by an impulse b, the first totals."""
     root = _root(bodies, env, slot)
-    impulse = [Number(subscript(None, totals, env, k)) for k in range(SIX)]
+    impulse = [LocalNumber(subscript(None, totals, env, k)) for k in range(SIX)]
     y = [_dot(_column(root, c), impulse) for c in range(SIX)]
     return vector([_dot(row, y) for row in root])
 
@@ -355,7 +359,7 @@ def _met(bodies: Any, totals: Any, env: Any, slot: Any) -> Any:
     The matrix is symmetric and at least 1, so that no pivot of the elimination is small.
     """
     root = _root(bodies, env, slot)
-    sums = [Number(subscript(None, totals, env, k)) for k in range(MET)]
+    sums = [LocalNumber(subscript(None, totals, env, k)) for k in range(MET)]
     inertia = {pair: sums[k] for k, pair in enumerate(PAIRS)}
     A = [[inertia[min(r, c), max(r, c)] for c in range(SIX)] for r in range(SIX)]
     half = [[_dot(A[r], _column(root, c)) for c in range(SIX)] for r in range(SIX)]

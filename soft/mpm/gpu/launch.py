@@ -5,7 +5,7 @@ The grids of all environments may not fit into memory. Then environments are tak
 
 import ctypes
 import math
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,9 @@ from .contact import FIELD_NUMBERS, MET, SIX
 from .words import SHARES, scale_bits
 
 MOST_NUMBERS = 2**31 - 1
-"""Numbers of an array: kernels have indices of 32 bits."""
+"""The most numbers of an array: kernels have indices of 32 bits."""
 PART_OF_MEMORY = 0.5
-"""Of the free memory, what grids may take."""
-
-_Kernel = tuple[Callable[[Any], Any], tuple[str, ...]]
+"""The part of the free memory that a launch may take."""
 
 
 class DeviceLaunch:
@@ -37,7 +35,10 @@ class DeviceLaunch:
         runtime: whose Taichi launches them.
         batch: its memory stays where it is.
         touched: the geoms that it touches.
-        at_once: the most environments whose grids are in memory at a time; None: as many as fit.
+        at_once: the most environments whose grids are in memory at a time; None: as many as fit at the first launch.
+
+    Attributes:
+        slices: the arrays of the environments that are taken together, by the names that kernels have for them.
 
     Raises:
         MemoryError: not even one environment's grid fits.
@@ -45,28 +46,33 @@ class DeviceLaunch:
 
     def __init__(self, runtime: Runtime, batch: Batch, touched: Touched, at_once: int | None = None) -> None:
         self._runtime, self._batch, self._touched = runtime, batch, touched
-        self.envs_at_once = min(at_once or batch.num_envs, environments_that_fit(batch, touched))
+        self._at_once = at_once or batch.num_envs
+        environments_that_fit(batch, touched)
         self._bits = scale_bits(batch.first[-1] * LANES)
         self._kinds = [KINDS[kind] for kind in touched.table[:, GEOM.column("kind")]]
         self._bodies = touched.table[:, GEOM.column("body")].tolist()
         self._constant = _constants(batch) | (geom_tables(touched, batch.device) if self._kinds else {})
-        self._work = _work(batch, touched, self.envs_at_once)
-        begins = range(0, batch.num_envs, self.envs_at_once)
-        self._slices = [self._slice(begin, min(begin + self.envs_at_once, batch.num_envs)) for begin in begins]
         self._kernels: dict[Recipe, Any] = {}
 
-    def _slice(self, begin: int, end: int) -> dict[str, torch.Tensor]:
-        """Return the arrays of some environments by the names that kernels have for them."""
+    @cached_property
+    def slices(self) -> list[dict[str, torch.Tensor]]:
+        """See the class; grids are allocated when they are first needed, as a coupler replaces launches unused."""
+        count = self._batch.num_envs
+        envs = min(self._at_once, environments_that_fit(self._batch, self._touched))
+        work = _work(self._batch, self._touched, envs)
+        return [self._slice(begin, min(begin + envs, count), work) for begin in range(0, count, envs)]
+
+    def _slice(self, begin: int, end: int, work: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         batch, touched = self._batch, self._touched
         whole = {name: getattr(batch, name)[begin:end] for name in ("memory", "numbers", "gravity", "faults", "held")}
         if self._kinds:
             of_touched = {"start_poses": touched.poses, "start_bodies": touched.bodies, "wrenches": touched.wrenches}
             whole |= {name: x[begin:end] if x.shape[1] else x.new_empty(1, 1, 1) for name, x in of_touched.items()}
-        return self._constant | whole | {name: x[: end - begin] for name, x in self._work.items()}
+        return self._constant | whole | {name: x[: end - begin] for name, x in work.items()}
 
     def __call__(self, substeps: int) -> None:
         """Take substeps in all environments that are not stopped."""
-        for arrays in self._slices:
+        for arrays in self.slices:
             arrays["before"].copy_(arrays["memory"])
             self._begin(arrays)
             for substep in range(substeps):

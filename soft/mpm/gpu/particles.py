@@ -14,7 +14,7 @@ from ....physics.base.math.func import with_types
 from ..kernels.layout import ACTIVE, AFFINE, LANES, NUMBERS, POS, ROWS, STRAIN, VEL, VOLUME
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
-from ..laws.traced import Number, Traced, in_kernels
+from ..laws.traced import KernelArithmetic, LocalNumber, in_kernels
 from .words import (
     ARRAYS,
     BLOCK_DIM,
@@ -82,20 +82,20 @@ def _affine(memory, env: ti.i32, block: ti.i32, lane: ti.i32):
 def _advance_strain(kind: LawKind, memory: Any, numbers: Any, at: tuple, matter: Any, step: Any) -> Any:
     """Advance strain and volume of a particle by a step (3, 3) of the deformation; return its stress (3, 3), Pa."""
     env, block, lane = at
-    m = Traced()
+    m = KernelArithmetic()
 
     def row(k: int) -> Any:
         return subscript(None, memory, env, block, k, lane)
 
-    L = [[Number(subscript(None, step, i, j)) for j in range(3)] for i in range(3)]
+    L = [[LocalNumber(subscript(None, step, i, j)) for j in range(3)] for i in range(3)]
     trace = L[0][0] + L[1][1] + L[2][2]
     rate = [L[i][i] for i in range(3)] + [(L[i][j] + L[j][i]) * 0.5 for i, j in ((0, 1), (0, 2), (1, 2))]
-    volume, strain = Number(row(VOLUME)), []
+    volume, strain = LocalNumber(row(VOLUME)), []
     if kind.strains:
-        strain = advanced([Number(row(STRAIN + k)) for k in range(6)], L)
+        strain = advanced([LocalNumber(row(STRAIN + k)) for k in range(6)], L)
     else:
         volume = volume + (volume + 1.0) * trace
-    of_law = [Number(subscript(None, numbers, env, matter, 2 + k)) for k in range(NUMBERS - 2)]
+    of_law = [LocalNumber(subscript(None, numbers, env, matter, 2 + k)) for k in range(NUMBERS - 2)]
     strain, volume, stress = kind.law(m, strain, volume, of_law, rate)
     for k, x in enumerate(strain):
         row(STRAIN + k)._assign(x.value)

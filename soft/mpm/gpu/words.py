@@ -1,4 +1,4 @@
-"""What the kernels share: their arrays, fixed-point numbers, and the nodes that a particle reaches."""
+"""Arrays that kernels share, fixed-point numbers, and the nodes that a particle reaches."""
 
 import math
 from typing import Any
