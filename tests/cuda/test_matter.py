@@ -12,6 +12,7 @@ from ..physics.starts import run_in_columns, run_with
 from ..soft.test_gpu_launch import CLOSE, DENSITY, DT, MATERIALS, block, scatter, touch, two_geoms
 from .emulation import Emulation, why_not
 from .far_device import NAME, waits
+from .ptxas import ptxas_report
 
 ROOT = Path(__file__).parents[2]
 STEPS = 20
@@ -46,7 +47,10 @@ def life():
 @pytest.mark.usefixtures("afterwards")
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 def test_matter_is_a_processors_but_for_rounding(tmp_path):
-    """And its launches copy nothing but arguments, and wait for nothing; the faulty environment stops there, too."""
+    """And its launches copy nothing but arguments, and wait for nothing; the faulty environment stops there, too.
+
+    All kernels fit into a GPU's registers, if NVIDIA's assembler is there to say so.
+    """
     run_with("32")
     expected = life()
     done = Emulation(tmp_path).run(PROGRAM, ROOT, tmp_path / "found.pt")
@@ -65,6 +69,9 @@ def test_matter_is_a_processors_but_for_rounding(tmp_path):
     assert not [call for call in between if call["kind"] == "synchronize"]
     copies = [call for call in between if call["kind"] == "copy"]
     assert all(copy["direction"] == "HtoD" and copy["bytes"] <= ARGUMENTS for copy in copies)
+    for module in done.modules[1:]:  # the first one is Taichi's
+        usages = ptxas_report(module, 90) or {}
+        assert not any(usage.spill_stores for usage in usages.values()), usages
 
 
 def test_matter_on_another_device_has_the_bits_of_the_processor(far):
