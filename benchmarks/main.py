@@ -189,6 +189,11 @@ BENCHMARKS = {
         "gradients",
         {"models": ("Hopper", "Ant", "Humanoid"), "num_envs": 256, "rounds": 7, "mjx": ""},
     ),
+    "matter": Benchmark(
+        "particles of liquids, solids, sand and snow against Taichi's example, and Genesis where a Python has it",
+        "matter",
+        {"rounds": 5, "genesis": ""},
+    ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
         "solvers",

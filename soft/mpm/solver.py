@@ -13,7 +13,7 @@ from ...physics.machine.scalars import as_count
 from .batch import Batch, Touched, numbers_of
 from .domain import Domain, triple
 from .kernels.launch import launch_for
-from .kernels.layout import ACTIVE, AFFINE, FIXED, LANES, POS, ROWS, STRAIN, VEL, VOLUME
+from .kernels.layout import ACTIVE, AFFINE, FIXED, LANES, POS, REST, ROWS, STRAIN, VEL, VOLUME
 from .matter import Matter
 
 READABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAIN, 6), "volume": (VOLUME, 1)}
@@ -161,6 +161,8 @@ class MPMSolver:
         if name == "pos":
             self._require_inside(numbers, envs)
         self._write(first, numbers, envs, slots)
+        if name == "pos":
+            self._write(REST, torch.zeros_like(numbers), envs, slots)
         self._batch.faults[envs] = 0
 
     def set_active(self, active: Any, envs_idx: Any = None, particles: Any = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 _SHORT = 1e-9
 """m: less is taken as this, where a direction is divided by a length."""
-_ELLIPSOID_STEPS = 3
+_ELLIPSOID_STEPS = 8
 
 Distance = Callable[[Any, Sequence[Any], list], tuple[Any, list]]
 

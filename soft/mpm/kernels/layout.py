@@ -10,10 +10,11 @@ from ....physics.machine.codegen.words import DOUBLE, FLOATS, INT, INTS, Record,
 
 LANES = 8
 """Particles in a block: on all processors, as sums have their order."""
-POS, VEL, AFFINE, STRAIN, VOLUME, ACTIVE, ROWS = 0, 3, 6, 15, 21, 22, 23
+POS, VEL, AFFINE, STRAIN, VOLUME, REST, ACTIVE, ROWS = 0, 3, 6, 15, 21, 22, 25, 26
 """First rows of a block: position (3) m, velocity (3) m/s, affine velocity (9) 1/s by rows, elastic strain b - 1 of the
-left Cauchy-Green tensor (6: xx yy zz xy xz yz), change of volume (what it means the law says), and 1 where a particle
-exists, 0 where it does not yet, or not any more, FIXED where it exists and never moves."""
+left Cauchy-Green tensor (6: xx yy zz xy xz yz), change of volume (what it means the law says), what rounding has left
+of the position (3) m, and 1 where a particle exists, 0 where it does not yet, or not any more, FIXED where it exists
+and never moves."""
 FIXED = 1e6
 """The factor of the mass of fixed particles: nodes beside them stay where they are, to rounding."""
 NUMBERS = 8

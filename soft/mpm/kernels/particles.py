@@ -6,7 +6,7 @@ from ....physics.machine.codegen.words import BOOL, FLOAT, FLOATS, INT, INTS, Fu
 from ..laws.arithmetic import Compiled
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
-from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, ROWS, STRAIN, VEL, VOLUME
+from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME
 from .transfer import REACH, Transfers, put_moments, take_moments, weigh
 
 BLOCK = LANES * ROWS
@@ -129,8 +129,11 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
                     way = velocity[axis] * dt
                     slow = f.abs(way) < dx
                     bad.set(bad.value | (moves & f.no(slow)))
-                    before = row(block, POS + axis)
-                    x = before + way
+                    # What the sum loses to rounding is added in the next step: at 1 m it is more than slow steps.
+                    before, change = row(block, POS + axis), way + row(block, REST + axis)
+                    x = before + change
+                    rest = f.select(moves, change - (x - before), f.constant(0.0, V))
+                    f.store(block + (REST + axis) * LANES, rest)
                     at = f.minimum(f.maximum(x, walls[0][axis]), walls[1][axis])
                     outside = outside | (x < walls[0][axis]) | (x > walls[1][axis])
                     at = f.select(moves, at, before)

@@ -22,6 +22,8 @@ Law = Callable[[Any, list, Any, Sequence[Any], Any], tuple[list, Any, list]]
 and the symmetric rate of strain times dt; returns strain, volume and stress."""
 _LEAST = 0.05
 """The least stretch that logarithms are taken of."""
+PACKED, LOOSE, HARDEST = -2.0, 0.5, 50.0
+"""Bounds of the logarithm of snow's plastic volume, and of the growth of its stiffness."""
 
 
 def _pressure(lam: Any, change: Any, stretch: Any) -> Any:
@@ -139,9 +141,8 @@ def snow(m: Any, strain: list, volume: Any, numbers: Sequence[Any], rate: Any) -
     squares = [m.minimum(m.maximum(x, lower * (lower - 2.0)), higher * (higher + 2.0)) for x in before]
     for x, y in zip(before, squares, strict=True):
         volume = volume + (m.log1p(m.maximum(x, _LEAST * _LEAST - 1.0)) - m.log1p(y)) * 0.5
-    volume = m.minimum(m.maximum(volume, -2.0), 0.5)
-    harder = m.exp(hardening * (volume * 0.0 - m.expm1(volume)))
-    harder = m.minimum(harder, 50.0)
+    volume = m.minimum(m.maximum(volume, PACKED), LOOSE)
+    harder = m.minimum(m.exp(hardening * (volume * 0.0 - m.expm1(volume))), HARDEST)
     return from_eigen(squares, vectors), volume, _corotated_from(m, squares, vectors, mu * harder, lam * harder)
 
 
