@@ -263,6 +263,22 @@ def test_fixed_particles_stay_and_hold_their_neighbours():
     assert_close(*on_both(live))
 
 
+def test_slow_particles_move():
+    """By less in a substep than half of a position's last digit, 3e-8 m."""
+
+    def live(_):
+        solver = solver_of(block(MATERIALS["neo_hookean"], (0.85, 0.85, 0.85), n=2, velocity=(1e-5, 0.0, 0.0)))
+        solver.set_gravity((0.0, 0.0, 0.0))
+        start = solver.pos
+        solver.step(STEPS)
+        moved = (solver.pos - start)[..., 0]
+        assert (moved - 1e-5 * STEPS * DT).abs().max() < 6e-8
+        return numbers_of(solver)
+
+    found, expected = on_both(live)
+    assert (found["pos"] - expected["pos"]).abs().max() < 1.3e-7  # two last digits
+
+
 @pytest.mark.parametrize("particles", [1, 8, 2000, 100_000, 2**24])
 def test_sums_of_fixed_point_numbers_cannot_overflow(particles):
     """With all particles at one node, as heavy and fast as may be; masses of a thousandth are right to 1e-6."""

@@ -11,7 +11,7 @@ from taichi.lang.impl import subscript
 
 from ....physics.base.math import func
 from ....physics.base.math.func import with_types
-from ..kernels.layout import ACTIVE, AFFINE, LANES, NUMBERS, POS, ROWS, STRAIN, VEL, VOLUME
+from ..kernels.layout import ACTIVE, AFFINE, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
 from ..laws.traced import KernelArithmetic, LocalNumber, in_kernels
@@ -191,7 +191,9 @@ def make_from_grid() -> Any:
                     for j in ti.static(range(3)):
                         rate = affine[i, j] * (4.0 * (1.0 / domain[DX]))
                         memory[env, block, AFFINE + 3 * i + j, lane] = rate if moves else 0.0
-                x, outside, slow = _moved(memory, domain, env, block, lane, velocity)
+                x, rest, outside, slow = _moved(memory, domain, env, block, lane, velocity)
+                for axis in ti.static(range(3)):
+                    memory[env, block, REST + axis, lane] = rest[axis] if moves else 0.0
                 if moves:
                     for axis in ti.static(range(3)):
                         memory[env, block, POS + axis, lane] = x[axis]
@@ -221,16 +223,22 @@ def _gathered(grid, nodes, env: ti.i32, first, inside):
 
 @func
 def _moved(memory, domain, env: ti.i32, block: ti.i32, lane: ti.i32, velocity):
-    """Return where a particle gets within the walls, whether they hold it, and whether it moves less than a cell."""
+    """Return where a particle gets within the walls, what rounding leaves of that (both (3,) m), and two conditions.
+
+    These are whether the walls hold it, and whether it moves less than a cell.
+    """
     low, high, dt = triple(domain, LOW), triple(domain, HIGH), domain[DT]
-    x = position(memory, env, block, lane) + velocity * dt
+    before = position(memory, env, block, lane)
+    change = velocity * dt + ti.Vector([memory[env, block, REST + k, lane] for k in range(3)])
+    x = before + change
+    rest = change - (x - before)
     outside, slow = False, True
     for axis in ti.static(range(3)):
         slow = slow and ti.abs(velocity[axis] * dt) < domain[DX]
         outside = outside or x[axis] < low[axis] or x[axis] > high[axis]
         x[axis] = ti.select(x[axis] > low[axis], x[axis], low[axis])  # the wall, if x is not a number
         x[axis] = ti.select(x[axis] < high[axis], x[axis], high[axis])
-    return x, outside, slow
+    return x, rest, outside, slow
 
 
 def make_finish() -> Any:
