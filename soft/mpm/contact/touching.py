@@ -24,7 +24,7 @@ REACH, ROUND, GAP = 0.75, 0.5, 0.25
 """Cells: how far contact reaches, the radius of edges, and how near the middles of particles come. With these a box
 displaces its volume of a liquid, to 0.4 cells of its width, wherever it lies in the grid. At a sharp edge the nodes
 would be stopped along one side only, and the liquid would pass along the other."""
-_FAINT = 2.302585
+FAINT = 2.302585
 """Softnesses at which the share of the velocity that contact takes is a tenth: there it ends."""
 
 
@@ -49,7 +49,7 @@ class Contact:
 def _reach(f: Function, batch: Any, geom: Any) -> tuple[Any, Any]:
     """Return the distances up to which contact is full, and where it ends."""
     full = f.convert(batch.dx, FLOAT) * REACH
-    return full, full + geom_numbers(geom, "softness")[0] * _FAINT
+    return full, full + geom_numbers(geom, "softness")[0] * FAINT
 
 
 def _region(module: Module) -> Function:
