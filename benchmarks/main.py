@@ -20,7 +20,7 @@ from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_fo
 from . import history
 from .results import BenchmarkResult, Unavailable, conditions, save
 
-GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
+GPU_PARTS = ("device", "start", "physics", "envs", "matter", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 UNTOLD = 10.0

@@ -195,6 +195,9 @@ class MPMSolver:
         numbers = self._numbers("fixed", fixed, (len(envs), len(slots))) != 0
         now = self._batch.memory[envs[:, None], (slots // LANES)[None], ACTIVE, (slots % LANES)[None]]
         self._write(ACTIVE, ((now > 0) * torch.where(numbers, FIXED, 1.0))[..., None], envs, slots)
+        for first, count in (READABLE["vel"], READABLE["C"]):
+            moving = self._rows(first, count, envs, particles)
+            self._write(first, torch.where(numbers[..., None], 0.0, moving), envs, slots)
 
     def emit(self, positions: Any, velocities: Any, envs_idx: Any, particles: Any) -> None:
         """Bring particles into being: at rest in themselves, with positions and velocities (envs, particles, 3)."""

@@ -166,6 +166,8 @@ def test_sand_stands_below_its_friction_angle(angle):
 def test_a_dam_breaks_as_martin_and_moyces():
     """The front of a column of height 2 a, at times t sqrt(2 g / a), in units of a, within 5 %.
 
+    The front is where the last hundredth of the liquid begins: before it single particles fly.
+
     Source: Martin and Moyce, "An experimental study of the collapse of liquid columns on a rigid horizontal plane",
     1952, figure 3 (n^2 = 2, a = 1.125 in).
     """
@@ -178,7 +180,7 @@ def test_a_dam_breaks_as_martin_and_moyces():
         goal = round(time * math.sqrt(a * DX / (2 * G)) / dt)
         solver.step(goal - taken)
         taken = goal
-        found = float(solver.pos[0, :, 0].max()) + DX / 4
+        found = float(solver.pos[0, :, 0].quantile(0.99)) + DX / 4
         assert found / (a * DX) == pytest.approx(front, rel=0.05)
 
 
