@@ -28,7 +28,7 @@ from ..mpm.solver import MPMSolver
 THIN = 1.5
 """Cells: matter on both sides of a geom that is thinner passes through it."""
 FRICTION, SOFTNESS = 0.1, 0.002
-"""Of matter on geoms, and the distance (m) at which its contact fades, where nothing else is said."""
+"""The friction of matter on geoms, and the distance (m) at which its contact fades, by default."""
 
 
 class ThinGeomWarning(UserWarning):
