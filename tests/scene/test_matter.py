@@ -416,7 +416,7 @@ def test_what_touches_no_matter_says_so():
     jelly = scene.add_entity(MPM_BOX, material=MPM.Elastic(), name="jelly")
     with pytest.raises(ValueError, match="IMU: entity_idx=0: 'jelly' is matter, which carries no sensors"):
         scene.add_sensor(gs.sensors.IMU(entity_idx=jelly.idx))
-    with pytest.raises(ValueError, match="Me.build_scene: the scene has matter"):
+    with pytest.raises(ValueError, match=r"Me.build_scene: the scene has matter"):
         require_scene(scene, "Me")
     with pytest.raises(ValueError, match="vis_mode='collision': of matter it is"):
         scene.add_entity(MPM_BOX, material=MPM.Elastic(), vis_mode="collision")
