@@ -46,7 +46,7 @@ RANKS = {
     "physics.solver.planning": 17,  # above the solver, of which it has one of its own for collisions
     "physics.urdf": 3,  # a former address of physics.files.urdf
     "physics": 20,  # the door: what users import
-    "soft.mpm": 3,  # matter: it knows no rigid bodies
+    "soft.mpm": 11.5,  # matter: it knows no rigid bodies, but how kernels are launched on a GPU
     "soft.coupling": 20.5,  # steps matter and rigid bodies
     "soft": 20.6,
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
