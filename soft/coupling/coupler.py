@@ -122,7 +122,7 @@ class Coupler:
     def load_state_dict(self, state: Mapping[str, Mapping[str, torch.Tensor]], envs_idx: Any = None) -> None:
         """Restore a `state_dict`."""
         self.matter.load_state_dict(state["matter"], envs_idx)
-        self.rigid.load_state_dict(state["rigid"], envs_idx)
+        self.rigid.load_state_dict(dict(state["rigid"]), envs_idx)
 
 
 def _touched(
@@ -146,7 +146,8 @@ def _touched(
         rows.append(GEOM.pack(kind=KINDS.index(shape["kind"]), body=slot, numbers=packed, values=values, **counts))
     table = np.array(rows).reshape(-1, len(GEOM.fields))
     sizes = ((len(geoms), POSE), (len(recoiling), BODY), (len(recoiling), WRENCH))
-    return Touched(table, *(torch.zeros(n, *size, device=matter.device) for size in sizes), kept=tuple(kept))
+    poses, bodies_at, wrenches = (torch.zeros(n, *size, device=matter.device) for size in sizes)
+    return Touched(table, poses, bodies_at, wrenches, tuple(kept))
 
 
 def _shape(mjm: mujoco.MjModel, g: int) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class Touched:
     @staticmethod
     def none(num_envs: int) -> "Touched":
         """Return no geoms."""
-        nothing = (torch.zeros(num_envs, 0, width) for width in (POSE, BODY, WRENCH))
-        return Touched(np.zeros((0, len(GEOM.fields)), np.int64), *nothing)
+        poses, bodies, wrenches = (torch.zeros(num_envs, 0, width) for width in (POSE, BODY, WRENCH))
+        return Touched(np.zeros((0, len(GEOM.fields)), np.int64), poses, bodies, wrenches)
 
 
 class Batch:
