@@ -129,6 +129,9 @@ def test_particles_come_and_go():
 
 def test_walls_hold_particles_and_count_them():
     made = solver(1)
+    places = made.pos[:, : MATTERS[0].count]
+    places[..., 1] -= places[..., 1].min() - 1e-4
+    made.set("pos", places, None, slice(0, MATTERS[0].count))
     made.set("vel", [0.0, -3.0, 0.0], None, slice(0, MATTERS[0].count))
     held = 0
     for _ in range(40):
