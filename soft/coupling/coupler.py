@@ -158,8 +158,8 @@ def _touched(
         rows.append(GEOM.pack(kind=KINDS.index(shape["kind"]), body=slot, numbers=packed, values=values, **counts))
     table = np.array(rows).reshape(-1, len(GEOM.fields))
     sizes = ((len(geoms), POSE), (len(recoiling), BODY), (len(recoiling), WRENCH))
-    poses, bodies_of, wrenches = (torch.zeros(n, *size, device=matter.device) for size in sizes)
-    return Touched(table, poses, bodies_of, wrenches, kept=tuple(kept))
+    poses, bodies_at, wrenches = (torch.zeros(n, *size, device=matter.device) for size in sizes)
+    return Touched(table, poses, bodies_at, wrenches, tuple(kept))
 
 
 def _shape(mjm: mujoco.MjModel, g: int) -> dict[str, Any]:

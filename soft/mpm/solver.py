@@ -133,7 +133,7 @@ class MPMSolver:
 
     @property
     def faults(self) -> torch.Tensor:
-        """1 for environments that are stopped (num_envs,), int64: a particle would have moved more than a cell in a step.
+        """1 for stopped environments (num_envs,), int64: a particle would have moved more than a cell in a step.
 
         They stay as they were before the launch in which that happened, until a reset or a write of particles.
         """

@@ -54,7 +54,7 @@ def _reach(f: Function, batch: Any, geom: Any) -> tuple[Any, Any]:
 
 def _region(module: Module) -> Function:
     """Write the box of a geom in the world, (3, 2), and the nodes of a box that are near it, (3, 2)."""
-    args = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "box": INTS, "bounds": FLOATS, "region": INTS}
+    args: dict[str, Any] = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "box": INTS, "bounds": FLOATS, "region": INTS}
     with module.function("region_of", **args) as (f, batch, geom, pose, box, bounds, region):
         cells = 1.0 / f.convert(batch.dx, FLOAT)
         _, reach = _reach(f, batch, geom)
@@ -84,7 +84,7 @@ def _node(f: Function, x: Any) -> Any:
 
 def _distances(module: Module, fields: Fields) -> Function:
     """Write distances and normals (4, LANES) of points (3, LANES) in the world."""
-    args = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "points": FLOATS, "found": FLOATS}
+    args: dict[str, Any] = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "points": FLOATS, "found": FLOATS}
     with module.function("distances", **args) as (f, batch, geom, pose, points, found):
         m = Compiled(f)
         offset = [points.vector(c * LANES, LANES) - pose[c] for c in range(3)]
@@ -174,7 +174,7 @@ def _line(f: Function, batch: Any, worker: Any, i: Any, j: Any, k: Any) -> Any:
 
 def _meeting(module: Module, distances: Function) -> Function:
     """Write the inertia (6, 6) of the nodes that approach a geom, and the impulse (6) that would stop them."""
-    args = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS}
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS}
     args |= {"met": FLOATS, "impulse": FLOATS}
     with module.function("meeting", **args) as (f, batch, worker, geom, pose, region, met, impulse):
         points, found, V = f.array(FLOAT, 3 * LANES), f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
@@ -206,7 +206,14 @@ def _meeting(module: Module, distances: Function) -> Function:
 
 def _stopping(module: Module, distances: Function) -> Function:
     """Write the change of the nodes' velocities, and the impulse (6) that the geom's body gets."""
-    args = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS, "impulse": FLOATS}
+    args: dict[str, Any] = {
+        "batch": BATCH,
+        "worker": WORKER,
+        "geom": GEOM,
+        "pose": FLOATS,
+        "region": INTS,
+        "impulse": FLOATS,
+    }
     with module.function("stopping", **args) as (f, batch, worker, geom, pose, region, impulse):
         points, found, V = f.array(FLOAT, 3 * LANES), f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
         twist, com = _motion(f, worker, geom, f.array(FLOAT, 9))
@@ -272,7 +279,7 @@ class _each:
 
 
 def _touch(module: Module, region: Function, meeting: Function, stopping: Function, recoil: Recoil) -> Function:
-    args = {"batch": BATCH, "worker": WORKER, "box": INTS, "wrenches": FLOATS}
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "box": INTS, "wrenches": FLOATS}
     with module.function("touch", **args) as (f, batch, worker, box, wrenches):
         near, met, impulse = f.array(INT, 6), f.array(FLOAT, SIX * SIX), f.array(FLOAT, SIX)
         kept = f.array(FLOAT, SIX)

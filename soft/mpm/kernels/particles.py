@@ -54,7 +54,14 @@ class Particles:
 
 def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> Function:
     """Write the way of blocks of a material to the grid."""
-    args = {"batch": BATCH, "reach": REACH, "memory": FLOATS, "first": INT, "end": INT, "numbers": FLOATS}
+    args: dict[str, Any] = {
+        "batch": BATCH,
+        "reach": REACH,
+        "memory": FLOATS,
+        "first": INT,
+        "end": INT,
+        "numbers": FLOATS,
+    }
     args |= {"gravity": FLOATS}
     with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers, gravity):
         m, V = Compiled(f), FLOAT.vector(LANES)
@@ -102,7 +109,7 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
 
 def _from_grid(module: Module, transfers: Transfers, contact: Contact) -> Function:
     """Write the way back; it returns 1 if a particle moves more than a cell in a step, or nowhere (not a number)."""
-    args = {"batch": BATCH, "worker": WORKER, "reach": REACH, "memory": FLOATS}
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "reach": REACH, "memory": FLOATS}
     args |= {"held": INTS, "low": FLOATS, "high": FLOATS}
     with module.function("from_grid", INT, **args) as (f, batch, worker, reach, memory, held, low, high):
         V = FLOAT.vector(LANES)
