@@ -20,6 +20,7 @@ import mujoco
 import numpy as np
 
 from ..physics.machine.libraries import pip_install
+from ..physics.rendering.particles.group import WithParticles
 from .drawings import Drawings
 from .errors import ViewerError
 from .gate import Gate
@@ -135,7 +136,8 @@ class Viewer:
         if stage.has_collision_geoms:
             toggle("collision shapes", False, lambda on: stage.set_visible(True, on))
             toggle("visual shapes", True, lambda on: stage.set_visible(False, on))
-        self._pictures = CameraPictures(gui, self.session.solver, self.session.mj)
+        seen = WithParticles(self.session.solver, self._particles.groups)
+        self._pictures = CameraPictures(gui, seen, self.session.mj)
 
     def show_frames(self, on: bool) -> None:
         """Show the frames of bodies, or not."""

@@ -9,22 +9,13 @@ from typing import NamedTuple
 
 import torch
 
+from .spheres import COUNTS, GRID_COLUMNS, GRID_ROWS, IN_ROW, LARGEST, LOW, WIDTH
+
 MOST_CELLS = 2
 """Cells for each sphere at most."""
 FEWEST = 64
 """Cells that any grid may have."""
 _FINER, _STEPS = 4, 160  # widths of cells are tried in steps of 2^(1/4), up to 2^40 diameters
-
-# columns of the first row of a grid's numbers among the nodes of trees
-LOW = 0  # 3 columns: the lower corner, from the middle of the environment's group, m
-WIDTH = 3  # of a cell, m
-LARGEST = 4  # radius, m
-# and of the second row
-COUNTS = 0  # 3 columns: cells along x, y and z
-GRID_ROWS, GRID_COLUMNS = 2, 6
-
-IN_ROW = 4
-"""Starts of cells that are in a row of the table of trees."""
 
 
 class Cells(NamedTuple):

@@ -10,7 +10,17 @@ from ...base.shapes import sphere
 from ...base.shapes.ray import MISS, slope
 from ..rays.mesh_tree import FIRST_NODE, FIRST_TRIANGLE
 from ..rays.traced import Traced
-from .cells import COUNTS, IN_ROW, LARGEST, LOW, WIDTH
+
+# columns of the first row of a grid's numbers among the nodes of trees
+LOW = 0  # 3 columns: the lower corner, from the middle of the environment's group, m
+WIDTH = 3  # of a cell, m
+LARGEST = 4  # radius, m
+# and of the second row
+COUNTS = 0  # 3 columns: cells along x, y and z
+GRID_ROWS, GRID_COLUMNS = 2, 6
+
+IN_ROW = 4
+"""Starts of cells that are in a row of the table of trees."""
 
 FIRST_CELL = 1
 """The column of a group of spheres, in the table of trees, with the row of that table where its cells start."""
