@@ -18,6 +18,7 @@ from tumble.envs.arrays import ArrayKind
 from tumble.envs.registry import SUITE, V5, make_task
 
 from .cases import cases
+from .physics.gradients import parity as gradients_parity
 from .physics.parity import pairs_page, report
 from .physics.parity.pairs import BESIDE, REACH
 from .training import learning_page
@@ -139,6 +140,8 @@ def test_pages_are_made_of_the_numbers_beside_them():
     kept = json.loads(duels_page.RECORD.read_text("utf-8"))
     assert duels_page.PAGE.read_text("utf-8") == duels_page.page(kept), "python -m tumble.benchmarks.duels_page"
     assert parity.read_text("utf-8") == report.page(report.read(parity))
+    derivatives = parity.with_name("gradients_parity.md")
+    assert derivatives.read_text("utf-8") == gradients_parity.page(gradients_parity.read(derivatives))
     kept = json.loads(pairs.with_suffix(".json").read_text("utf-8"))
     assert pairs.read_text("utf-8") == pairs_page.page(kept, REACH, BESIDE)
     assert not pairs_page.beyond(kept["mujoco"], kept["defaults"], kept["coal"])

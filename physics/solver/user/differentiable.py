@@ -149,7 +149,7 @@ class RolloutRecorder:
         Bad ones have numbers that are not finite; they get zeros, which do no harm in their lanes.
         """
         memory = self._whole(self._envs.driver.state_dict(index)["memory"], index)
-        bad = ~memory.isfinite().all(1)
+        bad = ~memory.sum(1).isfinite()
         memory[bad] = 0.0
         return memory, bad
 

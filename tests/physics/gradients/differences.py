@@ -1,10 +1,13 @@
 """Derivatives of a step by fourth-order central differences of MuJoCo, and how far they can be trusted.
 
 A difference quotient is wrong by its curvature where its step is long and by rounding where it is short, so it is taken
-with several lengths. A column of the Jacobian is *settled* if two lengths next to each other agree and nothing switches
-nearby; the shorter of the longest two that agree is the oracle. Otherwise `Differences.reasons` says why it is not.
+with several lengths. A column of the Jacobian is *settled* if three lengths next to each other agree and nothing
+switches nearby; the middle of the longest three that agree is the oracle: two may agree by chance. Otherwise
+`Differences.reasons` says why it is not.
 """
 
+import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,6 +16,7 @@ import numpy as np
 import torch
 
 from tumble.physics import RigidSolver
+from tumble.physics.mechanics.collision.pair_table import PAIR_TABLE
 
 from ..parity.reference import States, put, reference_model
 
@@ -22,7 +26,8 @@ LENGTHS = 5e-4, 1e-4, 2e-5, 5e-6, 1e-6, 3e-7
 """Lengths of the quotients' steps: m, rad and their rates, and units of controls and activations. Sliding in stiff
 contacts asks for the short ones."""
 SETTLED = 1e-8
-"""Two quotients agree if they differ by at most this part of the largest entry of the Jacobian."""
+"""Three quotients agree if they lie within this part of the largest entry of the Jacobian, and nothing switches within
+their steps."""
 BENT = 1e-6
 """Beyond this part of the largest entry the derivatives on both sides of a state differ: the state is at a kink. They
 are of second order, so they err by more than central ones; of all lengths that with the smallest difference counts."""
@@ -34,6 +39,8 @@ as it becomes shorter (curvature) or that change more the shorter it is (roundin
 _SIDES = np.array([1.0, -1.0, 2.0, -2.0])
 _NO_LAWS = (b"",) * len(SWITCHES)
 _FIRST_CONTACT = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
+_SEARCHED = {row.types for row in PAIR_TABLE if row.group == "convex"}
+_CURVES = {int(mujoco.mjtGeom.mjGEOM_ELLIPSOID), int(mujoco.mjtGeom.mjGEOM_CYLINDER)}
 
 Laws = tuple[bytes, bytes, bytes, bytes]
 """What decides the laws of a step: contacts, other rows, zones of the rows' costs, and links of tendons."""
@@ -48,12 +55,14 @@ class Differences:
         reasons: why each column is not settled; empty where it is.
         scale: the largest entry.
         spread: (columns,), by how much the two quotients of each that decide differ.
+        searched: whether contacts of ellipsoids or cylinders are searched for in a step from the state.
     """
 
     jacobian: np.ndarray
     reasons: list[str]
     scale: float
     spread: np.ndarray
+    searched: bool
 
     @property
     def settled(self) -> np.ndarray:
@@ -80,7 +89,10 @@ def derivative(mjm: mujoco.MjModel, state: States, n: int = 1, solver: RigidSolv
     count = 2 * mjm.nv + mjm.na + mjm.nu
     moves = [(j, side * length) for length in LENGTHS for j in range(count) for side in _SIDES]
     states = moved(mjm, state, [(0, 0.0), *moves])
-    ends, laws = _mujoco(mjm, states, n) if solver is None else (_own(solver, states, n), [_NO_LAWS] * len(states))
+    if solver is None:
+        ends, laws, searched = _mujoco(mjm, states, n)
+    else:
+        ends, laws, searched = _own(solver, states, n), [_NO_LAWS] * len(states), False
     ways = _changes(mjm, ends)
     nstate = ways.shape[1]
     ways = ways[1:].reshape(len(LENGTHS), count, len(_SIDES), nstate)
@@ -91,12 +103,14 @@ def derivative(mjm: mujoco.MjModel, state: States, n: int = 1, solver: RigidSolv
     scale = max(float(np.abs(quotients[3]).max(initial=0.0)), np.finfo(float).tiny)
     gaps = np.abs(sides[:, :, 0] - sides[:, :, 1]).max(axis=2, initial=0.0).min(axis=0) / scale
     apart = np.array([np.abs(a - b).max(axis=1, initial=0.0) for a, b in pairwise(quotients)]) / scale
-    best = np.where((apart <= SETTLED).any(axis=0), (apart <= SETTLED).argmax(axis=0), apart.argmin(axis=0))
-    jacobian = quotients[best + 1, np.arange(count)].reshape(count, nstate).T
     tried = np.arange(1, len(laws)).reshape(len(LENGTHS), count, len(_SIDES))
     switches = [[_switch(laws[0], [laws[t] for t in tried[k, j]]) for k in range(len(LENGTHS))] for j in range(count)]
-    reasons = [_reason(switches[j], gaps[j], apart[:, j]) for j in range(count)]
-    return Differences(jacobian, reasons, scale, apart[best, np.arange(count)] * scale)
+    calm = np.array([[not switch for switch in along] for along in switches], dtype=bool).reshape(count, -1).T
+    three = (apart[:-1] + apart[1:] <= SETTLED) & calm[:-2] & calm[1:-1] & calm[2:]
+    best = np.where(three.any(axis=0), three.argmax(axis=0), apart.argmin(axis=0))
+    jacobian = quotients[best + 1, np.arange(count)].reshape(count, nstate).T
+    reasons = [_reason(switches[j], gaps[j], apart[:, j], three[:, j].any()) for j in range(count)]
+    return Differences(jacobian, reasons, scale, apart[best, np.arange(count)] * scale, searched)
 
 
 def moved(mjm: mujoco.MjModel, state: States, moves: list[tuple[int, float]]) -> States:
@@ -117,29 +131,51 @@ def moved(mjm: mujoco.MjModel, state: States, moves: list[tuple[int, float]]) ->
     return many
 
 
-def _mujoco(mjm: mujoco.MjModel, states: States, n: int) -> tuple[States, list[Laws]]:
-    """Take steps by MuJoCo, all from the acceleration of the first state; return the ends, and the laws of each step.
+def _mujoco(mjm: mujoco.MjModel, states: States, n: int) -> tuple[States, list[Laws], bool]:
+    """Take steps by MuJoCo, all from the acceleration of the first state.
 
-    The laws are those of an evaluation at the start, and of the last ones of steps that follow or have several.
+    Returned are the ends, the laws of each step, and whether a step from the first state searches for contacts of
+    curved shapes.
+
+    The laws are those of the evaluation at the start and, by Runge-Kutta, of all stages.
     """
-    data, laws = mujoco.MjData(mjm), []
-    several = int(mjm.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
+    data, laws, searched = mujoco.MjData(mjm), list[Laws](), False
+    stages = int(mjm.opt.integrator) == int(mujoco.mjtIntegrator.mjINT_RK4)
     put(mjm, data, states, 0)
     mujoco.mj_forward(mjm, data)
     start, ends = np.array(data.qacc), States(*(np.array(part) for part in states.parts))
     for i in range(len(states)):
         put(mjm, data, states, i)
         data.qacc_warmstart[:] = start
-        found = list(_NO_LAWS)
-        if several:
-            mujoco.mj_forward(mjm, data)
-            found, data.qacc_warmstart[:] = list(_laws(data)), start
+        found = [_NO_LAWS]
         for _ in range(n):
+            for at in _stages(mjm, data) if stages else ():
+                found.append(_laws(at))
+                searched |= i == 0 and _searches(at)
             mujoco.mj_step(mjm, data)
-            found = [a + b for a, b in zip(found, _laws(data), strict=True)]
-        laws.append(tuple(found))
+            found.append(_laws(data))
+            searched |= i == 0 and _searches(data)
+        laws.append(tuple(b"".join(parts) for parts in zip(*found, strict=True)))
         ends.qpos[i], ends.qvel[i], ends.act[i] = data.qpos, data.qvel, data.act
-    return ends, laws
+    return ends, laws, searched
+
+
+def _stages(mjm: mujoco.MjModel, data: mujoco.MjData) -> Iterator[mujoco.MjData]:
+    """Yield the four evaluations of a Runge-Kutta step, which is not taken."""
+    at = copy.copy(data)
+    for part in (0.5, 0.5, 1.0, 0.0):
+        mujoco.mj_forward(mjm, at)
+        yield at
+        qvel, qacc, act_dot = (np.array(rate) for rate in (at.qvel, at.qacc, at.act_dot))
+        length = part * mjm.opt.timestep
+        at.qpos, at.qvel, at.act = data.qpos, data.qvel + length * qacc, data.act + length * act_dot
+        mujoco.mj_integratePos(mjm, at.qpos, qvel, length)
+
+
+def _searches(data: mujoco.MjData) -> bool:
+    """Return True if a contact of an ellipsoid or a cylinder was found by a search."""
+    types = data.model.geom_type[data.contact.geom].reshape(-1, 2)
+    return any(tuple(sorted(pair)) in _SEARCHED and not _CURVES.isdisjoint(pair) for pair in types.tolist())
 
 
 def load(solver: RigidSolver, states: States) -> None:
@@ -175,16 +211,17 @@ def _changes(mjm: mujoco.MjModel, ends: States) -> np.ndarray:
     return np.concatenate((turned, ends.qvel - ends.qvel[0], ends.act - ends.act[0]), axis=1)
 
 
-def _reason(switches: list[str], gap: float, apart: np.ndarray) -> str:
+def _reason(switches: list[str], gap: float, apart: np.ndarray, agree: bool) -> str:
     """Return why a column is not settled.
 
     Args:
         switches: what switches within a step of each length.
         gap: difference of the derivatives on both sides.
         apart: differences of the quotients with neighbouring lengths.
+        agree: whether three of them agree.
     """
     reason = switches[-1] or (KINK if gap > BENT else "")
-    if not reason and apart.min() > SETTLED:
+    if not reason and not agree:
         reason = next((found for found in switches[::-1] if found), NOISE if apart[-1] > apart[0] else CURVED)
     return reason
 

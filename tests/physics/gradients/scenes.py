@@ -28,7 +28,7 @@ SPEED = 0.3
 """m/s and rad/s."""
 WITHIN = 1e-8
 """Largest difference from the oracle, relative to the largest entry of the Jacobian: as exact as the oracle is."""
-ROUGH = 1e-3
+ROUGH = 5e-3
 """The same where the contacts of curved shapes are searched for (`gradients.steps.SEARCHED`)."""
 
 
