@@ -7,7 +7,6 @@ in its package; Genesis runs in a Python that has it.
 import json
 import math
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..physics.machine.children import python_command
 from ..physics.machine.runtime import init
 from ..soft import Elastic, ElastoPlastic, Liquid, Matter, MPMSolver, Sand, Snow
 from ..soft.mpm.materials import MatterMaterial
@@ -61,12 +61,15 @@ def run(rounds: int, genesis: str) -> BenchmarkResult:
             result.verdicts.append(Verdict(f"{name}: M/s", rate, BARS[name]))
     liquids = [row["M/s"] for row in rows if row["material"] == "liquid"]
     result.verdicts.append(Verdict("liquid, slowest over fastest size", min(liquids) / max(liquids), 0.75))
-    for peer, python in (("mpm3d", sys.executable), ("genesis", genesis)):
-        if python:
-            found = _peer(peer, python, rounds)
-            rows.append({"material": f"liquid, by {peer}", "environments": 1, **found})
-            times = next(row["M/s"] for row in rows if row["particles"] > 7_000) / found["M/s"]
-            result.verdicts.append(Verdict(f"liquid, times {peer}", times, 10.0))
+    program = f"import runpy; runpy.run_path({str(PEER)!r}, run_name='__main__')"
+    commands = {"mpm3d": python_command(program, "mpm3d", str(rounds))}
+    if genesis:
+        commands["genesis"] = [genesis, str(PEER), "genesis", str(rounds)]
+    for peer, command in commands.items():
+        found = _peer(command)
+        rows.append({"material": f"liquid, by {peer}", "environments": 1, **found})
+        times = next(row["M/s"] for row in rows if row["particles"] > 7_000) / found["M/s"]
+        result.verdicts.append(Verdict(f"liquid, times {peer}", times, 10.0))
     return result
 
 
@@ -94,9 +97,9 @@ def _falling(material: MatterMaterial, count: int, num_envs: int) -> Callable[[]
     return seconds
 
 
-def _peer(peer: str, python: str, rounds: int) -> dict[str, Any]:
-    """Return the figures of another engine, which runs in a process."""
-    answer = subprocess.run([python, str(PEER), peer, str(rounds)], check=True, capture_output=True, text=True).stdout
+def _peer(command: list[str]) -> dict[str, Any]:
+    """Return the figures of another engine, which a command starts."""
+    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = json.loads(answer.splitlines()[-1])
     rates = [found["particles"] * found["substeps"] / seconds / 1e6 for seconds in found["seconds"]]
     return {"particles": found["particles"], "M/s": float(np.median(rates)), "first step s": found["first"]}

@@ -37,7 +37,7 @@ class Touched:
         return Touched(np.zeros((0, len(GEOM.fields)), np.int64), poses, bodies, wrenches)
 
 
-class Batch:
+class MatterBatch:
     """The state and the numbers of matter.
 
     Attributes:

@@ -10,7 +10,7 @@ import torch
 from ...physics.base.arguments import as_environments, real_array
 from ...physics.machine.runtime import ensure_runtime
 from ...physics.machine.scalars import as_count
-from .batch import Batch, Touched, numbers_of
+from .batch import MatterBatch, Touched, numbers_of
 from .domain import Domain, triple
 from .kernels.launch import launch_for
 from .kernels.layout import ACTIVE, AFFINE, FIXED, LANES, POS, REST, ROWS, STRAIN, VEL, VOLUME
@@ -20,7 +20,7 @@ WRITABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAI
 READABLE = WRITABLE | {"active": (ACTIVE, 1)}
 """Quantities of particles by name: first row and count."""
 MEMORY = ("memory", "numbers", "gravity", "faults", "held")
-"""The memory that the future depends on: tensors of `Batch` by name, (envs, ...)."""
+"""The memory that the future depends on: tensors of `MatterBatch` by name, (envs, ...)."""
 
 
 class MPMSolver:
@@ -71,7 +71,7 @@ class MPMSolver:
             domain.require_step(matter, dt)
         self.dt, self.dx, self.domain = float(dt), domain.dx, domain
         self.device, self.dtype = runtime.torch_device, runtime.torch_dtype
-        self._batch = Batch(self.matters, self.num_envs, domain, self.dt, gravity, self.device)
+        self._batch = MatterBatch(self.matters, self.num_envs, domain, self.dt, gravity, self.device)
         slots = [
             np.arange(matter.count) + LANES * first
             for matter, first in zip(self.matters, self._batch.first[:-1], strict=True)

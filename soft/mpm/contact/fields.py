@@ -30,7 +30,7 @@ class SampledField(NamedTuple):
     value: Callable[[Any], Any]
 
 
-class Fields:
+class FieldDistances:
     """The compiled functions: they turn local places (3, LANES) into distances and directions (4, LANES).
 
     Attributes:

@@ -1,4 +1,4 @@
-"""How bodies answer impulses within a launch, in compiled code.
+"""The answer of bodies to impulses within a launch, in compiled code.
 
 A body's velocities change by L L' times an impulse, where L L' is the inverse of its inertia. Nodes that a light body
 meets are heavier than it, so its velocity is found together with theirs: (1 + L' A L) y = L' b, change L y, where A is

@@ -14,7 +14,7 @@ from ....physics.machine.codegen.words import FLOAT, FLOATS, INT, INTS, Function
 from ..kernels.layout import ACTIVE, BATCH, BODY, BODY_NUMBERS, GEOM, LANES, POS, POSE, WORKER, WRENCH, geom_numbers
 from ..kernels.transfer import node_columns, put_node_columns
 from ..laws.arithmetic import Compiled
-from .fields import Fields
+from .fields import FieldDistances
 from .recoil import SIX, Recoil, cross
 from .shapes import CLOSED, rounded
 
@@ -28,7 +28,7 @@ FAINT = 2.302585
 """Softnesses at which the share of the velocity that contact takes is a tenth: there it ends."""
 
 
-class Contact:
+class NodeContact:
     """The compiled functions.
 
     Attributes:
@@ -38,7 +38,7 @@ class Contact:
 
     def __init__(self, module: Module) -> None:
         self.recoil = Recoil(module)
-        distances = _distances(module, Fields(module))
+        distances = _distances(module, FieldDistances(module))
         region = _region(module)
         meeting = _meeting(module, distances)
         stopping = _stopping(module, distances)
@@ -82,7 +82,7 @@ def _node(f: Function, x: Any) -> Any:
     return f.convert(f.floor(f.minimum(f.maximum(x, -1e6), 1e6)), INT)
 
 
-def _distances(module: Module, fields: Fields) -> Function:
+def _distances(module: Module, fields: FieldDistances) -> Function:
     """Write distances and normals (4, LANES) of points (3, LANES) in the world."""
     args: dict[str, Any] = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "points": FLOATS, "found": FLOATS}
     with module.function("distances", **args) as (f, batch, geom, pose, points, found):

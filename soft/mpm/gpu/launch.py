@@ -14,7 +14,7 @@ import torch
 from ....physics.machine.memory import available_memory, require_memory
 from ....physics.machine.runtime import Runtime
 from ....physics.run.tensor_kernels import Recipe, shared_kernels
-from ..batch import Batch, Touched
+from ..batch import MatterBatch, Touched
 from ..contact.touching import KINDS
 from ..kernels.layout import BODY, GEOM, GEOM_NUMBERS, LANES, POSE, ROWS
 from ..laws.laws import LAWS
@@ -44,7 +44,7 @@ class DeviceLaunch:
         MemoryError: not even one environment's grid fits.
     """
 
-    def __init__(self, runtime: Runtime, batch: Batch, touched: Touched, at_once: int | None = None) -> None:
+    def __init__(self, runtime: Runtime, batch: MatterBatch, touched: Touched, at_once: int | None = None) -> None:
         self._runtime, self._batch, self._touched = runtime, batch, touched
         self._at_once = at_once or batch.num_envs
         environments_that_fit(batch, touched)
@@ -130,7 +130,7 @@ class DeviceLaunch:
         kernel([*(arrays[name] for name in names.split()), *numbers])
 
 
-def bytes_per_environment(batch: Batch, touched: Touched) -> int:
+def bytes_per_environment(batch: MatterBatch, touched: Touched) -> int:
     """Return the memory of an environment that a launch needs beside that of the batch."""
     nodes, particles = math.prod(batch.domain.nodes.tolist()), batch.first[-1] * LANES
     geoms, bodies = len(touched.table), touched.bodies.shape[1]
@@ -138,7 +138,7 @@ def bytes_per_environment(batch: Batch, touched: Touched) -> int:
     return nodes * 4 * (8 + 4) + 4 * particles * ROWS + of_contact + 4 * (2 * 6 + 2 + 1)
 
 
-def environments_that_fit(batch: Batch, touched: Touched) -> int:
+def environments_that_fit(batch: MatterBatch, touched: Touched) -> int:
     """Return the number of environments whose grids fit into memory at a time, and which kernels can address.
 
     Raises:
@@ -152,7 +152,7 @@ def environments_that_fit(batch: Batch, touched: Touched) -> int:
     return max(1, int(min(batch.num_envs, free // needed, MOST_NUMBERS // most)))
 
 
-def _constants(batch: Batch) -> dict[str, torch.Tensor]:
+def _constants(batch: MatterBatch) -> dict[str, torch.Tensor]:
     """Return the arrays that all environments share: `words` says what is in them."""
     domain = batch.domain
     numbers = [batch.dt, domain.dx, *domain.origin, *domain.lower, *domain.upper]
@@ -162,7 +162,7 @@ def _constants(batch: Batch) -> dict[str, torch.Tensor]:
     }
 
 
-def _work(batch: Batch, touched: Touched, envs: int) -> dict[str, torch.Tensor]:
+def _work(batch: MatterBatch, touched: Touched, envs: int) -> dict[str, torch.Tensor]:
     """Return the arrays of the environments of a slice."""
     nodes = math.prod(batch.domain.nodes.tolist())
     shapes: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {

@@ -53,7 +53,7 @@ _TYPES = {
     "kept": (ti.f32, 2),  # (envs, 6)
 }
 ARRAYS: dict[str, Any] = {name: ti.types.ndarray(dtype, ndim) for name, (dtype, ndim) in _TYPES.items()}
-"""Types of the kernels' arrays by name; the dimensions are those of `Batch`, of the environments of a slice."""
+"""Types of the kernels' arrays by name; the dimensions are those of `MatterBatch`, of the environments of a slice."""
 
 
 def scale_bits(particles: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from .layout import BATCH, LANES
 INFINITE = 3e38
 
 
-class Grid:
+class NodeGrid:
     """The compiled functions.
 
     Attributes:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....physics.machine.codegen.pool import shared_pool
 from ....physics.machine.runtime import ensure_runtime
-from ..batch import Batch, Touched
+from ..batch import MatterBatch, Touched
 from .layout import BATCH, BODY, ENTITY, LANES, POSE, ROWS, WORKER
 from .program import program
 
@@ -26,7 +26,7 @@ class CompiledLaunch:
         threads: the most threads.
     """
 
-    def __init__(self, batch: Batch, touched: Touched, threads: int) -> None:
+    def __init__(self, batch: MatterBatch, touched: Touched, threads: int) -> None:
         domain = batch.domain
         nothing = np.zeros(1, np.int64)
         entities = [
@@ -85,7 +85,7 @@ class CompiledLaunch:
         self._launch()
 
 
-def launch_for(batch: Batch, touched: Touched, threads: int) -> "CompiledLaunch | DeviceLaunch":
+def launch_for(batch: MatterBatch, touched: Touched, threads: int) -> "CompiledLaunch | DeviceLaunch":
     """Return the launch of a batch: compiled code on a processor, kernels of Taichi with the GPU driver."""
     runtime = ensure_runtime()
     if not runtime.columns:

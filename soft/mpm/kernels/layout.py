@@ -96,4 +96,4 @@ WORKER = Record(
     body=FLOATS,  # (bodies, BODY)
     bounds=FLOATS,  # (geoms, 3, 2), m: boxes of geoms in the world
 )
-"""What a thread has: a grid, which it uses for one environment after the other."""
+"""The memory of a thread: a grid, which it uses for one environment after the other."""

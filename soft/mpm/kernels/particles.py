@@ -3,7 +3,7 @@
 from typing import Any
 
 from ....physics.machine.codegen.words import BOOL, FLOAT, FLOATS, INT, INTS, Function, Module
-from ..contact.touching import Contact
+from ..contact.touching import NodeContact
 from ..laws.arithmetic import Compiled
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
@@ -45,7 +45,7 @@ class Particles:
         find_box: the nodes that an environment's particles reach.
     """
 
-    def __init__(self, module: Module, contact: Contact) -> None:
+    def __init__(self, module: Module, contact: NodeContact) -> None:
         transfers = Transfers(module)
         self.to_grid = [_to_grid(module, transfers, name, kind) for name, kind in LAWS.items()]
         self.from_grid = _from_grid(module, transfers, contact)
@@ -107,7 +107,7 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
     return f
 
 
-def _from_grid(module: Module, transfers: Transfers, contact: Contact) -> Function:
+def _from_grid(module: Module, transfers: Transfers, contact: NodeContact) -> Function:
     """Write the way back; it returns 1 if a particle moves more than a cell in a step, or nowhere (not a number)."""
     args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "reach": REACH, "memory": FLOATS}
     args |= {"held": INTS, "low": FLOATS, "high": FLOATS}

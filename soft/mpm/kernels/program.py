@@ -9,8 +9,8 @@ from ....physics.machine.codegen.llvm import load, optimized_machine_code
 from ....physics.machine.codegen.store import shared_store
 from ....physics.machine.codegen.words import FLOAT, INT, INT32, Function, Module
 from ....physics.machine.codegen.worker import of_workers
-from ..contact.touching import Contact
-from .grid import Grid
+from ..contact.touching import NodeContact
+from .grid import NodeGrid
 from .layout import BODY, LANES, NUMBERS, POSE, WORKER, WRENCH
 from .particles import BLOCK, Particles
 from .transfer import REACH
@@ -19,8 +19,8 @@ from .transfer import REACH
 def source() -> str:
     """Return the module as LLVM IR."""
     module = Module()
-    contact = Contact(module)
-    _program(module, Particles(module, contact), Grid(module), contact)
+    contact = NodeContact(module)
+    _program(module, Particles(module, contact), NodeGrid(module), contact)
     return of_workers(module.text())
 
 
@@ -35,7 +35,7 @@ def program() -> int:
     return load(binary, ENTRY)[0]
 
 
-def _program(module: Module, particles: Particles, grid: Grid, contact: Contact) -> None:
+def _program(module: Module, particles: Particles, grid: NodeGrid, contact: NodeContact) -> None:
     with module.function(ENTRY, public=True, context=WORKER) as (f, worker):
         batch = worker.batch
         e = f.emit(f"load i32, ptr {worker.item.name}", INT32)
@@ -45,7 +45,7 @@ def _program(module: Module, particles: Particles, grid: Grid, contact: Contact)
 
 
 def _environment(
-    f: Function, worker: Any, batch: Any, env: Any, particles: Particles, grid: Grid, contact: Contact
+    f: Function, worker: Any, batch: Any, env: Any, particles: Particles, grid: NodeGrid, contact: NodeContact
 ) -> None:
     """Write all substeps of an environment."""
     size = batch.blocks * BLOCK
