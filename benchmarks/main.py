@@ -232,6 +232,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kinds": {"nargs": "+", "help": "the kinds of files to damage"},
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
     "mjx": {"help": "a Python that has JAX and mujoco-mjx, such as ~/mjx/bin/python; without it they are left out"},
+    "genesis": {"help": "a Python that has Genesis, such as ~/genesis/bin/python; without it it is left out"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},
     "seed": {"type": int, "help": "of all damage; of learners"},
