@@ -4,6 +4,7 @@ It prints JSON: the seconds of a processor, all threads together, that each roun
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ SUBSTEPS = 30
 
 def mpm3d() -> tuple[int, Callable[[], None]]:
     """Return the particles of Taichi's example, and a function that takes a substep."""
+    os.environ["TI_ARCH"] = "x64"
     from taichi.examples.simulation import mpm3d as example
 
     example.init()
