@@ -12,7 +12,7 @@ from taichi.lang.impl import subscript
 from ....physics.base.math import func
 from ....physics.base.math.func import with_types
 from ..kernels.layout import ACTIVE, AFFINE, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME
-from ..laws.laws import LAWS, LawKind
+from ..laws.laws import LAWS, LawKind, advanced_volume
 from ..laws.tensors import PLACES, advanced
 from ..laws.traced import KernelArithmetic, LocalNumber, in_kernels
 from .words import (
@@ -94,7 +94,7 @@ def _advance_strain(kind: LawKind, memory: Any, numbers: Any, at: tuple, matter:
     if kind.strains:
         strain = advanced([LocalNumber(row(STRAIN + k)) for k in range(6)], L)
     else:
-        volume = volume + (volume + 1.0) * trace
+        volume = advanced_volume(m, volume, trace)
     of_law = [LocalNumber(subscript(None, numbers, env, matter, 2 + k)) for k in range(NUMBERS - 2)]
     strain, volume, stress = kind.law(m, strain, volume, of_law, rate)
     for k, x in enumerate(strain):

@@ -5,7 +5,7 @@ from typing import Any
 from ....physics.machine.codegen.words import BOOL, FLOAT, FLOATS, INT, INTS, Function, Module
 from ..contact.touching import NodeContact
 from ..laws.arithmetic import Compiled
-from ..laws.laws import LAWS, LawKind
+from ..laws.laws import LAWS, LawKind, advanced_volume
 from ..laws.tensors import PLACES, advanced
 from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME, WORKER
 from .transfer import REACH, Transfers, put_moments, take_moments, weigh
@@ -84,7 +84,7 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
                 if kind.strains:
                     strain = advanced(rows(block, STRAIN, 6), step)
                 else:
-                    volume = volume + (volume + 1.0) * trace
+                    volume = advanced_volume(m, volume, trace)
                 strain, volume, stress = kind.law(m, strain, volume, law_numbers, sym)
                 put(f, block, STRAIN, strain)
                 put(f, block, VOLUME, [volume])

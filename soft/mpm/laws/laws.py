@@ -22,8 +22,15 @@ Law = Callable[[Any, list, Any, Sequence[Any], Any], tuple[list, Any, list]]
 and the symmetric rate of strain times dt; returns strain, volume and stress."""
 _LEAST = 0.05
 """The least stretch that logarithms are taken of."""
+MOST_PRESSED = -0.5
+"""The least change of a liquid's volume in a step, of the volume."""
 PACKED, LOOSE, HARDEST = -2.0, 0.5, 50.0
 """Bounds of the logarithm of snow's plastic volume, and of the growth of its stiffness."""
+
+
+def advanced_volume(m: Any, volume: Any, trace: Any) -> Any:
+    """Return J - 1 after a step whose strain has a trace; a splash may press by half in it, but turns nothing over."""
+    return volume + (volume + 1.0) * m.maximum(trace, MOST_PRESSED)
 
 
 def _pressure(lam: Any, change: Any, stretch: Any) -> Any:
