@@ -77,12 +77,24 @@ def _factor(group: _Group, M: Tensor, cdof: Tensor, arms: Tensor) -> Tensor:
     axes = cdof[:, group.dofs]
     rot, lin = axes[..., :3], axes[..., 3:]
     jacobian = torch.cat((lin + torch.linalg.cross(rot, arms[:, :, None].expand_as(rot)), rot), -1) * group.moves
-    root = torch.linalg.cholesky_ex(M[:, group.entries] * group.filled)[0]
+    root = _lower_root(M[:, group.entries] * group.filled)
     half = torch.linalg.solve_triangular(root if group.tree is None else root[:, group.tree], jacobian, upper=False)
     inverse = half.mT @ half
     mean = inverse.diagonal(dim1=-2, dim2=-1).unflatten(-1, (2, 3)).mean(-1, keepdim=True)
     more = torch.clamp(mean * SHARE, min=LEAST).expand(-1, -1, -1, 3).flatten(-2)
-    return torch.linalg.cholesky_ex(inverse + torch.diag_embed(more) * group.spare)[0]
+    return _lower_root(inverse + torch.diag_embed(more) * group.spare)
+
+
+def _lower_root(matrix: Tensor) -> Tensor:
+    """Return L with L L' = matrix (..., d, d), column by column.
+
+    torch's own shares small matrices among threads, which wait for each other for milliseconds on a busy machine.
+    """
+    root = torch.zeros_like(matrix)
+    for j in range(matrix.shape[-1]):
+        column = matrix[..., j:, j] - (root[..., j:, :j] * root[..., None, j, :j]).sum(-1)
+        root[..., j:, j] = column / column[..., :1].sqrt()
+    return root
 
 
 def _group(
