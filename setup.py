@@ -11,7 +11,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
-ROOMS = find_packages(include=["envs*", "physics*", "assets*", "training*", "terrain*", "scene*", "viewer*"])
+ROOMS = find_packages(include=["envs*", "physics*", "assets*", "training*", "terrain*", "scene*", "soft*", "viewer*"])
 """The rooms of a wheel; `benchmarks` is for clones."""
 TOOLS = ("setup", "bootstrap")
 """Files beside `__init__.py` that are of the repository, not of the package."""

@@ -7,7 +7,7 @@ import sys
 import tokenize
 from collections import Counter
 
-PRODUCTION = "assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer"
+PRODUCTION = "assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer"
 IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 
 def main() -> int:

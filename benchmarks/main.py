@@ -20,7 +20,7 @@ from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_fo
 from . import history
 from .results import BenchmarkResult, Unavailable, conditions, save
 
-GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
+GPU_PARTS = ("device", "start", "physics", "envs", "matter", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 UNTOLD = 10.0
@@ -189,6 +189,11 @@ BENCHMARKS = {
         "gradients",
         {"models": ("Hopper", "Ant", "Humanoid"), "num_envs": 256, "rounds": 7, "mjx": ""},
     ),
+    "matter": Benchmark(
+        "particles of liquids, solids, sand and snow against Taichi's example, and Genesis where a Python has it",
+        "matter",
+        {"rounds": 5, "genesis": ""},
+    ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",
         "solvers",
@@ -227,6 +232,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kinds": {"nargs": "+", "help": "the kinds of files to damage"},
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
     "mjx": {"help": "a Python that has JAX and mujoco-mjx, such as ~/mjx/bin/python; without it they are left out"},
+    "genesis": {"help": "a Python that has Genesis, such as ~/genesis/bin/python; without it it is left out"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},
     "seed": {"type": int, "help": "of all damage; of learners"},

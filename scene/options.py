@@ -4,6 +4,7 @@ from typing import Any
 
 from ..physics.machine.scalars import as_count, as_flag
 from .checks import numbers
+from .compat.absent import refusal_of_options
 from .records import nearest, put, put_numbers, record
 
 INTEGRATORS = {
@@ -142,6 +143,78 @@ class RigidOptions:
             )
 
 
+CELLS_OF_A_PARTICLE = 0.64
+"""The default size of a particle, in cells."""
+
+
+@record
+class MPMOptions:
+    """Matter (`materials.MPM`): its grid, its bounds, its time step.
+
+    Attributes:
+        dt: length of a substep of matter, s, a whole part of the physics' time step; None: that time step.
+        gravity: (3,) m/s2; None: that of `SimOptions`.
+        particle_size: side of the cube that a particle stands for, m; None: 0.64 cells of the grid.
+        grid_density: cells of the grid in a metre.
+        enable_CPIC: False: matter on both sides of a thin body touches itself; True is refused.
+        lower_bound, upper_bound: corners of the box that matter cannot leave, (3,) m.
+    """
+
+    dt: float | None = None
+    gravity: Any = None
+    particle_size: float | None = None
+    grid_density: float = 64
+    enable_CPIC: bool = False
+    lower_bound: Any = (-1.0, -1.0, 0.0)
+    upper_bound: Any = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Refuse impossible options.
+
+        Raises:
+            ValueError: with the argument.
+            NotImplementedError: thin bodies are to divide matter.
+        """
+        put_numbers(self, "dt", "particle_size", "grid_density", above=0.0)
+        for name in ("lower_bound", "upper_bound"):
+            put(self, **{name: numbers("MPMOptions", name, getattr(self, name), 3)})
+        if self.gravity is not None:
+            put(self, gravity=numbers("MPMOptions", "gravity", self.gravity, 3))
+        if not all(low < high for low, high in zip(self.lower_bound, self.upper_bound, strict=True)):
+            raise ValueError(
+                f"MPMOptions: lower_bound={self.lower_bound} must be below upper_bound={self.upper_bound} along every "
+                "axis"
+            )
+        if as_flag("MPMOptions: enable_CPIC", self.enable_CPIC):
+            raise NotImplementedError(
+                "MPMOptions: enable_CPIC=True: thin bodies do not divide matter; make them thicker than 1.5 cells, or "
+                "take a higher grid_density"
+            )
+
+    @property
+    def spacing(self) -> float:
+        """The size of a particle, m."""
+        return CELLS_OF_A_PARTICLE / self.grid_density if self.particle_size is None else self.particle_size
+
+
+@record
+class LegacyCouplerOptions:
+    """The contact of matter with rigid bodies.
+
+    Attributes:
+        rigid_mpm: whether they touch.
+    """
+
+    rigid_mpm: bool = True
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for something that is not True or False."""
+        put(self, rigid_mpm=as_flag("LegacyCouplerOptions: rigid_mpm", self.rigid_mpm))
+
+
+CouplerOptions = LegacyCouplerOptions
+
+
 @record
 class VisOptions:
     """Pictures of a scene.
@@ -160,6 +233,8 @@ class VisOptions:
             else these stand side by side in one picture.
         rendered_envs_idx: the environments that are shown; None: all.
         show_cameras: whether a page shows the views of cameras, as edges.
+        visualize_mpm_boundary: whether the edges of the box are drawn that matter cannot leave.
+        particle_size_scale: factor of the diameters with which particles are drawn.
         lights: none: `Scene.add_light` adds them.
     """
 
@@ -176,6 +251,8 @@ class VisOptions:
     split_envs: bool = False
     rendered_envs_idx: Any = None
     contact_force_scale: float = 0.01
+    visualize_mpm_boundary: bool = False
+    particle_size_scale: float = 1.0
     lights: Any = ()
 
     def __post_init__(self) -> None:
@@ -193,13 +270,14 @@ class VisOptions:
                 put(self, **{name: numbers("VisOptions", name, getattr(self, name), 3)})
                 if not all(0 <= part <= 1 for part in getattr(self, name)):
                     raise ValueError(f"VisOptions: {name}={getattr(self, name)!r}: red, green and blue are from 0 to 1")
-        for name in ("shadow", "show_cameras", "show_world_frame", "show_link_frame"):
+        for name in ("shadow", "show_cameras", "show_world_frame", "show_link_frame", "visualize_mpm_boundary"):
             put(self, **{name: as_flag(f"VisOptions: {name}", getattr(self, name))})
         if self.plane_reflection is not None:
             put(self, plane_reflection=as_flag("VisOptions: plane_reflection", self.plane_reflection))
         if len(self.lights):
             raise ValueError("VisOptions: lights: lights are added by scene.add_light, a call for each")
-        put_numbers(self, "world_frame_size", "link_frame_size", "contact_force_scale", above=0.0)
+        sizes = ("world_frame_size", "link_frame_size", "contact_force_scale", "particle_size_scale")
+        put_numbers(self, *sizes, above=0.0)
 
 
 @record
@@ -234,3 +312,8 @@ class ViewerOptions:
 @record
 class ProfilingOptions:
     """The options that Genesis has for measurements of speed; `tumble bench` measures here."""
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse options of Genesis that are not here, with the nearest that are; raises AttributeError."""
+    raise AttributeError(refusal_of_options(name))

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 from ..physics.machine.disk import read_regular
 from ..physics.machine.scalars import as_count, as_flag
 from ..physics.model.model import Model
 from ..physics.rendering.side_by_side import side_by_side
-from ..physics.solver.solver import RigidSolver
 from ..physics.solver.user.state_file import model_digest
 from . import materials, morphs, surfaces
 from .checks import Numbers, numbers
@@ -21,11 +20,12 @@ from .compat.ignored import ignore
 from .entity.all_entities import AllEntities
 from .entity.drone_entity import DroneEntity
 from .entity.entity import RigidEntity
+from .entity.mpm_entity import MPMEntity
 from .entity.terrain_entity import TerrainEntity
 from .files import description, saving
 from .files.trajectory import SceneTrajectory
 from .model.attaching import in_order
-from .model.compose import SEPARATOR, Piece, compose
+from .model.compose import Piece, compose
 from .model.drone_file import is_mjcf
 from .model.fingers import warn_of_long_steps
 from .model.gains import begin_gains
@@ -39,10 +39,19 @@ from .objects.drawing import SceneDrawing
 from .objects.files import SceneFiles, read_trajectory
 from .objects.lifecycle import SceneLifecycle
 from .objects.lighting import SceneLighting
+from .objects.matter import SceneMatter
 from .objects.names import SceneNames
 from .objects.recording import SceneRecording
 from .objects.viewing import SceneViewing
-from .options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
+from .options import (
+    LegacyCouplerOptions,
+    MPMOptions,
+    ProfilingOptions,
+    RigidOptions,
+    SimOptions,
+    ViewerOptions,
+    VisOptions,
+)
 from .pictures.camera import Camera, require_environment
 from .records import Uid, part_named
 from .renderers import Renderer
@@ -77,6 +86,8 @@ class Scene(SceneNames):
         renderer: one of `renderers`.
         show_viewer: True opens a page for browsers in `build`, which shows each step: `viewer`.
         show_FPS: changes nothing.
+        mpm_options: grid, bounds and time step of matter.
+        coupler_options: whether matter and rigid bodies touch.
 
     Attributes:
         contents (SceneContents): entities, cameras, lights, sensors.
@@ -84,6 +95,7 @@ class Scene(SceneNames):
         files (SceneFiles): the scene, its state and its movement in files.
         recording (SceneRecording): recorders.
         lighting (SceneLighting): lights.
+        matter (SceneMatter): particles, emitters, their solver.
         viewing (SceneViewing): the page in a browser.
         drawing (SceneDrawing): lines, arrows and frames in pictures.
 
@@ -101,6 +113,8 @@ class Scene(SceneNames):
         renderer: Renderer | None = None,
         show_viewer: bool | None = None,
         show_FPS: bool | None = None,
+        mpm_options: MPMOptions | None = None,
+        coupler_options: LegacyCouplerOptions | None = None,
     ) -> None:
         rigid = _option("rigid_options", rigid_options, RigidOptions)
         contents = SceneContents(
@@ -110,12 +124,15 @@ class Scene(SceneNames):
             _option("viewer_options", viewer_options, ViewerOptions),
             _option("profiling_options", profiling_options, ProfilingOptions),
             _option("renderer", renderer, Renderer),
+            _option("mpm_options", mpm_options, MPMOptions),
+            _option("coupler_options", coupler_options, LegacyCouplerOptions),
         )
         ignore("Scene", {"show_FPS": bool(show_FPS)})
         self.contents, self.files, self.drawing = contents, SceneFiles(contents), SceneDrawing(contents)
         self.viewing = SceneViewing(contents, self, bool(show_viewer))
         self.lifecycle = SceneLifecycle(contents, self.viewing)
         self.recording = SceneRecording(contents, self.files)
+        self.matter = SceneMatter(contents, self)
         self.lighting = SceneLighting(contents, self.add_entity)
         _alive.add(self)
 
@@ -133,13 +150,12 @@ class Scene(SceneNames):
         """The simulation, which is the scene itself."""
         return self
 
-    @property
-    def solvers(self) -> list[RigidSolver]:
-        """The solvers of the built scene: that of rigid bodies."""
-        return [self.rigid_solver]
-
     # composition
 
+    @overload
+    def add_entity(self, morph: morphs.Morph, material: materials.MPM.Base, *args: Any, **named: Any) -> MPMEntity: ...
+
+    @overload
     def add_entity(
         self,
         morph: morphs.Morph | Sequence[morphs.Morph],
@@ -148,21 +164,35 @@ class Scene(SceneNames):
         visualize_contact: bool = False,
         vis_mode: str | None = None,
         name: str | None = None,
-    ) -> RigidEntity:
+    ) -> RigidEntity: ...
+
+    def add_entity(
+        self,
+        morph: morphs.Morph | Sequence[morphs.Morph],
+        material: materials.Rigid | materials.MPM.Base | None = None,
+        surface: surfaces.Surface | None = None,
+        visualize_contact: bool = False,
+        vis_mode: str | None = None,
+        name: str | None = None,
+    ) -> Any:
         """Add an entity.
 
         Args:
             morph: its shape and place; or several of one kind, such as boxes, that differ in size and place: each is in
                 a share of the environments, in blocks as even as can be.
-            material: its density and friction; None: `materials.Rigid()`.
+            material: its density and friction, `materials.Rigid`; or that of matter, one of `materials.MPM`, of which
+                the shape is filled with particles; None: `materials.Rigid()`.
             surface: its appearance; None: `surfaces.Default()`.
             visualize_contact: whether pictures show its contacts.
-            vis_mode: "visual" or "collision": which geoms are drawn.
+            vis_mode: "visual" or "collision": which geoms are drawn; of matter "particle" or "recon".
             name: unique among the entities; None: the kind of its shape, and its number.
+
+        Returns:
+            A `RigidEntity`, or an `MPMEntity` of matter.
 
         Raises:
             SceneOrderError: the scene is built.
-            ValueError: the name is taken or invalid.
+            ValueError: the name is taken or invalid; or as of `particles_of`.
             TypeError: an argument is of another class.
             ModelLoadError: its file is missing or broken.
         """
@@ -173,14 +203,14 @@ class Scene(SceneNames):
             raise ValueError("morph: an empty list; give one shape at least")
         for each in several:
             _of_class("morph", each, morphs.Morph)
-        morph = several[0]
-        made_of = (
-            morph,
-            _of_class("material", material or materials.Rigid(), materials.Rigid),
-            _of_class("surface", surface or surfaces.Default(), surfaces.Surface),
-        )
+        morph, look = several[0], _of_class("surface", surface or surfaces.Default(), surfaces.Surface)
+        if isinstance(material, materials.MPM.Base):
+            if len(several) > 1:
+                raise ValueError("morph: matter has one shape in all environments; add an entity for each")
+            return self.matter.add(name, (morph, material, look), vis_mode, visualize_contact)
+        made_of = morph, _of_class("material", material or materials.Rigid(), materials.Rigid), look
         idx = len(contents.entities)
-        name = self._free_name(f"{morph.NAME}_{idx}" if name is None else name)
+        name = contents.free_name(f"{morph.NAME}_{idx}" if name is None else name)
         piece = make_piece(name, made_of, self.rigid_options, vis_mode)
         entity = _ENTITIES.get(type(morph), RigidEntity)(self, idx, name, made_of, Outline.of(piece.spec))
         entity.vis_mode = vis_mode
@@ -188,16 +218,9 @@ class Scene(SceneNames):
         if len(several) > 1:
             entity.shapes = several
             contents.variants.append(variants_of(name, several, *made_of[1:], self.rigid_options))
-        contents.pieces.append(piece)
+        contents.pieces[idx] = piece
         contents.entities.append(entity)
         return entity
-
-    def _free_name(self, name: object) -> str:
-        if not isinstance(name, str) or not name or SEPARATOR in name:
-            raise ValueError(f"name={name!r}: expected a name without '{SEPARATOR}'")
-        if name in self.entity_names:
-            raise ValueError(f"name={name!r}: the scene has an entity of this name; choose another")
-        return name
 
     def build(
         self,
@@ -229,20 +252,22 @@ class Scene(SceneNames):
         placed = {"n_envs_per_row": n_envs_per_row, "center_envs_at_origin": bool(center_envs_at_origin)}
         contents.built_with = {"n_envs": n_envs, "env_spacing": list(env_spacing), **placed}
         offsets = side_by_side(max(1, n_envs), env_spacing, n_envs_per_row, center_envs_at_origin)
-        model = self.compile()
+        self.matter.require_possible()
+        model = self.compile(**({"matter": True} if self.matter.entities else {}))
         warn_of_long_steps(model.mj, self.rigid_options, self.substeps)
         ranges = self.ranges(model)
         world = contents.environments = World(
             model, n_envs, offsets, contents.sensors.reads, self.sim_options.requires_grad
         )
-        files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in contents.entities]
+        files = [isinstance(entity.morph, morphs.URDF) and not is_mjcf(entity.morph) for entity in contents.bodies]
         begin_gains(world, [range(own.start["dof"], own.end["dof"]) for own in compress(ranges, files)])
         for variants in contents.variants:
             variants.apply(world.solver)
             world.keep_built(variants.numbers)
-        for entity, own in zip(contents.entities, ranges, strict=True):
+        for entity, own in zip(contents.bodies, ranges, strict=True):
             entity.place(world, own)
-        world.solver.whole = cache(partial(AllEntities, world, contents.entities))
+        world.solver.whole = cache(partial(AllEntities, world, contents.bodies))
+        self.matter.build()
         for camera in contents.cameras:
             camera.place(world)
         contents.sensors.build(world)
@@ -260,14 +285,14 @@ class Scene(SceneNames):
             UnsupportedModelError: an entity uses features that Tumble does not simulate.
             ValueError: for an unknown option.
         """
-        pieces = [self.contents.pieces[entity.idx] for entity in in_order(self.contents.entities)]
+        pieces = [self.contents.pieces[entity.idx] for entity in in_order(self.contents.bodies)]
         return compose(pieces, self.sim_options, self.rigid_options, self.contents.lights, actuators, **options)
 
     def ranges(self, model: Model) -> list[Ranges]:
         """Return the ranges of all entities in a model that `compile` returned."""
-        order = in_order(self.contents.entities)
+        order = in_order(self.contents.bodies)
         found_ranges = ranges_of(model, [entity.name for entity in order], [entity.n_links for entity in order])
-        return [found_ranges[order.index(entity)] for entity in self.contents.entities]
+        return [found_ranges[order.index(entity)] for entity in self.contents.bodies]
 
     def add_camera(
         self,
@@ -345,7 +370,7 @@ class Scene(SceneNames):
 
     # names
 
-    def get_entity(self, name: str | None = None, *, uid: str | None = None) -> RigidEntity:
+    def get_entity(self, name: str | None = None, *, uid: str | None = None) -> Any:
         """Return an entity by its name, or its `uid`, which is its name.
 
         Raises:
@@ -354,7 +379,7 @@ class Scene(SceneNames):
         return part_named("the scene", "entity", uid if name is None else name, self.contents.entities)
 
     @property
-    def entities(self) -> list[RigidEntity]:
+    def entities(self) -> list[Any]:
         """All entities, in the order in which they were added."""
         return list(self.contents.entities)
 
@@ -455,7 +480,8 @@ class Scene(SceneNames):
             if described["tumble_scene"] != description.VERSION:
                 raise ValueError(f"version {described['tumble_scene']}")
             folder = Path(path).resolve().parent
-            options = {name: description.decode_at(described, name, folder) for name in description.OPTIONS}
+            named = (*description.OPTIONS, *(name for name in description.OF_MATTER if name in described))
+            options = {name: description.decode_at(described, name, folder) for name in named}
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{path}: not a file that Scene.export wrote, or one of another version ({error})"
@@ -498,10 +524,14 @@ class Scene(SceneNames):
     def _add_described(self, described: Mapping[str, Any], folder: Path) -> None:
         """Add an entity by its description; its carrier comes when all are there: `_attach_described`."""
         shapes = description.decode_at(described, "morphs", folder)
+        material, surface = (description.decode_at(described, name, folder) for name in ("material", "surface"))
+        if described.get("emitted"):
+            self.matter.add_emitter(material, shapes[0].n_particles, surface, described["name"])
+            return
         self.add_entity(
             shapes if len(shapes) > 1 else shapes[0],
-            description.decode_at(described, "material", folder),
-            description.decode_at(described, "surface", folder),
+            material,
+            surface,
             **{name: described[name] for name in ("visualize_contact", "vis_mode", "name")},
         )
 
@@ -531,5 +561,6 @@ def _of_class(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """
     if not isinstance(given, kind):
         hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""
-        raise TypeError(f"{name}: expected a {kind.__module__.rpartition('.')[2]}.{kind.__name__}, got {given!r}{hint}")
+        room = kind.__module__.partition("scene.")[2].partition(".")[0]
+        raise TypeError(f"{name}: expected a {room}.{kind.__name__}, got {given!r}{hint}")
     return given

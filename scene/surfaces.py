@@ -19,6 +19,8 @@ METALS = {
 """Colours of metals: the share of white light that they mirror at a right angle. N. Hoffman, "Background: Physics and
 Math of Shading", SIGGRAPH 2012 course, has such numbers; these are in displayed colour."""
 
+RIGID_MODES, MATTER_MODES = ("visual", "collision"), ("particle", "recon")
+
 
 @record
 class Surface:
@@ -32,7 +34,8 @@ class Surface:
         emissive: light that it sends out, red, green and blue from 0 on: it replaces the colour.
         ior: index of refraction, for path tracing.
         diffuse_texture: an `ImageTexture` or a `ColorTexture`.
-        vis_mode: "visual" or "collision": which geoms are drawn; None: "visual".
+        vis_mode: of rigid bodies "visual" or "collision": which geoms are drawn; of matter "particle": spheres, or
+            "recon": the surface around them; None: the first of these.
     """
 
     color: Any = None
@@ -67,8 +70,11 @@ class Surface:
             put(self, emissive=numbers(owner, "emissive", self.emissive, 3))
         put_numbers(self, "opacity", "roughness", "metallic", least=0.0, most=1.0)
         put_numbers(self, "ior", least=1.0)
-        if self.vis_mode not in (None, "visual", "collision"):
-            raise ValueError(f"{owner}: vis_mode={self.vis_mode!r}: it is 'visual' or 'collision'")
+        if self.vis_mode not in (None, *RIGID_MODES, *MATTER_MODES):
+            raise ValueError(
+                f"{owner}: vis_mode={self.vis_mode!r}: it is {' or '.join(map(repr, RIGID_MODES))}, of matter "
+                f"{' or '.join(map(repr, MATTER_MODES))}"
+            )
 
 
 def _color(owner: str, name: str, given: Numbers) -> tuple[float, ...]:

@@ -31,6 +31,7 @@ class World:
         coordinates: which numbers of qpos are the positions of dofs.
         friction: of geoms, and the ratios of environments.
         pushed: bodies whose wrenches end with the next step.
+        matter: what `matter.world.SceneMatterWorld` makes of a scene with matter; None: it has none.
 
     Args:
         outputs: quantities that are wanted after each step.
@@ -52,17 +53,27 @@ class World:
         self.friction = Friction(self.solver)
         self._numbers = self.solver.numbers
         self.pushed: set[int] = set()
+        self.matter: Any = None
         self._driven: dict[Hashable, torch.Tensor] = {}
         self._built: dict[str, np.ndarray] = {}
 
     def step(self, substeps: int) -> None:
         """Take physics steps; wrenches of `push` end with them."""
-        self.solver.step(substeps)
+        if self.matter is None:
+            self.solver.step(substeps)
+        else:
+            self.matter.step(substeps)
         if self.pushed:
             columns = 6 * np.repeat(np.array(sorted(self.pushed)), 6) + np.tile(np.arange(6), len(self.pushed))
             self.solver.inputs.set_columns(xfrc_applied=(columns, 0.0))
             self.pushed.clear()
             self._driven.clear()
+
+    def close(self) -> None:
+        """Give the memory of the environments back."""
+        if self.matter is not None:
+            self.matter.close()
+        self.solver.close()
 
     def push(self, bodies: np.ndarray, wrenches: torch.Tensor, envs: Envs) -> None:
         """Add forces and torques at centres of mass (n, k, 6), world frame, to bodies (k,) for the next step."""

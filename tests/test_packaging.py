@@ -36,7 +36,7 @@ def test_the_wheel_has_the_package_and_no_tools(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"tumble"}
     assert {path.name for path in package.iterdir() if path.is_file()} == set(FILES)
     rooms = {path.name for path in package.iterdir() if path.is_dir()}
-    assert rooms == {"assets", "envs", "physics", "scene", "terrain", "training", "viewer"}
+    assert rooms == {"assets", "envs", "physics", "scene", "soft", "terrain", "training", "viewer"}
     for kind, folder in (
         ("py", "physics"),
         ("pyi", "scene"),

@@ -15,7 +15,7 @@ from .. import envs
 from .errors import TumbleUserError
 
 PACKAGE = ("__init__.py", "__main__.py", "wrappers.py")
-ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "terrain", "training", "viewer")
+ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 
 class TaskError(TumbleUserError, ValueError):

@@ -20,11 +20,13 @@ import mujoco
 import numpy as np
 
 from ..physics.machine.libraries import pip_install
+from ..physics.rendering.particles.group import WithParticles
 from .drawings import Drawings
 from .errors import ViewerError
 from .gate import Gate
 from .overlays import LiveOverlays
 from .panel import Panel
+from .particles import ShownParticles
 from .perturbation import Perturbation
 from .session import Session
 from .sources import environments, geom_poses, own_sizes
@@ -108,7 +110,7 @@ class Viewer:
         self.panel = Panel(self._server, session, self._jobs.put, self._arrange, play)
         self.panel.reset_wanted = self.reset
         self.panel.env = self._envs[0]
-        self._drawings = Drawings(self._server, source)
+        self._drawings, self._particles = Drawings(self._server, source), ShownParticles(self._server, source)
         self._overlays = LiveOverlays(self._server, session.solver, session.mj)
         self._plots = Plots(self._server.gui, self.panel.plots_place)
         with self.panel.show_tab:
@@ -134,7 +136,8 @@ class Viewer:
         if stage.has_collision_geoms:
             toggle("collision shapes", False, lambda on: stage.set_visible(True, on))
             toggle("visual shapes", True, lambda on: stage.set_visible(False, on))
-        self._pictures = CameraPictures(gui, self.session.solver, self.session.mj)
+        seen = WithParticles(self.session.solver, self._particles.groups)
+        self._pictures = CameraPictures(gui, seen, self.session.mj)
 
     def show_frames(self, on: bool) -> None:
         """Show the frames of bodies, or not."""
@@ -309,10 +312,14 @@ class Viewer:
         self.frames += 1
 
     def _draw_besides(self) -> None:
-        """Show a program's drawings: in the one world of environments whose places it gave, else in each of them."""
+        """Show particles, and a program's drawings.
+
+        Drawings are in the one world of environments whose places the program gave, else in each of them.
+        """
         stage = self._stage
         several = len(stage.shown) > 1 and self._all_places is not None
         self._drawings.update(np.zeros((1, 3)) if several else stage.offsets)
+        self._particles.update(stage.shown, stage.offsets)
 
     def _read(self) -> None:
         session, env = self.session, self.panel.env

@@ -7,6 +7,7 @@ import numpy as np
 
 from .drawn import StartCamera, drawn, start_camera
 from .errors import ViewerError
+from .particles import groups_of, places_of, recorded
 from .replay import Replay
 from .sources import as_vector, environments, geom_poses, is_environments, is_scene, model_of, numbers_of, solver_of
 
@@ -44,6 +45,8 @@ class Recorder:
         self._camera: StartCamera | None = None
         self._frames: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._curves: list[dict[str, np.ndarray]] = []
+        self._present, self._groups = groups_of(source), groups_of(source)()
+        self._particles: list[list[np.ndarray]] = []
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -57,7 +60,7 @@ class Recorder:
             time: simulated seconds of all of them; None: the solver's.
 
         Raises:
-            ViewerError: there are more frames than a page can play.
+            ViewerError: there are more frames than a page can play, or other groups of particles than before.
         """
         if len(self._frames) >= MOST_FRAMES:
             raise ViewerError(f"a replay has {MOST_FRAMES:,} frames at most")
@@ -68,6 +71,10 @@ class Recorder:
             self._camera = start_camera(self._mj, pos[0])
         times = self._solver.time.double().cpu().numpy()[self.envs] if time is None else np.full(len(self.envs), time)
         self._frames.append((times, pos, quat))
+        groups = self._present()
+        if [group.look for group in groups] != [group.look for group in self._groups]:
+            raise ViewerError("a replay shows the same groups of particles in each frame")
+        self._particles.append([places_of(group, self.envs) for group in groups])
         own = {"reward": reward} if reward is not None else {}
         numbers = numbers_of({**own, **(infos or {})}, int(self._solver.num_envs))
         self._curves.append({name: values[self.envs] for name, values in numbers.items()})
@@ -84,7 +91,8 @@ class Recorder:
         names = list(dict.fromkeys(name for info in self._curves for name in info))
         unknown = np.full(len(self.envs), np.nan)
         curves = {name: np.stack([info.get(name, unknown) for info in self._curves]) for name in names}
-        return Replay(self._mj, self._drawn, self._camera, self.envs, time, pos, quat, curves, self.title)
+        particles = recorded(self._particles, self._groups, self.envs)
+        return Replay(self._mj, self._drawn, self._camera, self.envs, time, pos, quat, curves, self.title, particles)
 
 
 def record(

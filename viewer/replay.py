@@ -10,7 +10,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ import numpy as np
 
 from ..physics.machine.disk import replacing
 from .drawn import Drawn, StartCamera, body_name, followed
+from .particles import RecordedParticles, ball
+from .surfaces import GeomSurface
 
 PAGE = Path(__file__).parent / "page"
 SCRIPTS = ("unpack", "algebra", "shaders", "renderer", "orbit", "motion", "curves", "player")
@@ -35,6 +37,7 @@ class Replay:
         pos: (frames, envs, geoms, 3) positions of the drawn geoms, then of the planes, m.
         quat: (frames, envs, geoms, 4) their orientations, w first.
         curves: numbers of each step by name, (frames, envs); nan where a step has no number.
+        particles: groups of them.
     """
 
     def __init__(
@@ -48,12 +51,13 @@ class Replay:
         quat: np.ndarray,
         curves: dict[str, np.ndarray],
         title: str = "",
+        particles: Sequence[RecordedParticles] = (),
     ) -> None:
         """Take frames with the poses of all geoms of the model, (frames, envs, ngeom, ...)."""
         rows = np.concatenate([drawn.geom, drawn.planes])
         self.envs, self.time, self.curves, self.title = envs, time, curves, title or "Tumble"
         self.pos, self.quat = pos[:, :, rows], quat[:, :, rows]
-        self._drawn, self._camera = drawn, camera
+        self._drawn, self._camera, self.particles = drawn, camera, tuple(particles)
         self._bodies = [body_name(mj, int(mj.geom_bodyid[g])) for g in rows]
         self._follows = followed(mj, drawn)
 
@@ -106,6 +110,12 @@ class Replay:
             'style="width:100%;height:560px;border:0;border-radius:8px"></iframe>'
         )
 
+    @property
+    def _surfaces(self) -> list[GeomSurface]:
+        """The surfaces of geoms, and then that of particles, if there are any."""
+        shown = sum(group.places[0, ..., 0].size for group in self.particles)
+        return [*self._drawn.surfaces, *([ball(shown)] if shown else [])]
+
     def _arrays(self) -> dict[str, np.ndarray]:
         moves = ((self.pos != self.pos[:1]).any(axis=(0, 1, 3))) | ((self.quat != self.quat[:1]).any(axis=(0, 1, 3)))
         arrays: dict[str, np.ndarray] = {
@@ -119,11 +129,13 @@ class Replay:
             "surface": self._drawn.surface.astype(np.uint32),
             "plane_colors": self._drawn.plane_colors.astype(np.float32),
         }
-        for number, surface in enumerate(self._drawn.surfaces):
+        for number, surface in enumerate(self._surfaces):
             arrays[f"vertices{number}"] = surface.vertices
             arrays[f"normals{number}"] = np.round(127 * surface.normals).astype(np.int8)
             narrow = np.uint16 if len(surface.vertices) < 2**16 else np.uint32
             arrays[f"faces{number}"] = surface.faces.astype(narrow)
+        for number, group in enumerate(self.particles):
+            arrays |= group.arrays(number)
         for number, values in enumerate(self.curves.values()):
             arrays[f"curve{number}"] = values.astype(np.float32)
         return arrays
@@ -136,7 +148,8 @@ class Replay:
             "envs": self.envs,
             "bodies": self._bodies,
             "follows": self._follows,
-            "surfaces": len(self._drawn.surfaces),
+            "surfaces": len(self._surfaces),
+            "particles": [group.about() for group in self.particles],
             "curves": list(self.curves),
             "cell": self._drawn.cell,
             "ground": self._drawn.ground,

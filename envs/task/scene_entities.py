@@ -155,7 +155,7 @@ def require_scene(scene: Any, task: str) -> "Scene":
 
     Raises:
         TypeError: it is no scene.
-        ValueError: it is built already, or has sensors that only scenes read.
+        ValueError: it is built already, or has matter or sensors, which only scenes have.
     """
     from ...scene import Scene
 
@@ -165,6 +165,11 @@ def require_scene(scene: Any, task: str) -> "Scene":
         raise ValueError(
             f"{task}.build_scene: the scene is built; return it without a call of build(), as the environments are the "
             "task's"
+        )
+    if scene.matter.entities:
+        raise ValueError(
+            f"{task}.build_scene: the scene has matter ('{scene.matter.entities[0].name}'), which only scenes step; "
+            "tasks have rigid bodies"
         )
     if scene.sensors:
         raise ValueError(

@@ -170,6 +170,13 @@ class FieldView:
         return view
 
     @traced
+    def flat(self) -> "FieldView":
+        """Return the same field as its plain numbers, one after the other."""
+        view = copy(self)
+        view._width = view.width = 1
+        return view
+
+    @traced
     def symmetric(self, index: Any) -> Sym3:
         """Return an item of six numbers as a symmetric matrix."""
         first = self._first(index)

@@ -95,7 +95,8 @@ PASSIVE_FORCES = Hook(
     "(model, work): add a passive force to qfrc_passive, after springs and dampers. Flags of the model that switch "
     "passive forces off are the part's to heed, when its numbers are loaded (`mjmodel.flags`)."
 )
-EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows on bodies to cfrc_ext.")
+EXTERNAL_FORCES = Hook("(model, work): add forces of constraint rows, or of a mechanism, on bodies to cfrc_ext.")
+WAKING_FORCES = Hook("(model, work, b): return the mask of lanes in which a mechanism's force keeps body b awake.")
 TENDON_FORCES = Hook("(model, work): add forces of constraint rows along tendons to ten_force.")
 FORCE_SLOPES = Hook(
     "Two functions, for integrators that take forces at the end of a step. (model, work): prepare. "

@@ -26,7 +26,9 @@ SOLVERS = ("start_acceleration", "acceleration_by_newton", "acceleration_by_grad
 """Stages without tangents: `optimum.acceleration_tangent` differentiates what they solve."""
 SWITCHES = frozenset(("eq_active", "dof_mode", "tree_asleep"))
 """State and inputs that choose between laws; nothing is differentiated by them."""
-_CONTROLS = frozenset(("ctrl", "act", *(field.name for field in FORCES))) - SWITCHES
+INPUT_MEMORY = tuple(memory.field.name for memory in MEMORIES if memory.is_input)
+"""Memory of mechanisms that users write, as they do controls, and no step changes."""
+_CONTROLS = frozenset(("ctrl", "act", *INPUT_MEMORY, *(field.name for field in FORCES))) - SWITCHES
 _CHANGED = {
     CONTROL: _CONTROLS,
     VELOCITY: (_CONTROLS | {"qvel", *(memory.field.name for memory in MEMORIES)}) - SWITCHES,

@@ -28,7 +28,7 @@ from ..model.state.sizes import PARAMETER_FIELDS, all_sizes
 from ..run.interface import APPLIED
 from ..run.launches import stages_on_request
 from .batch import DirectionBatch, Passes, Setup
-from .levels import CONTROL, OUTPUTS, POSITION, SWITCHES, VELOCITY, level_of
+from .levels import CONTROL, INPUT_MEMORY, OUTPUTS, POSITION, SWITCHES, VELOCITY, level_of
 
 SEARCHED, MOST_SEARCHED = 1e-12, 500
 """The tolerance (m) and the most steps with which GJK and EPA search contacts in steps with derivatives. Then those of
@@ -93,7 +93,8 @@ class Steps:
         length = {field.name: field.length(sizes) for field in (*STATE, *INPUTS, *FORCES)}
         self.rows = {name: self._place(name) for name in length}
         self.coordinates = sum(length[field.name] for field in (*STATE, *INPUTS))
-        memory = [memory.field.name for memory in MEMORIES if memory.field.name not in {"act", *SWITCHES}]
+        others = {"act", *SWITCHES, *INPUT_MEMORY}
+        memory = [memory.field.name for memory in MEMORIES if memory.field.name not in others]
         self.memory = [name for name in ("qvel", "act", *memory) if length[name]]
         self._state_rows = [row for name in self.memory for row in _range(self.rows[name])]
         self.control_rows = list(_range(self.rows["ctrl"]))
@@ -166,8 +167,8 @@ class Steps:
             n: number of steps under the same inputs.
             own: numbers of the model that environments have as their own.
             outputs: fields of the evaluation with which a step begins, whose numbers follow the state vector.
-            inputs: rows of the memory that are controls, applied forces, numbers of dofs' controls, or places of mocap
-                bodies; None: all controls.
+            inputs: rows of the memory that are controls, applied forces, numbers of dofs' controls, inputs of
+                mechanisms, or places of mocap bodies; None: all controls.
         """
         inputs = tuple(self.control_rows if inputs is None else inputs)
         columns = self._columns(inputs)

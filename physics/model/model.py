@@ -40,7 +40,7 @@ class Model:
 
     Make one with `from_mjcf`, `from_urdf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`,
     `integrator`, `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden
-    by keyword; `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield` and
+    by keyword; `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield`, `matter` and
     `ignore_reference_overlaps` are Tumble's own. With the last, pairs of geoms that overlap at the reference pose
     (qpos0) make no contacts; `notes` lists them.
 
@@ -58,6 +58,7 @@ class Model:
         convex: "gjk" or "mpr": the option `convex`.
         manifold: "mujoco" or "tilts": the option `manifold`.
         hfield: "surface" or "mujoco": the option `hfield`.
+        matter: True if matter that another solver moves may push bodies (`solver.coupling`): the option `matter`.
         closed_condition: the condition of the Hessian with all equalities (`condition.closed_condition`).
         ignored_pairs: pairs of geoms (n, 2) that make no contacts because of `ignore_reference_overlaps`.
         row_pairs: pairs of geoms that can touch, for each row of the pair table.
@@ -77,6 +78,7 @@ class Model:
         self.mj, self._spec, self._places = loaded.mjm, loaded.spec, loaded.places
         self.notes = [*loaded.notes, *support.notes]
         self.convex, self.manifold, self.hfield = choices.convex, choices.manifold, choices.hfield
+        self.matter = choices.matter
         self.unused = [str(finding) for finding in support.unused]
         try:
             ignored = reference_overlaps(self.mj) if choices.ignore_reference_overlaps else None
@@ -88,6 +90,7 @@ class Model:
             self.hardest_contact = float(pair_hardness(self.mj, pairs).max(initial=0.0))
             self.closed_condition = closed_condition(self.mj)
             self.sizes, self.values = pack(self.mj, split(self.mj, pairs, self.broad_phase), loaded.fields)
+            self.sizes["nmatter"] *= self.matter
         except (MemoryError, RuntimeError, np.linalg.LinAlgError, CustomElementError, *MUJOCO_ERRORS) as error:
             raise ModelLoadError(f"{loaded.source.label}: {one_line(error)}") from error
         self.solver, notes = choose_solver(self.mj, choices.solver, self.closed_condition > LOST)
@@ -166,6 +169,7 @@ class Model:
                 always these. manifold="tilts": if such a pair has one contact, turns by `collision.tilts.ANGLE` add up
                 to four more; "mujoco" (default): the contacts that MuJoCo has. hfield="mujoco": height fields touch by
                 a prism for each triangle, as in MuJoCo; "surface" (default): by their surface (docs/physics.md).
+                matter=True: bodies have a wrench of matter that another solver moves (`solver.coupling`).
 
         Raises:
             ModelLoadError: the file or one of a mesh is missing or broken, MuJoCo cannot compile it, or it has numbers

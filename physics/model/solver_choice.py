@@ -41,6 +41,7 @@ class Choices(NamedTuple):
         convex: "gjk" or "mpr": the method for penetration of convex shapes without a closed form.
         manifold: "mujoco" or "tilts": with tilts, such shapes have more contacts if no flat sides meet.
         hfield: "surface" or "mujoco": contacts of height fields with their surface, or with a prism for each triangle.
+        matter: bodies may be pushed by matter that another solver moves (`parts.matter`).
     """
 
     solver: bool
@@ -50,6 +51,7 @@ class Choices(NamedTuple):
     convex: str = GJK
     manifold: str = MUJOCO
     hfield: str = SURFACE
+    matter: bool = False
 
 
 NO_CHOICES = Choices(False, None)
@@ -65,9 +67,7 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
     most = rest.pop("max_contacts", None)
     if most is not None and (not isinstance(most, (int, np.integer)) or isinstance(most, bool) or most < 1):
         raise ValueError(f"option max_contacts: {most!r} is not a whole number above zero")
-    ignored = rest.pop("ignore_reference_overlaps", False)
-    if not isinstance(ignored, (bool, np.bool_)):
-        raise ValueError(f"option ignore_reference_overlaps: {ignored!r} is not True or False")
+    ignored, matter = (_take_flag(rest, name) for name in ("ignore_reference_overlaps", "matter"))
     broad = _take_name(rest, "broad_phase", None, (LIST, SWEEP, GRID))
     convex, manifold = (
         _take_name(rest, "convex", GJK, (GJK, MPR)),
@@ -79,7 +79,15 @@ def take_choices(options: Mapping[str, object]) -> tuple[Choices, dict[str, obje
         del rest["solver"]
         asked = None
     room = None if most is None else int(most)
-    return Choices(asked is not None, room, bool(ignored), broad, str(convex), str(manifold), hfield), rest
+    return Choices(asked is not None, room, ignored, broad, str(convex), str(manifold), hfield, matter), rest
+
+
+def _take_flag(rest: dict[str, object], option: str) -> bool:
+    """Remove and return an option that is True or False; without it, False."""
+    flag = rest.pop(option, False)
+    if not isinstance(flag, (bool, np.bool_)):
+        raise ValueError(f"option {option}: {flag!r} is not True or False")
+    return bool(flag)
 
 
 def _take_name(rest: dict[str, object], option: str, default: str | None, names: tuple[str, ...]) -> str | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .film.video import grid, save_png, write_video
     from .look import Look
     from .outputs import OUTPUTS
+    from .particles.group import ParticleGroup, WithParticles
     from .path.tracer import PathTracer
     from .renderer import BatchRenderer, CameraRig, Images
     from .shown.overlays import Show
@@ -30,8 +31,10 @@ __all__ = [
     "Intrinsics",
     "Look",
     "MountedCamera",
+    "ParticleGroup",
     "PathTracer",
     "Show",
+    "WithParticles",
     "caption",
     "grid",
     "label",
@@ -47,6 +50,7 @@ _HOMES |= {
     "MountedCamera": "cameras.mounted",
 }
 _HOMES |= {"CameraRig": "renderer", "PathTracer": "path.tracer", "grid": "film.video"}
+_HOMES |= {"ParticleGroup": "particles.group", "WithParticles": "particles.group"}
 _HOMES |= {"caption": "film.captions", "label": "film.captions"}
 _HOMES |= {"save_png": "film.video", "write_video": "film.video"}
 

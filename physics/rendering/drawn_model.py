@@ -142,7 +142,7 @@ class DrawnModel:
             more["lights"] = placed_lights(
                 self._mj, self.lights.ids, tables["lights"], fields | reading.own, (eye, view)
             )
-        return DrawnPoses(centre, turn, eye, view), tables, more
+        return DrawnPoses(centre, turn, eye, view, centre[:, :0]), tables, more
 
     def _geom_poses(self, drawn: torch.Tensor, reading: SceneReading) -> tuple[torch.Tensor, torch.Tensor]:
         """Centres (n, rows, 3) and rotations (n, rows, 9) of the geoms `drawn` (rows,), in the solver's precision."""

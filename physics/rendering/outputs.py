@@ -22,6 +22,7 @@ class DrawnPoses(NamedTuple):
     turn: torch.Tensor  # (n, rows, 9)
     eye: torch.Tensor  # (n, 3)
     view: torch.Tensor  # (n, 3, 3) camera to world
+    particles: torch.Tensor  # (n, p, 3): the centers of all groups' particles
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +31,11 @@ class PixelFindings:
 
     Attributes:
         depth: (n, height, width) m along the optical axis, inf for the sky.
-        row: (n, height, width) int32, row of the render model, -1 for the sky.
+        row: (n, height, width) int32, row of the render model, or the number of rows and that of a particle; -1 for the
+            sky.
         guides: (n, height, width, 6) true normal in the world, albedo in linear light; empty unless asked for.
         rgb: (n, height, width, 3) uint8; empty unless asked for.
-        ids: for each of "geom", "body", "entity" its numbers by row, with that of the sky at the end.
+        ids: for each of "geom", "body", "entity" its numbers by row, then by particle, with that of the sky at the end.
         frustum: of the camera, or of each of its n environments.
         poses: of geoms and camera.
         before: the same at an earlier moment, if the caller gave one.
@@ -103,11 +105,21 @@ def _albedo(found: PixelFindings) -> torch.Tensor:
     return (255.0 * found.guides[..., 3:].clamp(0.0, 1.0).sqrt() + 0.5).to(torch.uint8)
 
 
+def _all_poses(poses: DrawnPoses) -> DrawnPoses:
+    """Return poses whose rows are followed by the particles, which do not turn."""
+    count = poses.particles.shape[1]
+    if not count:
+        return poses
+    still = torch.eye(3).to(poses.turn).reshape(9).expand(len(poses.turn), count, 9)
+    centre, turn = torch.cat([poses.centre, poses.particles], dim=1), torch.cat([poses.turn, still], dim=1)
+    return poses._replace(centre=centre, turn=turn)
+
+
 def _motion(found: PixelFindings) -> torch.Tensor:
     """Pixels (right, down) by which the surface at a pixel has moved; 0 for the sky."""
     if found.before is None:
         raise ValueError('the output "motion" needs an earlier moment: before=renderer.moment(solver)')
-    now, then = found.poses, found.before
+    now, then = _all_poses(found.poses), _all_poses(found.before)
     n, height, width = found.row.shape
     index = found.row.clamp(min=0).long().reshape(n, -1, 1)
     world = torch.einsum("nij,nhwj->nhwi", now.view, _from_eye(found).to(now.view.dtype)).reshape(n, -1, 3)

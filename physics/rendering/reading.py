@@ -9,13 +9,17 @@ import mujoco
 import torch
 
 from ..base.arguments import CheckedEnvs, as_environments
+from .particles.group import ParticleGroup, groups_in
 from .shown.overlays import CONTACTS
 
 _CONTACT_FIELDS = ("mask", "pos", "frame", "dist", "force", "geom")
 
 
 class PoseSource(Protocol):
-    """The part of RigidSolver that rendering reads."""
+    """The part of RigidSolver that rendering reads.
+
+    A source may have particles, too: `particle_groups`, a sequence of `ParticleGroup`.
+    """
 
     num_envs: int
     device: torch.device
@@ -38,6 +42,7 @@ class SceneReading:
         dtype: the solver's precision.
         fields: fields by name, (n, ...), from one evaluation.
         own: per-environment parameters of the model by name, (n, ...), in the processor's memory.
+        particles: groups of particles.
     """
 
     envs: CheckedEnvs | None
@@ -47,6 +52,7 @@ class SceneReading:
     dtype: torch.dtype
     fields: dict[str, Any]
     own: dict[str, torch.Tensor]
+    particles: tuple[ParticleGroup, ...]
 
 
 def read(
@@ -62,8 +68,8 @@ def read(
         envs_idx: the environments, in any form that `as_environments` takes, with its errors; None: all.
 
     Raises:
-        TypeError: it is no solver, or has no contacts.
-        ValueError: the solver has a model with other bodies, geoms or cameras.
+        TypeError: it is no solver, or has no contacts; or as in `groups_in`.
+        ValueError: the solver has a model with other bodies, geoms or cameras; or as in `groups_in`.
     """
     if not hasattr(solver, "get_many"):
         raise TypeError(f"solver: expected a RigidSolver, not {type(solver).__name__}")
@@ -85,4 +91,5 @@ def read(
     having: Any = getattr(solver, "parameters", None)
     own = {name: having.get(name, envs) for name in parameters if name in getattr(having, "own", ())}
     count = solver.num_envs if envs is None else len(envs)
-    return SceneReading(envs, count, solver.num_envs, torch.device(solver.device), solver.dtype, fields, own)
+    groups = groups_in(solver, envs, solver.num_envs)
+    return SceneReading(envs, count, solver.num_envs, torch.device(solver.device), solver.dtype, fields, own, groups)

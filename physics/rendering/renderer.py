@@ -18,6 +18,8 @@ from .drawn_model import DrawnModel
 from .look import Look
 from .names import nearest
 from .outputs import DrawnPoses, PixelFindings, needs_of, outputs_named
+from .particles.group import ParticleGroup, ParticleLook
+from .particles.placed import ParticleScene
 from .reading import PoseSource, SceneReading, read
 from .shown.overlays import Show
 from .side_by_side import Crowd, framed, side_by_side
@@ -32,6 +34,16 @@ class Images(NamedTuple):
     rgb: torch.Tensor  # (n, height, width, 3) uint8
     depth: torch.Tensor  # (n, height, width) float32: metres along the optical axis, inf where there is only sky
     segmentation: torch.Tensor  # (n, height, width) int32: geom id, -1 for the sky
+
+
+class DrawnMoment(NamedTuple):
+    """The things that are drawn of environments at a moment."""
+
+    scene: DrawnModel | ParticleScene
+    reading: SceneReading
+    poses: DrawnPoses
+    tables: Tables  # shared
+    more: Tables  # that differ by environment
 
 
 class BatchRenderer:
@@ -92,7 +104,8 @@ class BatchRenderer:
         self.near = float(mj.vis.map.znear * mj.stat.extent) if near is None else as_positive("near", near)  # m
         view = view_of(mj, camera, width / height)
         self._scene = DrawnModel(mj, self.look, show, entities, view, self.near)
-        self._crowd: tuple[torch.Tensor, Crowd] | None = None
+        self._with_particles: dict[tuple[ParticleLook, ...], ParticleScene] = {}
+        self._crowd: tuple[torch.Tensor, DrawnModel | ParticleScene, Crowd] | None = None
 
     def draw(
         self,
@@ -143,7 +156,7 @@ class BatchRenderer:
 
     def moment(self, solver: PoseSource, envs_idx: Any = None) -> DrawnPoses:
         """Return where everything is now, for the output "motion" of a later moment."""
-        return self._place(solver, envs_idx)[1]
+        return self._place(solver, envs_idx).poses
 
     def camera_poses(self, solver: PoseSource, envs_idx: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the camera's poses: positions (n, 3) in metres and camera-to-world rotations (n, 3, 3)."""
@@ -194,6 +207,7 @@ class BatchRenderer:
         other = copy.copy(self)
         other.width, other.height = int(width), int(height)
         other.near = self.near if near is None else as_positive("near", near)
+        other._with_particles = {}
         other._scene = self._scene.seen_by(view_of(self.model.mj, camera, width / height), other.near)
         return other
 
@@ -231,48 +245,59 @@ class BatchRenderer:
         wanted = outputs_named(outputs)
         if any(o.before for o in wanted.values()):
             raise ValueError('the output "motion" is of single environments: use draw')
-        poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
+        scene, poses, tables, frustum, _ = self._side_by_side(solver, envs_idx, spacing, per_row, center, offsets)
         size = self.width, self.height, self.samples
-        found = cast(ensure_runtime(), self._scene.has, self._scene.drawn, tables, poses, *size, **needs_of(wanted))
+        found = cast(ensure_runtime(), scene.has, scene.drawn, tables, poses, *size, **needs_of(wanted))
         depth, row, guides, rgb = found
         made = PixelFindings(depth, row, guides, rgb, tables, frustum, poses, None)
         return {name: output.make(made)[0] for name, output in wanted.items()}
 
     def _side_by_side(
         self, solver: PoseSource, envs_idx: Any, spacing: Any, per_row: Any, center: bool, offsets: Any
-    ) -> tuple[DrawnPoses, Tables, Frustum, Crowd]:
-        """Find what `together` draws: the poses and tables of one world, its view, and its rows."""
-        reading, poses, tables, more = self._place(solver, envs_idx)
+    ) -> tuple[DrawnModel | ParticleScene, DrawnPoses, Tables, Frustum, Crowd]:
+        """Find what `together` draws: the scene, the poses and tables of one world, its view, and its rows."""
+        scene, reading, poses, tables, more = self._place(solver, envs_idx)
         if not len(poses.eye):
             raise ValueError("envs_idx: there is no environment to draw")
         if offsets is None:
             offsets = side_by_side(len(poses.eye), spacing, per_row, center, "spacing")
-        crowd = self._crowd_of(torch.as_tensor(offsets, dtype=torch.float64), poses.eye.device)
+        crowd = self._crowd_of(scene, torch.as_tensor(offsets, dtype=torch.float64), poses.eye.device)
         crowd.require_room(tiles_of(self.width, self.height))
         frustum = self._scene.view.frustum.of(reading.envs, reading.num_envs, poses.eye.device).first
         if self._scene.view.follows:
             poses = crowd.poses(poses, *framed(frustum, poses.eye, poses.view, crowd.offsets))
         else:
             poses = crowd.poses(poses, poses.eye[0], poses.view[0])
-        return poses, crowd.tables(tables, more), frustum, crowd
+        return scene, poses, crowd.tables(tables, more), frustum, crowd
 
-    def _crowd_of(self, offsets: torch.Tensor, device: torch.device) -> Crowd:
+    def _crowd_of(self, scene: DrawnModel | ParticleScene, offsets: torch.Tensor, device: torch.device) -> Crowd:
         """Return the rows of environments at these places, reusing the last picture's if they are the same."""
-        if self._crowd is None or not torch.equal(self._crowd[0], offsets):
-            self._crowd = offsets.clone(), Crowd(self.model.mj, self._scene.drawn, offsets.to(device))
-        return self._crowd[1]
+        if self._crowd is None or self._crowd[1] is not scene or not torch.equal(self._crowd[0], offsets):
+            self._crowd = offsets.clone(), scene, Crowd(self.model.mj, scene.drawn, offsets.to(device))
+        return self._crowd[2]
 
-    def _place(self, solver: PoseSource, envs_idx: Any) -> tuple[SceneReading, DrawnPoses, Tables, Tables]:
-        """Read what is drawn of environments; return it, and what `DrawnModel.place` returns."""
+    def _place(self, solver: PoseSource, envs_idx: Any) -> DrawnMoment:
+        """Read what is drawn of environments, and place it."""
         reading = read(solver, self.model.mj, self._scene.reads, self._scene.parameters, envs_idx)
-        return reading, *self._scene.place(reading)
+        scene = self._scene_with(reading.particles)
+        return DrawnMoment(scene, reading, *scene.place(reading))
+
+    def _scene_with(self, groups: Sequence[ParticleGroup]) -> DrawnModel | ParticleScene:
+        """Return the drawn model with groups of particles, made once for groups of the same looks."""
+        if not groups:
+            return self._scene
+        looks = tuple(group.look for group in groups)
+        if looks not in self._with_particles:
+            mj = self.model.mj
+            self._with_particles = {looks: ParticleScene(self._scene, looks, self.look, mj.nbody, mj.ngeom)}
+        return self._with_particles[looks]
 
     def _find(
         self, solver: PoseSource, envs_idx: Any, needs: dict[str, bool], before: DrawnPoses | None
     ) -> PixelFindings:
         """All pictures, in chunks that bound the working memory; rgb and guides are empty unless asked for."""
-        runtime, scene = ensure_runtime(), self._scene
-        reading, poses, tables, more = self._place(solver, envs_idx)
+        runtime = ensure_runtime()
+        scene, reading, poses, tables, more = self._place(solver, envs_idx)
         count = len(poses.eye)
         chunk = max(1, _PIXELS_AT_ONCE // (self.width * self.height))
         parts = []

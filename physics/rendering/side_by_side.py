@@ -10,6 +10,8 @@ from ..base.arguments import real_array
 from ..machine.scalars import as_count
 from .cameras.frustum import Frustum
 from .outputs import DrawnPoses
+from .particles.tables import joined
+from .shown.appearance import BY_ENV, TREE
 from .shown.render_model import ALWAYS, BOUND, RenderModel
 
 MOST_LISTED = 2**28
@@ -60,7 +62,8 @@ class Crowd:
     def __init__(self, mj: mujoco.MjModel, drawn: RenderModel, offsets: torch.Tensor) -> None:
         self.offsets = offsets
         count, rows, places = len(offsets), len(drawn.geom), offsets.cpu().numpy()
-        still = np.append(mj.body_weldid[mj.geom_bodyid] == 0, False)[drawn.geom]
+        of_world = np.append(mj.body_weldid[mj.geom_bodyid] == 0, False)
+        still = of_world[np.where(drawn.geom < mj.ngeom, drawn.geom, -1)]  # groups of particles are no geoms
         kept = np.ones((count, rows), bool)
         _, first = np.unique(places, axis=0, return_index=True)
         again = ~np.isin(np.arange(count), first)
@@ -70,6 +73,7 @@ class Crowd:
         index = np.flatnonzero(kept.reshape(-1))
         self._index = torch.as_tensor(index, device=offsets.device)
         self._row, self.of_model = torch.as_tensor(index % rows, device=offsets.device), index % rows
+        self._env = torch.as_tensor(index // rows, dtype=torch.int32, device=offsets.device)
         solid = np.isin(index % rows, drawn.solids)
         self._solids = torch.as_tensor(np.flatnonzero(solid), dtype=torch.int32, device=offsets.device)
         self.rows = len(index)
@@ -77,17 +81,22 @@ class Crowd:
     def poses(self, poses: DrawnPoses, eye: torch.Tensor, view: torch.Tensor) -> DrawnPoses:
         """Return the poses of all rows in one world, seen by one camera, (3,) m and (3, 3)."""
         centre = (poses.centre + self.offsets[:, None].to(poses.centre)).flatten(0, 1)[self._index]
-        return DrawnPoses(centre[None], poses.turn.flatten(0, 1)[self._index][None], eye[None], view[None])
+        turn = poses.turn.flatten(0, 1)[self._index]
+        return DrawnPoses(centre[None], turn[None], eye[None], view[None], poses.particles[:1])
 
     def tables(self, tables: Tables, more: Tables) -> Tables:
         """Return the tables of all rows."""
+        tables = joined(tables | more)
         found = tables | {name: tables[name][self._row].contiguous() for name in _OF_ROWS}
+        if "particle_trees" in more:  # a tree of each environment's own, in one world
+            found["rows"][:, TREE] += self._env * found["rows"][:, BY_ENV]
+            found["rows"][:, BY_ENV] = 0
         found["solids"] = self._solids
-        shape = more.get("shape", tables["shape"])
-        shape = shape.expand(len(self.offsets), -1, -1).flatten(0, 1)
+        shape = tables["shape"].expand(len(self.offsets), -1, -1).flatten(0, 1)
         found["shape"] = shape[self._index][None].contiguous()
         for name in _IDS:
-            found[name] = torch.cat([tables[name][:-1][self._row], tables[name][-1:]])
+            of_rows, others = tables[name].split([len(tables["kind"]), len(tables[name]) - len(tables["kind"])])
+            found[name] = torch.cat([of_rows[self._row], others])
         for name in ("lights", "frustum"):  # of the first environment, through whose camera all are seen
             if name in more:
                 found[name] = more[name][:1].contiguous()

@@ -384,13 +384,16 @@ class Driver:
         return self._results.together(names, index)
 
     @normal_mode
-    def evaluate_as_if(self, field: str, number: float, names: Sequence[str]) -> EvaluatedFields:
-        """Fields of all environments with their integers, as if all numbers of a field of memory were `number`."""
+    def evaluate_as_if(self, field: str, number: float, names: Sequence[str], integers: bool = True) -> EvaluatedFields:
+        """Fields of all environments with their integers, as if all numbers of a field of memory were `number`.
+
+        Without `integers` there are none, and stages that no field needs are left out.
+        """
         rows = self._rows(self._place(f"eval_{field}"))
         before = rows.clone()
         try:
             rows.fill_(number)
-            block = self._results.evaluate(names, None, True)
+            block = self._results.evaluate(names, None, integers)
         finally:
             rows.copy_(before)
         return EvaluatedFields({name: block.values[:, block.places[name]] for name in names}, block.indices)

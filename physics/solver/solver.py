@@ -21,6 +21,7 @@ from ..run.programs import lanes_of_one
 from ..run.settings import CONTACTS_FULL, NON_FINITE
 from .readout.derived import sources_of
 from .sensors import sensor_sources
+from .user.coupling import Coupling
 from .user.environments import Environments
 from .user.gradients import Gradients
 from .user.graph_driver import GraphDriver, GraphNumbers
@@ -92,6 +93,7 @@ class RigidSolver(SolverNames):
         sensors (Sensors): readings.
         queries (Queries): rays, distances, bounds.
         gradients (Gradients): derivatives of steps.
+        coupling (Coupling): bodies as a solver of sand or soft bodies sees them, if the model was loaded for it.
         tensors (StateTensors): state by groups of items: `links_state`, `dofs_info` and others are names of its groups.
 
     Raises:
@@ -147,7 +149,7 @@ class RigidSolver(SolverNames):
         self.state = SolverState(envs, sleep)
         self.sensors = Sensors(envs, self._reader)
         self.quantities = Quantities(envs, self._reader, sleep)
-        self.queries = Queries(envs, self.quantities)
+        self.queries, self.coupling = Queries(envs, self.quantities), Coupling(envs)
         self.gradients = gradients = Gradients(envs, self.state, self._reader)
         if isinstance(self._driver, GraphDriver):
             self._driver.own = lambda index: gradients.recorder.own(index)

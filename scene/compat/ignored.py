@@ -23,8 +23,11 @@ add_camera      | GUI=False, debug=False                          | no window is
 BatchRenderer   | use_rasterizer=False                            | the ray caster draws all pictures
 RayTracer       | rr_depth=0, rr_threshold=0.95                   | dark paths end at random after three scatterings
 RayTracer       | env_radius=1000.0                               | the surroundings are infinitely far away
-Rigid           | needs_coup=True, coup_friction=0.1              | scenes have one solver, and no coupler
-Rigid           | coup_softness=0.002, coup_restitution=0.0       | scenes have one solver, and no coupler
+MPMOptions      | use_sparse_grid=False, leaf_block_size=8        | nodes that no particle reaches cost nothing
+LegacyCouplerOptions | rigid_sph=True, rigid_pbd=True, rigid_fem=True | matter is of materials.MPM
+LegacyCouplerOptions | mpm_sph=True, mpm_pbd=True, fem_mpm=True, fem_sph=True | matter is of materials.MPM
+VisOptions      | render_particle_as="sphere", n_support_neighbors=12 | particles are spheres, or a surface around them
+VisOptions      | visualize_sph_boundary=False, visualize_pbd_boundary=False | matter is of materials.MPM
 Surface         | smooth=True, double_sided=None                  | meshes have the normals of their files, and one side
 Morph           | batch_fixed_verts=None, requires_jac_and_IK=None | this is always so
 FileMorph       | decimate=None, decimate_face_num=None           | hulls are made of the whole mesh

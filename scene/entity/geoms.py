@@ -154,6 +154,26 @@ class RigidGeom(EntityPart, WithFriction):
         return {"height_field": heights, "horizontal_scale": horizontal, "vertical_scale": vertical}
 
     @property
+    def needs_coup(self) -> bool:
+        """True if matter touches it: `materials.Rigid`."""
+        return self.entity.material.needs_coup
+
+    @property
+    def coup_friction(self) -> float:
+        """Coefficient of friction of matter on it."""
+        return self.entity.material.coup_friction
+
+    @property
+    def coup_softness(self) -> float:
+        """Distance at which the contact of matter fades, m."""
+        return self.entity.material.coup_softness
+
+    @property
+    def coup_restitution(self) -> float:
+        """Share of its speed with which matter leaves it."""
+        return self.entity.material.coup_restitution
+
+    @property
     def contype(self) -> int:
         """Bit mask that others' conaffinity is compared with."""
         return int(self._of_model("contype")) & 0xFFFFFFFF

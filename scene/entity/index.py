@@ -131,36 +131,41 @@ class EntityIndex:
         return np.arange(self.start("geom"), self.end("geom"))
 
     def _local(self, what: str, chosen: Indices, count: int) -> np.ndarray:
-        """Return numbers of parts within the entity, (k,) int64.
+        return local_numbers(f"entity '{self.name}'", what, chosen, count)
 
-        Args:
-            what: the argument.
-            chosen: None for all, a number, a slice, a mask of all, or numbers in any form.
-            count: how many parts there are.
 
-        Raises:
-            IndexError: for a part that does not exist, and if these are no whole numbers.
-        """
-        if chosen is None:
-            return np.arange(count)
-        if isinstance(chosen, slice):
-            return np.arange(count)[chosen]
-        owner, expected = f"entity '{self.name}'", "expected whole numbers, a slice or a mask"
-        try:
-            indices = np.atleast_1d(real_array(what, list(chosen) if isinstance(chosen, range) else chosen))
-        except ValueError:
-            raise IndexError(f"{owner}: {what}={chosen!r}: {expected}") from None
-        if indices.dtype == np.bool_:
-            if indices.shape != (count,):
-                raise IndexError(f"{owner}: {what}: a mask must have shape ({count},), not {indices.shape}")
-            return np.flatnonzero(indices)
-        if indices.ndim != 1 or (indices.dtype.kind not in "iu" and indices.size):
-            raise IndexError(f"{owner}: {what}={chosen!r}: {expected}")
-        indices = indices.astype(np.int64, copy=False)
-        wrong = indices.view(np.uint64) >= count  # negative ones too
-        if wrong.any():
-            raise IndexError(f"{owner}: {what}: there is no {indices[wrong][0]}; they are numbered 0 to {count - 1}")
-        return indices
+def local_numbers(owner: str, what: str, chosen: Indices, count: int) -> np.ndarray:
+    """Return numbers of parts within an owner, (k,) int64.
+
+    Args:
+        owner: for messages.
+        what: the argument.
+        chosen: None for all, a number, a slice, a mask of all, or numbers in any form.
+        count: how many parts there are.
+
+    Raises:
+        IndexError: for a part that does not exist, and if these are no whole numbers.
+    """
+    if chosen is None:
+        return np.arange(count)
+    if isinstance(chosen, slice):
+        return np.arange(count)[chosen]
+    expected = "expected whole numbers, a slice or a mask"
+    try:
+        indices = np.atleast_1d(real_array(what, list(chosen) if isinstance(chosen, range) else chosen))
+    except ValueError:
+        raise IndexError(f"{owner}: {what}={chosen!r}: {expected}") from None
+    if indices.dtype == np.bool_:
+        if indices.shape != (count,):
+            raise IndexError(f"{owner}: {what}: a mask must have shape ({count},), not {indices.shape}")
+        return np.flatnonzero(indices)
+    if indices.ndim != 1 or (indices.dtype.kind not in "iu" and indices.size):
+        raise IndexError(f"{owner}: {what}={chosen!r}: {expected}")
+    indices = indices.astype(np.int64, copy=False)
+    wrong = indices.view(np.uint64) >= count  # negative ones too
+    if wrong.any():
+        raise IndexError(f"{owner}: {what}: there is no {indices[wrong][0]}; they are numbered 0 to {count - 1}")
+    return indices
 
 
 class HasIndex(Protocol):

@@ -19,14 +19,17 @@ from ... import assets
 from ...physics.model.loading.sanity import ModelLoadError
 from .. import materials, morphs, options, renderers, sensors, surfaces, textures
 from ..entity.entity import RigidEntity
+from ..entity.mpm_entity import MPMEntity
 from ..model import finding
 from ..model.compose import Piece
 from ..sensors.patterns import RayPattern
 
 VERSION = 1
 OPTIONS = ("sim_options", "rigid_options", "vis_options", "viewer_options", "profiling_options", "renderer")
+OF_MATTER = ("mpm_options", "coupler_options")
+"""Further options, which older descriptions lack."""
 _ROOMS = {module.__name__.rpartition(".")[2]: module for module in (morphs, materials, surfaces, textures, options)}
-_ROOMS |= {"renderers": renderers, "sensors": sensors}
+_ROOMS |= {"renderers": renderers, "sensors": sensors, "MPM": materials.MPM}
 _KINDS = {
     f"{room}.{name}": kind
     for room, module in _ROOMS.items()
@@ -129,13 +132,14 @@ def _near(file: str, folder: Path) -> str:
     return str(beside) if not os.path.exists(file) and os.path.exists(beside) else file
 
 
-def entity_of(entity: RigidEntity, piece: Piece) -> dict[str, Any]:
-    """Return the description of an entity."""
+def entity_of(entity: RigidEntity | MPMEntity, piece: Piece | None) -> dict[str, Any]:
+    """Return the description of an entity; matter has no piece of the model."""
     carrier = None
-    if entity.attached_to is not None and entity.attached_link is not None:
+    if piece is not None and entity.attached_to is not None and entity.attached_link is not None:
         carrier = {"entity": entity.attached_to.name, "link": entity.attached_link.name}
         carrier |= {"pos": encode(piece.pos), "quat": encode(piece.quat)}
-    return {
+    more = {"emitted": True} if isinstance(entity, MPMEntity) and entity.emitted else {}
+    return more | {
         "name": entity.name,
         "morphs": encode(entity.shapes),
         "material": encode(entity.material),

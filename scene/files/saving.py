@@ -19,6 +19,10 @@ _DT = "scene/dt"
 """The part of a state with the seconds of a step of the scene, in which sensors count, (k, 1). Old states lack it."""
 
 
+_MATTER = "matter/"
+"""Prefix of the names of matter's parts of a state."""
+
+
 def save(
     path: str | os.PathLike, world: World, names: list[str], sensors: SensorManager, description: str | None = None
 ) -> None:
@@ -72,6 +76,8 @@ def state_of(world: World, sensors: SensorManager, envs: Envs) -> dict[str, torc
         state[_DT] = torch.full((world.how_many(envs), 1), sensors.dt, dtype=torch.float64)
     if world.pushed:
         state[_PUSHED] = torch.tensor(sorted(world.pushed)).repeat(world.how_many(envs), 1)
+    if world.matter is not None:
+        state |= {_MATTER + name: part for name, part in world.matter.state_of(envs).items()}
     return state
 
 
@@ -82,6 +88,11 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
         ValueError: it is of another scene, step, precision or number of environments; nothing is changed then.
     """
     of_sensors, of_solver = split(state)
+    of_matter = {name.removeprefix(_MATTER): of_solver.pop(name) for name in [*of_solver] if name.startswith(_MATTER)}
+    if bool(of_matter) != (world.matter is not None):
+        raise ValueError(f"state: it has {'' if of_matter else 'no '}matter, unlike this scene")
+    if of_matter:
+        of_matter = world.matter.checked(of_matter, envs)
     pushed, dt = of_solver.pop(_PUSHED, None), of_solver.pop(_DT, None)
     sensors.check_state(of_sensors)
     if dt is not None and bool((dt != sensors.dt).any()):
@@ -90,6 +101,8 @@ def load_state(state: dict[str, torch.Tensor], world: World, sensors: SensorMana
             "make both with the same dt"
         )
     world.solver.state.load_state_dict(of_solver, envs)
+    if of_matter:
+        world.matter.load(of_matter, envs)
     sensors.load_state_dict(of_sensors, envs)
     if pushed is not None and len(pushed):
         world.pushed.update(pushed[0].tolist())

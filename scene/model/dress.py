@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 
 from ...physics.files.geometry.visual import IOR_SUFFIX
-from ..surfaces import Surface
+from ..surfaces import RIGID_MODES, Surface
 from ..textures import ImageTexture
 
 HIDDEN_GROUP = 3
@@ -72,7 +72,13 @@ def put_look(
 
 
 def show(spec: mujoco.MjSpec, vis_mode: str | None) -> None:
-    """Draw what touches instead of what a file wants seen, if the mode is "collision"."""
+    """Draw what touches instead of what a file wants seen, if the mode is "collision".
+
+    Raises:
+        ValueError: for another mode.
+    """
+    if vis_mode not in (None, *RIGID_MODES):
+        raise ValueError(f"vis_mode={vis_mode!r}: of a rigid body it is {' or '.join(map(repr, RIGID_MODES))}")
     if vis_mode != "collision":
         return
     for geom in spec.geoms:

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 
 from ...physics.files.geometry.assets import read_meshes
-from ...physics.files.geometry.compiled_mesh import points_of, triangles_of, volume_of
+from ...physics.files.geometry.compiled_mesh import faces_of, points_of, triangles_of, volume_of
 from ...physics.files.geometry.decomposition import MeshOptions
 from ...physics.files.geometry.files import MeshFileError
 from ...physics.files.geometry.hull import hull_of
@@ -40,19 +40,13 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
         ModelLoadError: the file is missing or broken.
     """
     path = morph.path
-    spec = mujoco.MjSpec()
-    mesh = spec.add_mesh(name=NAME, file=os.path.abspath(path), scale=morph.scale)
-    try:
-        read_meshes(spec, [path.parent], lambda kind, found: "a scene")
-    except MeshFileError as error:
-        raise ModelLoadError(str(error).partition(f"mesh '{NAME}', ")[2] or str(error)) from error
+    spec, mesh = _read(morph)
     stem = path.name.replace(".", "_")
     body = spec.worldbody.add_body(name=f"{stem}_baselink", gravcomp=material.gravity_compensation)
     if not morph.fixed:
         body.add_freejoint(name=f"{stem}_baselink_joint")
     geom = body.add_geom(name=NAME, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=NAME)
-    zup = path.suffix.lower() not in _Y_UP if morph.file_meshes_are_zup is None else morph.file_meshes_are_zup
-    if not zup:
+    if not _is_zup(morph):
         geom.quat = _TURN_UP
     put_own_touch(geom, material, options)
     geom.contype, geom.conaffinity = (morph.contype, morph.conaffinity) if morph.collision else (0, 0)
@@ -62,6 +56,40 @@ def mesh_spec(morph: Mesh, material: Rigid, surface: Surface, options: RigidOpti
         put_look(spec, [geom], surface, visible=morph.visualization)
     _choose_inertia(spec, mesh, morph.file)
     return spec
+
+
+def mesh_surface(morph: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices (n, 3) m and faces (m, 3) of the mesh of a morph, where the morph stands at the origin.
+
+    Raises:
+        ModelLoadError: the file is missing or broken.
+    """
+    spec, mesh = _read(morph)
+    mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+    geom = spec.worldbody.add_geom(name=NAME, type=mujoco.mjtGeom.mjGEOM_MESH, meshname=NAME)
+    if not _is_zup(morph):
+        geom.quat = _TURN_UP
+    mjm = compile_spec(spec, morph.file)
+    turn = np.zeros(9)
+    mujoco.mju_quat2Mat(turn, mjm.geom_quat[0])
+    return points_of(mjm, 0).astype(float) @ turn.reshape(3, 3).T + mjm.geom_pos[0], mjm.mesh_face[faces_of(mjm, 0)]
+
+
+def _read(morph: Mesh) -> tuple[mujoco.MjSpec, Any]:
+    """Return a spec with the mesh of a morph, and the mesh."""
+    path, spec = morph.path, mujoco.MjSpec()
+    mesh = spec.add_mesh(name=NAME, file=os.path.abspath(path), scale=morph.scale)
+    try:
+        read_meshes(spec, [path.parent], lambda kind, found: "a scene")
+    except MeshFileError as error:
+        raise ModelLoadError(str(error).partition(f"mesh '{NAME}', ")[2] or str(error)) from error
+    return spec, mesh
+
+
+def _is_zup(morph: Mesh) -> bool:
+    """Return whether z points up in the file of a morph."""
+    told = morph.file_meshes_are_zup
+    return morph.path.suffix.lower() not in _Y_UP if told is None else told
 
 
 def _choose_inertia(spec: mujoco.MjSpec, mesh: mujoco.MjsMesh, label: str) -> None:

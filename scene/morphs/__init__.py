@@ -6,7 +6,7 @@ morph is made.
 """
 
 from .files import MJCF, URDF, Drone, FileMorph, Mesh
-from .morph import Morph
+from .morph import Morph, Nowhere
 from .primitives import Box, Capsule, Cylinder, Ellipsoid, Plane, Primitive, Sphere
 from .terrain import Terrain
 
@@ -23,6 +23,7 @@ __all__ = [
     "FileMorph",
     "Mesh",
     "Morph",
+    "Nowhere",
     "Plane",
     "Primitive",
     "Sphere",

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from ...physics.machine.scalars import as_count
 from ..checks import numbers
 from ..poses import quat_of_euler, unit_quat
 from ..records import put, record
@@ -55,3 +56,20 @@ class Morph:
     def place(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Position (3,) m and quaternion (4,) at which the entity begins."""
         return self.pos or (0.0, 0.0, 0.0), self.quat or (1.0, 0.0, 0.0, 0.0)
+
+
+@record
+class Nowhere(Morph):
+    """No shape: particles of matter that do not exist yet, which an emitter brings.
+
+    Attributes:
+        n_particles: how many.
+    """
+
+    n_particles: int
+    NAME: ClassVar[str] = "emitter"
+
+    def __post_init__(self) -> None:
+        """Refuse a number below 1; errors as in `Morph`."""
+        super().__post_init__()
+        put(self, n_particles=as_count("Nowhere: n_particles", self.n_particles))

@@ -6,11 +6,20 @@ from typing import Any
 
 from ...physics.solver.solver import RigidSolver
 from ..entity.entity import RigidEntity
+from ..entity.mpm_entity import MPMEntity
 from ..errors import SceneOrderError
-from ..model.compose import Piece
+from ..model.compose import SEPARATOR, Piece
 from ..model.lights import Light
 from ..model.variants import Variants
-from ..options import ProfilingOptions, RigidOptions, SimOptions, ViewerOptions, VisOptions
+from ..options import (
+    LegacyCouplerOptions,
+    MPMOptions,
+    ProfilingOptions,
+    RigidOptions,
+    SimOptions,
+    ViewerOptions,
+    VisOptions,
+)
 from ..pictures.camera import Camera
 from ..pictures.debug import DebugObject
 from ..pictures.segmentation import Segmentation
@@ -26,8 +35,9 @@ class SceneContents:
 
     Attributes:
         sim_options, rigid_options, vis_options, viewer_options, profiling_options, renderer: as of `Scene`.
+        mpm_options, coupler_options: as of `Scene`.
         entities: in the order in which they were added.
-        pieces: each one's piece of the model.
+        pieces: by the number of a rigid entity its piece of the model.
         variants: entities whose shapes differ from environment to environment.
         lights: of the whole scene.
         cameras: in the order in which they were added.
@@ -44,8 +54,10 @@ class SceneContents:
     viewer_options: ViewerOptions
     profiling_options: ProfilingOptions
     renderer: Renderer
-    entities: list[RigidEntity] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    mpm_options: MPMOptions
+    coupler_options: LegacyCouplerOptions
+    entities: list[RigidEntity | MPMEntity] = field(default_factory=list)
+    pieces: dict[int, Piece] = field(default_factory=dict)
     variants: list[Variants] = field(default_factory=list)
     lights: list[Light] = field(default_factory=list)
     cameras: list[Camera] = field(default_factory=list)
@@ -75,6 +87,23 @@ class SceneContents:
     def substeps(self) -> int:
         """Physics steps in a step."""
         return self.sim_options.substeps
+
+    @property
+    def bodies(self) -> list[RigidEntity]:
+        """The entities that are rigid, in the order in which they were added."""
+        return [entity for entity in self.entities if isinstance(entity, RigidEntity)]
+
+    def free_name(self, name: object) -> str:
+        """Return the name of a new entity.
+
+        Raises:
+            ValueError: it is taken or invalid.
+        """
+        if not isinstance(name, str) or not name or SEPARATOR in name:
+            raise ValueError(f"name={name!r}: expected a name without '{SEPARATOR}'")
+        if name in self.entity_names:
+            raise ValueError(f"name={name!r}: the scene has an entity of this name; choose another")
+        return name
 
     @property
     def entity_names(self) -> list[str]:

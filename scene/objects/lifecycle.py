@@ -62,6 +62,8 @@ class SceneLifecycle:
         envs = world.envs(envs_idx)
         if state is None:
             world.solver.state.reset(envs)
+            if world.matter is not None:
+                world.matter.reset(envs)
             sensors.after_reset(envs)
         else:
             load_state(own_rows(state, world, envs), world, sensors, envs)
@@ -127,7 +129,7 @@ class SceneLifecycle:
         if self._viewing.viewer is not None:
             self._viewing.viewer.close()
         if contents.environments is not None:
-            contents.environments.solver.close()
+            contents.environments.close()
         contents.environments, contents.closed = None, True
         contents.sensors.close()
         for camera in contents.cameras:

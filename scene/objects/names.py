@@ -7,6 +7,7 @@ from .drawing import SceneDrawing
 from .files import SceneFiles
 from .lifecycle import SceneLifecycle
 from .lighting import SceneLighting
+from .matter import SceneMatter
 from .recording import SceneRecording
 from .viewing import SceneViewing
 
@@ -14,13 +15,15 @@ from .viewing import SceneViewing
 @flat_names(**GENESIS_NAMES["SceneNames"])
 @flat_names(
     contents="""
-        sim_options rigid_options vis_options viewer_options profiling_options renderer dt substeps requires_grad
+        sim_options rigid_options vis_options viewer_options profiling_options renderer mpm_options coupler_options
+        dt substeps requires_grad
         entity_names variants has_lights is_built world rigid_solver n_envs segmentation segmentation_idx_dict
     """,
     lifecycle="step reset backward get_state register_pre_step_callback get_time read_sensors t close",
     files="describe export save_checkpoint write_mjcf trajectory",
     recording="add_recorder start_recording stop_recording",
     lighting="add_light add_mesh_light",
+    matter="add_emitter emitters mpm_solver solvers particle_groups",
     viewing="viewer page_objects view visualizer",
     drawing="""
         debug_objects draw_debug_line draw_debug_arrow draw_debug_frame draw_debug_frames draw_debug_sphere
@@ -36,5 +39,6 @@ class SceneNames:
     files: SceneFiles
     recording: SceneRecording
     lighting: SceneLighting
+    matter: SceneMatter
     viewing: SceneViewing
     drawing: SceneDrawing

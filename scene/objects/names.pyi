@@ -13,6 +13,7 @@ import tumble.physics.solver.solver
 import tumble.scene.checks
 import tumble.scene.entity.entity
 import tumble.scene.files.trajectory
+import tumble.scene.materials.mpm
 import tumble.scene.model.variants
 import tumble.scene.morphs.morph
 import tumble.scene.objects.contents
@@ -20,6 +21,7 @@ import tumble.scene.objects.drawing
 import tumble.scene.objects.files
 import tumble.scene.objects.lifecycle
 import tumble.scene.objects.lighting
+import tumble.scene.objects.matter
 import tumble.scene.objects.recording
 import tumble.scene.objects.viewing
 import tumble.scene.options
@@ -29,6 +31,7 @@ import tumble.scene.pictures.segmentation
 import tumble.scene.recorders.manager
 import tumble.scene.recorders.options
 import tumble.scene.renderers
+import tumble.scene.surfaces
 import tumble.scene.world
 import tumble.viewer
 import tumble.viewer.live
@@ -40,6 +43,7 @@ class SceneNames:
     files: tumble.scene.objects.files.SceneFiles
     recording: tumble.scene.objects.recording.SceneRecording
     lighting: tumble.scene.objects.lighting.SceneLighting
+    matter: tumble.scene.objects.matter.SceneMatter
     viewing: tumble.scene.objects.viewing.SceneViewing
     drawing: tumble.scene.objects.drawing.SceneDrawing
     sim_options: tumble.scene.options.SimOptions
@@ -48,6 +52,8 @@ class SceneNames:
     viewer_options: tumble.scene.options.ViewerOptions
     profiling_options: tumble.scene.options.ProfilingOptions
     renderer: tumble.scene.renderers.Renderer
+    mpm_options: tumble.scene.options.MPMOptions
+    coupler_options: tumble.scene.options.LegacyCouplerOptions
     @property
     def dt(self) -> float: """Seconds that a step simulates."""
     @property
@@ -90,6 +96,15 @@ class SceneNames:
     def stop_recording(self) -> None: """Write all files of recorders, and end them."""
     def add_light(self, pos: tumble.scene.checks.Numbers, dir: tumble.scene.checks.Numbers, color: tumble.scene.checks.Numbers = ..., intensity: float = ..., directional: bool = False, castshadow: bool = True, cutoff: float = ..., attenuation: float = ...) -> None: """Add a light, which becomes one of the model's; pictures then have no sun, and no light of the sky."""
     def add_mesh_light(self, morph: tumble.scene.morphs.morph.Morph | None = None, color: collections.abc.Sequence[float] = ..., intensity: float = ..., revert_dir: bool = False, double_sided: bool = False, cutoff: float = ...) -> tumble.scene.entity.entity.RigidEntity: """Add a shape that shines: an entity that stands still and touches nothing. Path tracing lets it light others."""
+    def add_emitter(self, material: tumble.scene.materials.mpm.Base, max_particles: int = ..., surface: tumble.scene.surfaces.Surface | None = None, name: str | None = None) -> typing.Any: """Add a source of particles, which `emit` and `emit_omni` of the returned `Emitter` bring into being."""
+    @property
+    def emitters(self) -> list[typing.Any]: """All emitters, in the order in which they were added."""
+    @property
+    def mpm_solver(self) -> typing.Any: """The solver of the built scene's matter."""
+    @property
+    def solvers(self) -> list[typing.Any]: """The solvers of the built scene: that of rigid bodies, and that of matter if it has any."""
+    @property
+    def particle_groups(self) -> list[typing.Any]: """The particles of the built scene as renderers and pages draw them; none in a scene without matter."""
     viewer: tumble.scene.objects.viewing.Page | None
     def page_objects(self) -> list[tumble.scene.pictures.debug.DebugObject]: """Return the objects that its page shows: drawn by `draw_debug_*`, and by `VisOptions` cameras and axes."""
     def view(self, act: collections.abc.Callable[[typing.Any], typing.Any] | None = None, **options: typing.Any) -> tumble.viewer.live.Viewer: """Show the scene in a browser, and move it from its present state: `tumble.viewer.view`, with its arguments."""

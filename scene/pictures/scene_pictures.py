@@ -7,8 +7,10 @@ import numpy as np
 import torch
 
 from ...physics.rendering.look import Look
+from ...physics.rendering.particles.group import ParticleGroup
 from ...physics.solver.readout.contacts import Contacts
 from ..entity.entity import RigidEntity
+from ..entity.mpm_entity import MPMEntity
 from ..options import VisOptions
 from ..renderers import BatchRenderer, RayTracer, Renderer
 from ..world import Envs, World
@@ -25,8 +27,12 @@ class Pictured(Protocol):
 
     vis_options: VisOptions
     renderer: Renderer
-    entities: list[RigidEntity]
+    entities: list[RigidEntity | MPMEntity]
     drawn: list[DebugObject]
+
+    @property
+    def bodies(self) -> list[RigidEntity]:
+        """The rigid ones of the entities."""
 
     @property
     def dt(self) -> float:
@@ -55,6 +61,11 @@ class PresentPoses:
         return self._world.get_many(names, envs_idx)
 
     @property
+    def particle_groups(self) -> Sequence[ParticleGroup]:
+        """The particles of the scene's matter."""
+        return () if self._world.matter is None else self._world.matter.particle_groups
+
+    @property
     def contacts(self) -> Contacts:
         """The contacts of all environments."""
         return self._world.contacts
@@ -68,7 +79,7 @@ def show_of(scene: Pictured, drawn: DebugOverlay) -> ShowDrawn:
         frames["world"] = vis.world_frame_size
     geoms = [
         geom
-        for entity in scene.entities
+        for entity in scene.bodies
         if entity.visualize_contact
         for geom in range(entity.geom_start, entity.geom_end)
     ]

@@ -1,11 +1,13 @@
-"""The meaning of numbers in a segmented picture: geoms, links or entities."""
+"""The meaning of numbers in a segmented picture: geoms, links or entities, and the particles of matter."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from ..entity.entity import RigidEntity
+from ..entity.mpm_entity import MPMEntity
 from ..options import LEVELS
 
 
@@ -14,20 +16,24 @@ class Segmentation:
 
     Attributes:
         idx_dict: by key its object: an entity's number; (entity, link), or (entity, link, geom), numbers in the
-            scene; -1 for the sky.
+            scene; of matter the entity's number; -1 for the sky.
     """
 
-    def __init__(self, entities: list[RigidEntity], level: str) -> None:
+    def __init__(self, entities: Sequence[RigidEntity | MPMEntity], level: str) -> None:
         self.idx_dict: dict[int, Any] = {0: -1}
         key_of: dict[Any, int] = {}
         keys = [0]  # of the sky, geom -1
-        for entity in entities:
+        for entity in (each for each in entities if isinstance(each, RigidEntity)):
             for geom in entity.geoms:
                 part = (entity.idx, geom.link.idx, geom.idx)[: LEVELS[::-1].index(level) + 1]
                 meant = part[0] if level == "entity" else part
                 key = key_of.setdefault(meant, len(key_of) + 1)
                 self.idx_dict[key] = meant
                 keys.append(key)
+        for matter in (each for each in entities if isinstance(each, MPMEntity)):  # their numbers follow those of geoms
+            key = key_of.setdefault(matter.idx, len(key_of) + 1)
+            self.idx_dict[key] = matter.idx
+            keys.append(key)
         self._keys = torch.tensor(keys, dtype=torch.int32)
 
     def keys(self, geoms: torch.Tensor) -> torch.Tensor:

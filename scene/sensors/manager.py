@@ -8,6 +8,7 @@ from ...physics.machine.normal_mode import normal_mode
 from .. import machine
 from ..checks import Indices
 from ..entity.entity import RigidEntity
+from ..entity.mpm_entity import MPMEntity
 from ..recorders.manager import RecorderManager
 from ..records import nearest
 from ..world import Envs, World
@@ -52,14 +53,14 @@ class SensorManager:
         self.dt = 0.0
 
     def add(
-        self, options: SensorOptions, entities: Sequence[RigidEntity], dt: float, recorders: RecorderManager
+        self, options: SensorOptions, entities: Sequence[RigidEntity | MPMEntity], dt: float, recorders: RecorderManager
     ) -> Sensor:
         """Return a new sensor of a scene with some entities, which takes steps of `dt` seconds.
 
         Raises:
             TypeError: these are no options of a sensor.
             IndexError: its entity, link or dof does not exist.
-            ValueError: it needs an entity.
+            ValueError: it needs an entity, or that is matter.
         """
         kind = SENSORS.get(type(options))
         if kind is None:
@@ -70,7 +71,12 @@ class SensorManager:
         name = type(options).__name__
         if options.entity >= len(entities):
             raise IndexError(f"{name}: entity_idx={options.entity}: the scene has {len(entities)} entities so far")
-        sensor = kind(options, len(self.sensors), None if options.entity < 0 else entities[options.entity])
+        entity = None if options.entity < 0 else entities[options.entity]
+        if isinstance(entity, MPMEntity):
+            raise ValueError(
+                f"{name}: entity_idx={options.entity}: '{entity.name}' is matter, which carries no sensors"
+            )
+        sensor = kind(options, len(self.sensors), entity)
         sensor.recorders = recorders
         self.sensors.append(sensor)
         self.dt = dt

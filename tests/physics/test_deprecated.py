@@ -9,7 +9,7 @@ import tumble
 from tumble.physics.machine.deprecated import deprecated, warn_deprecated
 
 ROOT = Path(tumble.__file__).parent
-ROOMS = ("assets", "envs", "physics", "scene", "terrain", "training", "viewer")
+ROOMS = ("assets", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 
 @deprecated("9.0", "new_name")

@@ -8,8 +8,8 @@ panels, `stride` numbers apart. Of a row, `log_prob` fills the slopes z with wha
 import math
 from typing import Any
 
+from ...physics.machine.codegen.functions import exp, log
 from ...physics.machine.codegen.words import DOUBLE, FLOAT, FLOATS, INT, INTS, Function, Module, Record
-from .functions import exp, log
 from .products import NARROW, PANEL
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -6,8 +6,8 @@ All take a number or a vector of them.
 import math
 from typing import Any
 
+from ...physics.machine.codegen.functions import horner, log
 from ...physics.machine.codegen.words import FLOAT, INT32, Function
-from .functions import horner, log
 
 _GOLDEN, _FIRST, _SECOND = (x - 2**64 for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 

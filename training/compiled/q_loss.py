@@ -13,6 +13,7 @@ approximation error in actor-critic methods", 2018; details as Stable-Baselines3
 
 from typing import Any
 
+from ...physics.machine.codegen.functions import clip
 from ...physics.machine.codegen.words import (
     DOUBLE,
     DOUBLES,
@@ -26,7 +27,6 @@ from ...physics.machine.codegen.words import (
     array_of,
 )
 from .distributions import panel_index
-from .functions import clip
 from .networks import NETWORK, Networks
 from .products import CHUNK, PANEL, Products
 from .squashed import ACTIONS, DRAWN, Squashed

@@ -15,8 +15,8 @@ which task.
 
 from typing import Any
 
+from ...physics.machine.codegen.functions import exp
 from ...physics.machine.codegen.words import BYTES, DOUBLE, FLOAT, INT, Function, Module, Record
-from .functions import exp
 from .networks import LANES, NETWORK, OPTIMIZER, Networks
 from .products import Products
 from .q_loss import FIGURES, Q_UPDATE, QLosses

@@ -8,6 +8,7 @@ sample variances", 1979).
 
 from typing import Any
 
+from ...physics.machine.codegen.functions import clip, exp
 from ...physics.machine.codegen.words import (
     BYTES,
     DOUBLE,
@@ -23,7 +24,6 @@ from ...physics.machine.codegen.words import (
 )
 from .distributions import DISTRIBUTION, LEAST, Distributions, panel_index
 from .draws import fraction, normal, random_bits
-from .functions import clip, exp
 from .networks import LANES, NETWORK, Networks
 from .ppo_loss import ADVANTAGE, LOG_PROB, RETURN, VALUE
 from .products import CHUNK, PANEL

@@ -12,10 +12,10 @@ Sources: Haarnoja et al., "Soft actor-critic algorithms and applications", 2018,
 
 from typing import Any
 
+from ...physics.machine.codegen.functions import clip, exp, log
 from ...physics.machine.codegen.words import DOUBLE, FLOAT, FLOATS, INT, INTS, Function, Module, Record
 from .distributions import HALF_LOG_2PI, panel_index
 from .draws import normal, random_bits
-from .functions import clip, exp, log
 from .products import NARROW, PANEL
 
 LEAST_LOG_STD, MOST_LOG_STD = -20.0, 2.0

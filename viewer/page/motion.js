@@ -57,7 +57,8 @@ class Motion {
     ]);
     this.columns = columns;
     this.width = spacing * (columns - 1);
-    this.data = new Float32Array(this.shown.length * this.geoms * INSTANCE);
+    const grains = this.about.particles.reduce((sum, _, k) => sum + this.arrays[`grain_radii${k}`].data.length, 0);
+    this.data = new Float32Array(this.shown.length * (this.geoms + grains) * INSTANCE);
   }
 
   // m between environments side by side: what their bodies reach, but not more than six times what they are wide.
@@ -129,8 +130,9 @@ class Motion {
     for (const { surface, first, count } of groups)
       for (let i = first; i < first + count; i++)
         for (const k of [0, 1, 2]) {
-          low[k] = Math.min(low[k], this.data[i * INSTANCE + k] - this.reach(surface));
-          high[k] = Math.max(high[k], this.data[i * INSTANCE + k] + this.reach(surface));
+          const reach = this.reach(surface) * this.data[i * INSTANCE + 11];
+          low[k] = Math.min(low[k], this.data[i * INSTANCE + k] - reach);
+          high[k] = Math.max(high[k], this.data[i * INSTANCE + k] + reach);
         }
     return low[0] > high[0] ? [0, 0, 0, 0] : [...scale(add(low, high), 0.5), 0.5 * Math.hypot(...sub(high, low))];
   }
@@ -146,12 +148,41 @@ class Motion {
         for (let i = 0; i < (once ? 1 : this.shown.length); i++) {
           this.write(around, this.shown[i], g, this.offsets[i], this.data, count * INSTANCE);
           for (const k of [0, 1, 2, 3]) this.data[count * INSTANCE + 7 + k] = color[4 * g + k] / 255;
+          this.data[count * INSTANCE + 11] = 1;
           count++;
         }
       }
       groups.push({ surface, clear, first, count: count - first, ground: this.about.ground.includes(surface) ? 0.5 * this.about.cell : 0 });
     }
+    for (const [k, group] of this.about.particles.entries()) {
+      const first = count;
+      for (let i = 0; i < this.shown.length; i++) count = this.writeParticles(around, k, group, i, count);
+      groups.push({ surface: this.about.surfaces - 1, clear: group.opacity < 1, first, count: count - first, ground: 0 });
+    }
     return [this.data, groups, this.sphere(groups)];
+  }
+
+  // Writes the particles of a group that are there, of the environment in a place of `shown`; returns the next instance.
+  writeParticles([before, after, share], k, group, place, count) {
+    const places = this.arrays[`grains${k}`].data, radii = this.arrays[`grain_radii${k}`].data;
+    const colors = this.arrays[`grain_colors${k}`].data, number = radii.length, env = this.shown[place];
+    const { time } = this.arrays, absent = 65535;
+    if (time.data[after * this.envs + env] < time.data[before * this.envs + env]) after = before = share < 0.5 ? before : after;
+    for (let p = 0; p < number; p++) {
+      let a = 3 * ((before * this.envs + env) * number + p), b = 3 * ((after * this.envs + env) * number + p);
+      if (places[a] === absent || places[b] === absent) a = b = share < 0.5 ? a : b;
+      if (places[a] === absent) continue;
+      const at = count++ * INSTANCE;
+      for (const i of [0, 1, 2]) {
+        const offset = i < 2 ? this.offsets[place][i] : 0;
+        this.data[at + i] = group.low[i] + group.step[i] * ((1 - share) * places[a + i] + share * places[b + i]) + offset;
+        this.data[at + 7 + i] = colors[3 * (env * number + p) + i] / 255;
+      }
+      this.data.set([1, 0, 0, 0], at + 3);
+      this.data[at + 10] = group.opacity;
+      this.data[at + 11] = radii[p];
+    }
+    return count;
   }
 
   // Floors at a time, those of the first environment that is shown.

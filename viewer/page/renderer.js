@@ -2,7 +2,7 @@
 // for shadows, and one from below, which tells the floor how near bodies are above it.
 
 const SHADOW_SIZE = 2048, BELOW_SIZE = 512;
-const INSTANCE = 11; // floats: position 3, quaternion 4, color 4
+const INSTANCE = 12; // floats: position 3, quaternion 4, color 4, scale
 
 // True on machines without a graphics card, which smooth edges too slowly.
 function drawnBySoftware() {
@@ -71,7 +71,7 @@ class Renderer {
     gl.enableVertexAttribArray(1);
     gl.vertexAttribPointer(1, 3, gl.BYTE, true, 0, 0);
     this.buffer(gl.ELEMENT_ARRAY_BUFFER, faces);
-    for (const place of [2, 3, 4]) {
+    for (const place of [2, 3, 4, 5]) {
       gl.enableVertexAttribArray(place);
       gl.vertexAttribDivisor(place, 1);
     }
@@ -132,6 +132,7 @@ class Renderer {
       gl.vertexAttribPointer(2, 3, gl.FLOAT, false, stride, first);
       gl.vertexAttribPointer(3, 4, gl.FLOAT, false, stride, first + 12);
       gl.vertexAttribPointer(4, 4, gl.FLOAT, false, stride, first + 28);
+      gl.vertexAttribPointer(5, 1, gl.FLOAT, false, stride, first + 44);
       gl.drawElementsInstanced(gl.TRIANGLES, mesh.count, mesh.kind, 0, group.count);
     }
   }

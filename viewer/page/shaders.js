@@ -57,6 +57,7 @@ layout(location = 1) in vec3 normal;
 layout(location = 2) in vec3 position;
 layout(location = 3) in vec4 turn;  // quaternion, w first
 layout(location = 4) in vec4 paint;
+layout(location = 5) in float size;  // times that of the surface
 
 vec3 turned(vec3 v) {
   vec3 t = 2.0 * cross(turn.yzw, v);
@@ -69,7 +70,7 @@ uniform mat4 camera;
 out vec3 point, outward;
 out vec4 color;
 void main() {
-  point = position + turned(vertex);
+  point = position + turned(size * vertex);
   outward = turned(normal);
   color = paint;
   gl_Position = camera * vec4(point, 1.0);
@@ -101,7 +102,7 @@ void main() {
 
 const DEPTH_VERTEX = COMMON + PLACED + `
 uniform mat4 camera;
-void main() { gl_Position = camera * vec4(position + turned(vertex), 1.0); }`;
+void main() { gl_Position = camera * vec4(position + turned(size * vertex), 1.0); }`;
 
 const DEPTH_FRAGMENT = COMMON + "void main() {}";
 

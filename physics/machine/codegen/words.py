@@ -419,6 +419,21 @@ class Function:
             f"select {condition.type.name} {condition.name}, {a.type.name} {a.name}, {b.type.name} {b.name}", a.type
         )
 
+    def any(self, condition: Any) -> Any:
+        """Return whether a condition holds in some lane of a vector."""
+        lanes = condition.type.lanes
+        bits = self.emit(f"bitcast {condition.type.name} {condition.name} to i{lanes}", Type(f"i{lanes}"))
+        return self.emit(f"icmp ne i{lanes} {bits.name}, 0", BOOL)
+
+    def no(self, condition: Any) -> Any:
+        """Return whether a condition does not hold."""
+        return self.select(condition, self.constant(0, condition.type), self.constant(1, condition.type))
+
+    def replaced(self, vector: Any, lane: int, number: Any) -> Any:
+        """Return a vector with another number in a lane."""
+        type, one = vector.type, self.constant(number, vector.type.scalar)
+        return self.emit(f"insertelement {type.name} {vector.name}, {one.type.name} {one.name}, i32 {lane}", type)
+
     def shuffle(self, a: Any, b: Any, lanes: Sequence[int]) -> Any:
         """Return a vector of lanes of a, which count from 0, and of b, which follow those of a."""
         type = a.type.scalar.vector(len(lanes))

@@ -16,6 +16,7 @@ from . import (
     gravcomp,
     joint_forces,
     limits,
+    matter,
     orientation,
     pid,
     plastic,
@@ -30,7 +31,7 @@ from .part import KINDS_OF_ROWS, ActuatorKind, ConstraintRows, Number, Part
 
 _ROWS = (equality, friction_loss, limits)
 _PATHS = (tendons, transmissions)
-_FORCES = (fluid, gravcomp, polynomials, plastic)
+_FORCES = (fluid, gravcomp, polynomials, plastic, matter)
 _ACTUATORS = (activation, pid, dc_motor, orientation, delays, joint_forces)
 _CONTACTS = (surface_velocity, adhesion)
 _EXAMPLES = (deadband, drag)

@@ -57,6 +57,8 @@ class Memory(NamedTuple):
             and at a whole one, are more than where the step began.
         staged: True if it advances in every stage of Runge-Kutta's integrator, as coordinates do. Then the part has a
             field `start_<name>`, which is set where a step starts, and to which a step that fails goes back.
+        is_input: True if users write it and no step changes it. Then it has derivatives as controls have them: those by
+            its numbers are computed where they are asked for, and it is no part of a derivative's state vector.
     """
 
     field: Field
@@ -67,6 +69,7 @@ class Memory(NamedTuple):
     guarded: bool = True
     aged: bool = False
     staged: bool = False
+    is_input: bool = False
 
 
 KINDS_OF_ROWS = EQUALITY, FRICTION, LIMIT = "ne", "nf", "nl"

@@ -11,7 +11,17 @@ import numpy as np
 import taichi as ti
 
 from ...base.fields import Field, ids
-from ...base.hooks import BEGINNING, CONTACTS_AGAIN, CONTACTS_FOUND, FROZEN, PAIR_MASK, ROWS, STANDSTILL, STATES_ADVANCE
+from ...base.hooks import (
+    BEGINNING,
+    CONTACTS_AGAIN,
+    CONTACTS_FOUND,
+    FROZEN,
+    PAIR_MASK,
+    ROWS,
+    STANDSTILL,
+    STATES_ADVANCE,
+    WAKING_FORCES,
+)
 from ...base.math import func
 from ...base.stage import piece, stage
 from ...files.mjmodel.allowed import NOT_NEGATIVE, AllowedNumbers
@@ -77,6 +87,7 @@ def _wake(model, work, t: ti.i32, count, where):
     when=lambda has: has.sleeping,
     reads="qvel qfrc_applied xfrc_applied dof_mode applied controlled",
     updates="tree_asleep",
+    hooks=(WAKING_FORCES,),
 )
 def wake_disturbed(model, work):
     """Wake the islands with a tree to which the user gave a velocity or a force."""
@@ -93,7 +104,7 @@ def wake_disturbed(model, work):
 
 @func
 def _pushed(model, work, t: ti.i32):
-    """Return the mask of lanes in which the user applies a force to tree t or controls one of its dofs."""
+    """Return the mask of lanes in which the user or a mechanism pushes tree t, or the user controls one of its dofs."""
     pushed = work.real(0.0)
     if has_controls(model, work):
         for i in range(model.tree_dofadr[t], model.tree_dofadr[t] + model.tree_dofnum[t]):
@@ -105,6 +116,10 @@ def _pushed(model, work, t: ti.i32):
             if model.body_tree[b] == t:
                 for c in ti.static(range(6)):
                     pushed = ti.max(pushed, work.lanes.mask(work.xfrc_applied.at(b, c) != 0.0))
+    for pushes in ti.static(WAKING_FORCES.of(model.has)):
+        for b in range(1, model.nbody):
+            if model.body_tree[b] == t:
+                pushed = ti.max(pushed, pushes(model, work, b))
     return pushed
 
 
@@ -172,6 +187,7 @@ def rest_blocks(model, work):
         "group_tree applied controlled rk_stage rk_stages",
     ),
     updates="tree_asleep eval_qvel tree_was qvel_rest qacc start_qvel drive_qvel drive_qacc",
+    hooks=(WAKING_FORCES,),
 )
 def fall_asleep(model, work):
     """Put islands to sleep at the end of a step; set velocity and acceleration of sleeping trees to 0."""

@@ -15,15 +15,19 @@ LARGEST = 1e10  # a coordinate, velocity or acceleration beyond it counts as div
 
 @traced
 def memory_of(model: Any, work: Any, flag: str = "", twin: str = "eval_") -> list[tuple[Any, Any, Any]]:
-    """Return the memory of the mechanisms that a kernel has: number of items, the field, and a twin of it.
+    """Return the memory of the mechanisms that a kernel has: how many numbers, the field of them, and a twin of it.
 
     With a flag, such as "guarded", return the memory for which it is True (`parts.part.Memory`). The twin is the value
     of the last evaluation, or of staged memory that of the start of the step, "start_".
     """
-    return [
+    found = [
         (getattr(model, size), getattr(work, now), getattr(work, twin + now))
         for feature, now, size, flags, _ in REMEMBERED
         if getattr(model.has, feature) and (not flag or flag in flags)
+    ]
+    return [
+        (items, now, then) if now.width == 1 else (items * now.width, now.flat(), then.flat())
+        for items, now, then in found
     ]
 
 

@@ -8,6 +8,7 @@ from ...base.shapes import of_kinds
 from ...machine.runtime import Runtime
 from ...run.tensor_kernels import Launch, Recipe, shared_kernels
 from ..outputs import DrawnPoses
+from ..particles.tables import joined
 from ..shown.lights import Lights
 from ..shown.render_model import BOUND, NEVER, SIZE, RenderModel
 from .raycast import FIRST_LOOK, GUIDES, TILE, Has, cull_kernel, make_cast_rays
@@ -62,12 +63,13 @@ def cast(
     Only colours have overlays and the least width of rods; depth and rows have them, too, unless they are
     `measured`.
     """
+    tables = joined(tables)
     size, shape, overlaid = (width, height, samples), tables["shape"], drawn.geom < 0
     seen = with_least_widths(tables, poses, height) if colour and np.isin(drawn.kind, RODS).any() else shape
     true = shape
     if (measured or guided) and overlaid.any():
         true = shape.clone()
-        true[..., BOUND].masked_fill_(tables["geom"][:-1] < 0, NEVER)
+        true[..., BOUND].masked_fill_(tables["geom"][: len(tables["kind"])] < 0, NEVER)
     if seen is true or not (measured or guided):
         return _cast(runtime, has, tables | {"shape": seen}, poses, *size, colour=colour, guided=guided)
     *found, image = _cast(runtime, has, tables | {"shape": true}, poses, *size, colour=False, guided=guided)

@@ -66,6 +66,7 @@ class Has(NamedTuple):
     textures: bool = False  # on geoms, or the sky
     lights: bool = False  # of the file, instead of the sun and the sky
     colours: bool = True  # False: only depth, rows and guides, for which a ray ends at its first surface
+    particles: bool = False  # groups of spheres, or surfaces that are another mesh in each environment
 
 
 @ti.kernel
@@ -117,7 +118,7 @@ def first_hit(scene: ti.template(), tiles: ti.template(), tile, mirrored, origin
         else:
             row = scene.solids[k - listed]
         if mirrored == (k >= listed):
-            t, triangle = scene.entry(row, origin, direction, start)
+            t, triangle = scene.entry(row, origin, direction, start, nearest, False)
             if t > start and t * _CLEARLY < nearest:
                 nearest, hit, hit_triangle = t, row, triangle
     return nearest, hit, hit_triangle
@@ -178,7 +179,7 @@ def follow(scene, lens, look, lights, tiles, tile: ti.i32, x: ti.f32, y: ti.f32,
             break
         t, row, triangle = first_hit(scene, tiles, tile, mirrored, origin, direction, start)
         if layer == 0:
-            depth, first_row = t * cosine, row
+            depth, first_row = t * cosine, scene.number(row, triangle)
         if row < 0 or layer == LAYERS - 1:
             behind = weight * background(scene, look, direction)
             colour, plain, weight = colour + behind, plain + behind, 0.0
@@ -220,7 +221,7 @@ def look_once(scene, lens, tiles, tile: ti.i32, x: ti.f32, y: ti.f32, limits):
         if scene.is_of_mesh(row, triangle) and flat.dot(direction) > 0.0:
             flat = -flat
         albedo, _ = scene.albedo(row, point, triangle, flat, direction, lens.footprint(t * cosine))
-    return t * cosine, row, flat, albedo
+    return t * cosine, scene.number(row, triangle), flat, albedo
 
 
 @ti.func
@@ -352,17 +353,17 @@ def cast_share(scene, lens, look, lights, tiles, tile: ti.i32, share: ti.i32, li
                     colour_pixel(scene, lens, look, lights, tiles, tile, y, x, limits, side, depth, seen, notes, image)
 
 
-@in_lanes(lambda *features: not (Has(*features).meshes or Has(*features).fields))
+@in_lanes(lambda *features: not (Has(*features).meshes or Has(*features).fields or Has(*features).particles))
 def make_cast_rays(*features: bool) -> Any:
     """The kernel for models that have or lack some features (the fields of `Has`); it reads no table of a missing one.
 
     It follows the rays of every pixel.
-    side = 0: one ray through each pixel's middle, for `image`, `depth`, `seen` (row, -1: sky), and `notes`: a first
-    look if it has colours, then the guides if there are columns for them.
+    side = 0: one ray through each pixel's middle, for `image`, `depth`, `seen` (`DrawnScene.number`, -1: sky), and
+    `notes`: a first look if it has colours, then the guides if there are columns for them.
     side > 0: pixels that stand out at the first look take the mean of side * side rays in `image`.
 
-    On a CPU neighbouring pixels are side by side in a register, unless there are meshes or height fields: each ray
-    takes its own way through these, and little would be gained for a longer compilation.
+    On a CPU neighbouring pixels are side by side in a register, unless there are meshes, height fields or particles:
+    each ray takes its own way through these, and little would be gained for a longer compilation.
 
     The addresses and shapes of all arrays must fit the few bytes that a GPU is handed at a launch
     (`tests/cuda/test_pictures.py`), so that numbers that belong together lie in one array: `views`, `look`, `notes`.

@@ -10,15 +10,17 @@ import taichi as ti
 from ...base.shapes import ENTRIES, HFIELD, MESH, NORMALS, PLANE, SPHERE, plane, sphere
 from ...base.shapes.by_kind import by_kind
 from ...base.shapes.ray import MISS, unit
+from ..particles.spheres import TracedSpheres
 from ..rays.traced import Traced
 from ..rays.traverse import beside
 from ..shading import checker, grid_lines, mix, vec3
 from ..shown import render_model as columns
-from ..shown.appearance import TEXTURE
+from ..shown.appearance import BY_ENV, COORDINATES, TEXTURE, TREE
 
 mat3 = ti.types.matrix(3, 3, ti.f32)
 
 OCCLUSION_REACH = 5.0  # bodies dim the sky's light out to this many of their radii
+PARTICLE_REACH = 3.0  # and particles out to this many, as a point has dozens of them around it
 TURNED = {kind: entry for kind, entry in ENTRIES.items() if kind != SPHERE}  # look different when turned
 GOLDEN_ANGLE = 2.3999632
 SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
@@ -27,13 +29,15 @@ SURFACE_GAP = 1.0e-4  # m by which a ray that leaves a surface starts above it
 class DrawnScene(Traced):
     """The geoms of environment `env`; `has` (`raycast.Has`) leaves out code for features that the model lacks.
 
-    The triangle of a geom is a mesh's triangle, or the surface of a height field (`field_walk.py`).
+    The triangle of a geom is a mesh's triangle, the surface of a height field (`field_walk.py`), or a sphere of a group
+    of particles (`particles/spheres.py`).
     """
 
     def __init__(self, kind, shape, paint, solids, pose, bound, env, dressed, ground, has):
         self.kind, self.shape, self.paint, self.solids = kind, shape, paint, solids
         self.pose, self.bound, self.env = pose, bound, env
         self.dressed, self.ground, self.has = dressed, ground, has
+        self.spheres = TracedSpheres(dressed.meshes.trees, dressed.meshes.nodes, dressed.meshes.corners)
 
     @ti.func
     def position(self, row):
@@ -62,16 +66,37 @@ class DrawnScene(Traced):
         return ti.min(self.env, self.shape.shape[0] - 1)
 
     @ti.func
+    def tree(self, row):
+        """Number of the tree of a mesh or a group of particles."""
+        found = self.dressed.rows[row, TREE]
+        if ti.static(self.has.particles):
+            found += self.env * self.dressed.rows[row, BY_ENV]
+        return found
+
+    @ti.func
+    def number(self, row, triangle):
+        """Return a row, or the number of rows plus that of a particle, if it is met, or its surface is."""
+        found = row
+        if ti.static(self.has.particles):
+            if row >= 0:
+                if self.kind[row] == columns.SPHERES:
+                    found = self.kind.shape[0] + self.spheres.number(triangle)
+                if ti.static(self.has.meshes):
+                    if self.dressed.rows[row, BY_ENV] > 0 and self.kind[row] == MESH:
+                        found = self.kind.shape[0] + ti.cast(self.dressed.skin[triangle, COORDINATES], ti.i32)
+        return found
+
+    @ti.func
     def colour(self, row, column: ti.template()):
         """Three columns of the paint table."""
         return vec3(self.paint[row, column], self.paint[row, column + 1], self.paint[row, column + 2])
 
     @ti.func
-    def entry(self, row, origin, direction, start):
+    def entry(self, row, origin, direction, start, limit, first_met: ti.template()):
         """Distance along a ray to the front of a geom, and the triangle of a mesh (else -1).
 
-        MISS if it is not hit. Of meshes it is the nearest front from `start` on; of others there is only one, which may
-        be nearer, or behind the origin.
+        MISS if it is not hit. Of meshes it is the nearest front from `start` on; of spheres of a group it is that
+        before `limit`, or any if `first_met`; of others there is only one, which may be nearer, or behind the origin.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
@@ -91,7 +116,13 @@ class DrawnScene(Traced):
                     t = by_kind(self.kind[row], TURNED, size.x * 0.0 + MISS, size, o, d)
                     if ti.static(self.has.meshes):
                         if self.kind[row] == MESH:
-                            t, triangle = self.dressed.entry(row, o, d, start - slide)
+                            t, triangle = self.dressed.entry(self.tree(row), o, d, start - slide)
+                    if ti.static(self.has.particles):
+                        if self.kind[row] == columns.SPHERES:
+                            t, triangle = self.spheres.nearest(
+                                self.tree(row), o, d, start - slide, limit - slide, False, first_met
+                            )
+                            t = ti.select(triangle >= 0, t, MISS)
                 if t < MISS:
                     t += slide
                 if ti.static(self.has.fields):
@@ -114,6 +145,10 @@ class DrawnScene(Traced):
         if ti.static(self.has.meshes):
             if self.is_of_mesh(row, triangle):
                 outward, flat = self.dressed.normal(triangle, local), self.dressed.meshes.outward(triangle)
+        if ti.static(self.has.particles):
+            if self.kind[row] == columns.SPHERES:
+                outward = local - self.spheres.centre(triangle)
+                flat = outward
         if ti.static(self.has.fields):
             if self.kind[row] == HFIELD:
                 outward, flat = self.ground.normals(row, triangle, local)
@@ -126,6 +161,9 @@ class DrawnScene(Traced):
         Checkers and textures are averaged over the pixel's footprint (m across the ray); `normal` is the true one.
         """
         colour = self.colour(row, columns.ALBEDO)
+        if ti.static(self.has.particles):
+            if self.kind[row] == columns.SPHERES:
+                colour = self.spheres.colour(triangle)
         mean = colour
         cell_x, cell_y = self.paint[row, columns.CELL], self.paint[row, columns.CELL + 1]
         if cell_x > 0.0:
@@ -165,7 +203,7 @@ class DrawnScene(Traced):
     def is_of_mesh(self, row, triangle):
         """Return True for the triangle of a mesh."""
         found = triangle >= 0
-        if ti.static(self.has.fields):
+        if ti.static(self.has.fields or self.has.particles):
             found = found and self.kind[row] == MESH
         return found
 
@@ -193,7 +231,7 @@ class DrawnScene(Traced):
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
                 if light > 0.0:
-                    t, _ = self.entry(row, point, sun, SURFACE_GAP)
+                    t, _ = self.entry(row, point, sun, SURFACE_GAP, far, True)
                     if SURFACE_GAP < t < far:
                         light *= 1.0 - self.paint[row, columns.ALPHA]
         return light
@@ -230,7 +268,12 @@ class DrawnScene(Traced):
         if (self.centre() - point).norm() < self.bound[self.env, 3] + reach:
             for k in range(self.solids.shape[0]):
                 row = self.solids[k]
-                if row != own_row:
+                is_other = row != own_row
+                if ti.static(self.has.particles):
+                    if self.kind[row] == columns.SPHERES:
+                        light *= self.light_past(row, own_row, triangle, point, normal, strength)
+                        is_other = False
+                if is_other:
                     half, radius = (
                         self.shape[self.own(), row, columns.CORE],
                         self.shape[self.own(), row, columns.CORE + 1],
@@ -245,3 +288,9 @@ class DrawnScene(Traced):
                         covered = ti.max(0.0, radius * radius / square - 1.0 / OCCLUSION_REACH**2)
                         light *= 1.0 - strength * facing * covered
         return light
+
+    @ti.func
+    def light_past(self, row, own_row, own, point, normal, strength):
+        """Share of the sky's light that the spheres of a group let through; `own` of them does not count there."""
+        local, skipped = point - self.position(row), ti.select(row == own_row, own, -1)
+        return self.spheres.openness(self.tree(row), local, normal, strength, ti.f32(PARTICLE_REACH), skipped)

@@ -11,7 +11,6 @@ from ...base.shapes.by_kind import by_kind
 from ...base.shapes.ray import MISS
 from ..cast.scene import TURNED, DrawnScene
 from ..shown import render_model as columns
-from ..shown.appearance import TREE
 from .packets_of_eight import CLEARLY, smallest
 
 _OTHERS = {kind: entry for kind, entry in TURNED.items() if kind != BOX}
@@ -25,11 +24,12 @@ class PathWorld(DrawnScene):
         self.placed = placed
 
     @ti.func
-    def meet(self, row, origin, direction, start, limit, inside, looks_out):
+    def meet(self, row, origin, direction, start, limit, inside, looks_out, to_light):
         """Distance (m) between `start` and `limit` to a geom that is no plane and no box, MISS without a hit.
 
-        The second number is a mesh's triangle, else -1. `inside` is the row of the geom of glass that the ray is in,
-        -1: none. `looks_out`: it comes from the camera.
+        The second number is a mesh's triangle or a sphere of particles, else -1. `inside` is the row of the geom of
+        glass that the ray is in, -1: none. `looks_out`: it comes from the camera; `to_light`: any sphere of particles
+        will do.
         """
         t, triangle = ti.f32(MISS), -1
         away = self.position(row) - origin
@@ -45,6 +45,13 @@ class PathWorld(DrawnScene):
                 turn, size = self.turn(row), self.size(row)
                 o, d = turn @ nearest, turn @ direction
                 t = by_kind(kind, _OTHERS, size.x * 0.0 + MISS, size, o, side * d)
+                if ti.static(self.has.particles):
+                    if kind == columns.SPHERES:
+                        t, triangle = self.spheres.nearest(
+                            self.tree(row), o, d, start - slide, limit - slide, row == inside, to_light
+                        )
+                        side = 1.0
+                        t = ti.select(triangle >= 0, t, MISS)
                 if ti.static(self.has.meshes):
                     if kind == MESH:
                         t, triangle = self.meet_mesh(row, o, d, start - slide, limit - slide, looks_out)
@@ -67,7 +74,7 @@ class PathWorld(DrawnScene):
     @ti.func
     def meet_mesh(self, row, origin, direction, start, limit, looks_out):
         """The same for a mesh, in its frame."""
-        tree = self.dressed.rows[row, TREE]
+        tree = self.tree(row)
         both_sides = not looks_out or not self.dressed.meshes.holds(tree, origin + start * direction)
         t, triangle = self.dressed.meshes.nearest(tree, origin, direction, start, limit, both_sides)
         if triangle < 0:
@@ -102,7 +109,7 @@ class PathWorld(DrawnScene):
                 row, triangle = self.placed.row(group, k), -1
                 is_met = not to_light or row != target or self.kind[row] == MESH
                 if is_met and not as_it_is:
-                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out)
+                    t, triangle = self.meet(row, origin, direction, start, nearest, inside, looks_out, to_light)
                 if to_light:
                     if is_met and start < t < limit:
                         through = 1.0 - self.paint[row, columns.ALPHA]

@@ -18,7 +18,7 @@ from ..rays.mesh_tree import FIRST_TRIANGLE, TRIANGLES
 from ..rays.traced import Traced
 from ..shading import vec3
 from ..shown import render_model as columns
-from ..shown.appearance import TREE
+from ..shown.appearance import BY_ENV, TREE
 from .sampling import cone_density, in_cone
 
 # columns of `emitter_table`: of the render model's row with that number
@@ -84,8 +84,10 @@ def _triangle_sums(drawn: columns.RenderModel) -> np.ndarray:
 
 
 def _area(drawn: columns.RenderModel, row: int, areas: np.ndarray) -> float:
-    """Area (m^2) of a row's surface; 0 for height fields and planes without end, which are hit only by chance."""
+    """Area (m^2) of a row's surface; 0 for height fields, planes without end and particles, hit only by chance."""
     kind = int(drawn.kind[row])
+    if drawn.appearance.rows[row, BY_ENV]:
+        return 0.0
     if kind == MESH:
         tree = drawn.appearance.trees.trees[drawn.appearance.rows[row, TREE]]
         return float(areas[tree[FIRST_TRIANGLE] + tree[TRIANGLES] - 1])

@@ -18,7 +18,7 @@ from ...base.shapes.ray import MISS, slope
 from ..rays.mesh_tree import FIRST_NODE
 from ..rays.traced import Traced
 from ..shown import render_model as columns
-from ..shown.appearance import TREE
+from ..shown.appearance import BY_ENV, TREE
 
 if TYPE_CHECKING:
     import torch
@@ -98,7 +98,9 @@ def _arranged(groups: Sequence[np.ndarray], by_size: np.ndarray, more: np.ndarra
 def _box(drawn: columns.RenderModel, row: int) -> tuple[np.ndarray, np.ndarray]:
     """The box around a geom, as `GeomPackets` has it."""
     kind, by_size, more = int(drawn.kind[row]), np.eye(3), np.zeros(3)
-    if kind == MESH:
+    if drawn.appearance.rows[row, BY_ENV]:
+        pass  # particles: their row of `shape` has the sizes of the box around them
+    elif kind == MESH:
         trees = drawn.appearance.trees
         corners = trees.nodes[trees.trees[drawn.appearance.rows[row, TREE], FIRST_NODE]].reshape(2, 3)
         by_size, more = 0.0 * by_size, _WIDER * np.abs(corners).max(axis=0)

@@ -12,13 +12,17 @@ from ...machine.scalars import as_count, as_whole
 from ..cameras.camera import Camera, PosedCamera
 from ..cameras.mounted import MountedCamera
 from ..cast.casting import DRESS_NAMES, Tables
+from ..drawn_model import DrawnModel
 from ..look import Look
 from ..outputs import DrawnPoses, outputs_named
+from ..particles.placed import ParticleScene
+from ..particles.tables import joined
 from ..reading import PoseSource
 from ..renderer import BatchRenderer
 from ..shading import CURVE
 from ..shown.lights import AMBIENT, DIFFUSE
 from ..shown.overlays import Show
+from ..shown.render_model import RenderModel
 from . import settings as at
 from .denoise import Guides, clean, require_denoiser
 from .emitters import Emitters, emitters
@@ -196,7 +200,8 @@ class PathTracer(BatchRenderer):
             )
         require_denoiser(denoise)
         self.denoise, self.progress = denoise, progress
-        self._emitters, self._packets = emitters(self._scene.drawn), packets_of_eight(self._scene.drawn)
+        self._areas = emitters(self._scene.drawn).areas
+        self._made: dict[RenderModel, tuple[Emitters, GeomPackets]] = {}
         self._around = (
             None
             if environment is None
@@ -246,21 +251,22 @@ class PathTracer(BatchRenderer):
         if others:
             found = super().together(solver, others, envs_idx, **place)
         if len(others) < len(wanted):
-            poses, tables, _, crowd = self._side_by_side(solver, envs_idx, **place)
-            lit, placed = self._emitters.copied(crowd.of_model), self._packets.copied(crowd.of_model)
-            film = self._film(poses, tables, lit, placed).add(self.samples, self.progress)
+            scene, poses, tables, _, crowd = self._side_by_side(solver, envs_idx, **place)
+            lit, placed = self._for_paths(scene)
+            made = lit.copied(crowd.of_model), placed.copied(crowd.of_model)
+            film = self._film(scene, poses, tables, *made).add(self.samples, self.progress)
             found["rgb"] = film.rgb(self.denoise)[0]
         return {name: found[name] for name in wanted}
 
     def _colours(self, solver: PoseSource, envs_idx: Any) -> torch.Tensor:
         """Finished pictures, one environment's film at a time."""
-        _, poses, _, more = self._place(solver, envs_idx)
-        pictures = [
-            self._film(DrawnPoses(*(part[i : i + 1] for part in poses)), {n: t[i : i + 1] for n, t in more.items()})
-            .add(self.samples, self.progress)
-            .rgb(self.denoise)
-            for i in range(len(poses.eye))
-        ]
+        scene, _, poses, tables, more = self._place(solver, envs_idx)
+        made = self._for_paths(scene)
+        pictures = []
+        for i in range(len(poses.eye)):
+            own = {name: table[i : i + 1] for name, table in more.items()}
+            film = self._film(scene, DrawnPoses(*(part[i : i + 1] for part in poses)), tables | own, *made)
+            pictures.append(film.add(self.samples, self.progress).rgb(self.denoise))
         empty = torch.zeros((0, self.height, self.width, 3), dtype=torch.uint8, device=poses.eye.device)
         return torch.cat([empty, *pictures])
 
@@ -273,29 +279,33 @@ class PathTracer(BatchRenderer):
             samples: paths of each pixel; None: the renderer's, 0: none yet.
         """
         count = self.samples if samples is None else as_count("samples", samples, least=0, most=MOST_SAMPLES)
-        _, poses, _, more = self._place(solver, envs_idx)
-        return self._film(poses, more).add(count, self.progress)
+        scene, _, poses, tables, more = self._place(solver, envs_idx)
+        return self._film(scene, poses, tables | more, *self._for_paths(scene)).add(count, self.progress)
+
+    def _for_paths(self, scene: DrawnModel | ParticleScene) -> tuple[Emitters, GeomPackets]:
+        """Return the geoms of a scene that shine, and its geoms in eights."""
+        if scene.drawn not in self._made:
+            self._made = {scene.drawn: (emitters(scene.drawn), packets_of_eight(scene.drawn))}
+        return self._made[scene.drawn]
 
     def _film(
-        self, poses: DrawnPoses, more: Tables, lit: Emitters | None = None, placed: GeomPackets | None = None
+        self, scene: DrawnModel | ParticleScene, poses: DrawnPoses, tables: Tables, lit: Emitters, placed: GeomPackets
     ) -> Film:
-        """Begin a film of poses; `more` are tables that differ from the model's, and so do the last two."""
+        """Begin a film of a scene at some poses, with the tables of it that `_place` and `_for_paths` return."""
         runtime, device = ensure_runtime(), torch.device(poses.eye.device)
-        lit, placed = lit or self._emitters, placed or self._packets
         own = {"settings": self._settings(lit, placed), "emitters": lit.table}
-        tables = self._scene.tables_on(device) | self._tables_for_paths(device)
+        tables = {name: table.contiguous() for name, table in joined(tables).items()} | self._tables_for_paths(device)
         tables |= {name: torch.as_tensor(array, device=device) for name, array in own.items()}
-        tables |= {name: table.contiguous() for name, table in more.items()}
         offset = (poses.centre - poses.eye[:, None]).to(torch.float32)
         pose = torch.cat([offset, poses.turn.to(torch.float32)], dim=-1).contiguous()
         count = len(poses.eye)
         axes = poses.view.reshape(count, 9).to(torch.float32)
         around = axes.new_zeros(count, 4)
         views = torch.cat([around, axes, tables["frustum"].expand(count, 5)], dim=-1).contiguous()
-        scene = tables["kind"], tables["shape"], tables["paint"], pose, placed.table(pose, tables["shape"]), views
+        geoms = tables["kind"], tables["shape"], tables["paint"], pose, placed.table(pose, tables["shape"]), views
         light = (tables[name] for name in ("settings", "look", "lights", "emitters", "areas", "around"))
-        before, after = (*scene, *light), [tables[name] for name in DRESS_NAMES]
-        trace = shared_path_kernel(runtime, self._scene.has._replace(lights=True))  # their code is small
+        before, after = (*geoms, *light), [tables[name] for name in DRESS_NAMES]
+        trace = shared_path_kernel(runtime, scene.has._replace(lights=True))  # their code is small
 
         def launch(sums: torch.Tensor, first: int, count: int) -> None:
             trace((*before, first, count, self.seed, sums, *after))
@@ -308,7 +318,7 @@ class PathTracer(BatchRenderer):
             around = np.zeros((1, MAP_COLUMNS), np.float32)
             if self._around is not None and self._around[..., 0].size > 1:
                 around = map_table(self._around)
-            found = {"areas": self._emitters.areas, "around": around}
+            found = {"areas": self._areas, "around": around}
             self._path_tables[device] = {name: torch.as_tensor(array, device=device) for name, array in found.items()}
         return self._path_tables[device]
 

@@ -31,7 +31,7 @@ SKIN_COLUMNS = 15
 ROUND = (SPHERE, ELLIPSOID, CYLINDER, CAPSULE)
 
 # columns of `DrawnAppearance.rows`
-TREE, TEXTURE = range(2)  # which tree or field; which texture, -1: none
+TREE, TEXTURE, BY_ENV = range(3)  # which tree or field; which texture, -1: none; trees to that of the next environment
 
 # columns of `DrawnAppearance.lie`
 SCALE = 0  # 2 columns: repetitions of a flat image; 3 of a cube: from the geom's frame to the cube's
@@ -84,7 +84,7 @@ class DrawnAppearance:
         trees: triangles of the meshes.
         fields: the height fields.
         skin: (t, SKIN_COLUMNS) float32, for each of the triangles.
-        rows: (n, 2) int32, for each of the drawn geoms and overlays.
+        rows: (n, 3) int32, for each of the drawn geoms and overlays.
         lie: (n, LIE_COLUMNS) float32: how its texture lies on a geom.
         images: the textures.
         sky: row of the skybox's texture, -1 for none.
@@ -111,7 +111,7 @@ def drawn_appearance(
     )
     trees, fields = mesh_trees(mj, list(meshes.values())), field_tables(mj, list(grounds.values()))
     count = len(geoms) + more_rows + 1
-    rows, lie = np.tile(np.array([0, -1], np.int32), (count, 1)), np.zeros((count, LIE_COLUMNS), np.float32)
+    rows, lie = np.tile(np.array([0, -1, 0], np.int32), (count, 1)), np.zeros((count, LIE_COLUMNS), np.float32)
     shown = {row: texture_of(mj, g) for row, g in enumerate(geoms) if g not in plain and texture_of(mj, g) >= 0}
     sky = _skybox(mj) if look.skybox else -1
     images = textures(mj, [*shown.values(), sky])
@@ -205,13 +205,12 @@ class TracedAppearance(Traced):
         self.painter, self.has_meshes = painter, has_meshes
 
     @ti.func
-    def entry(self, row, origin, direction, start):
-        """Distance to the nearest triangle from `start` on and its number; (MISS, -1) without a hit.
+    def entry(self, tree, origin, direction, start):
+        """Distance to the nearest triangle of a tree from `start` on, and its number; (MISS, -1) without a hit.
 
         A ray that begins within the box around a mesh sees only its outer sides, and looks out of it. Others see both,
         so that they do not look through a robot by the gaps between the parts of its meshes.
         """
-        tree = self.rows[row, TREE]
         both_sides = not self.meshes.holds(tree, origin + start * direction)
         return self.meshes.nearest(tree, origin, direction, start, ti.f32(MISS), both_sides)
 

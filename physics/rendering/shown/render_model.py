@@ -37,6 +37,9 @@ CORE = 4  # half length and radius of the z-aligned capsule that stands for the 
 SHAPE_COLUMNS = 6
 NEVER, ALWAYS = -1.0e30, 1.0e30
 
+SPHERES = 1100
+"""The kind of a row that is a group of spheres (`particles/placed.py`); mjtGeom has other numbers."""
+
 # columns of `RenderModel.paint`, all colours in linear light
 ALBEDO = 0  # 3 columns
 ALPHA = 3

@@ -9,7 +9,7 @@ import torch
 
 from ...base.arguments import as_environments
 from ...base.batch_numbers import DeviceNumbers, HostNumbers
-from ...gradients.levels import SWITCHES
+from ...gradients.levels import INPUT_MEMORY, SWITCHES
 from ...gradients.steps import Own, Steps
 from ...gradients.tangent_space import TangentSpace
 from ...machine.runtime import Runtime
@@ -20,7 +20,8 @@ from ...run.interface import STATE, Index, InPlaceColumns
 from ...run.launches import Arrangement
 from .graph_nodes import Evaluate, GraphPart, NodeRecord, TakeSteps, parts_of
 
-_INPUTS = ("ctrl", "mocap_pos", "mocap_quat", *(field.name for field in FORCES if field.name not in SWITCHES))
+_FORCES = tuple(field.name for field in FORCES if field.name not in SWITCHES)
+_INPUTS = ("ctrl", "mocap_pos", "mocap_quat", *INPUT_MEMORY, *_FORCES)
 """The inputs by which steps have derivatives."""
 
 
@@ -91,6 +92,11 @@ class GraphDriver(Driver):
     def detach(self) -> None:
         """Cut the graph: the present state and inputs become constants."""
         self._graph.clear()
+
+    @property
+    def records(self) -> bool:
+        """True if steps and evaluations add nodes at present."""
+        return torch.is_grad_enabled() and bool(parts_of(self._fields, self._graph))
 
     # state and inputs
 
@@ -210,7 +216,7 @@ class GraphDriver(Driver):
         """Take `substeps` physics steps under the present controls, or under others (num_envs, nu), which then hold."""
         if controls is not None:
             self.write("ctrl", controls, None)
-        if torch.is_grad_enabled() and parts_of(self._fields, self._graph):
+        if self.records:
             if substeps > 1:
                 self._record(substeps - 1)
             self._record(1)  # separately, as the last evaluation is that of the last step

@@ -1,6 +1,7 @@
 """The flat names of a solver: `solver.ctrl` is `solver.inputs.ctrl`, and so on."""
 
 from ...base.flat_names import flat_names
+from .coupling import Coupling
 from .gradients import Gradients
 from .inputs import Inputs
 from .joints import JointControl
@@ -45,3 +46,4 @@ class SolverNames:
     sensors: Sensors
     tensors: StateTensors
     gradients: Gradients
+    coupling: Coupling

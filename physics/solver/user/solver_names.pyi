@@ -11,6 +11,7 @@ import tumble.physics.rendering.rays.query
 import tumble.physics.run.interface
 import tumble.physics.solver.queries.distances
 import tumble.physics.solver.readout.contacts
+import tumble.physics.solver.user.coupling
 import tumble.physics.solver.user.gradients
 import tumble.physics.solver.user.inputs
 import tumble.physics.solver.user.joints
@@ -32,6 +33,7 @@ class SolverNames:
     sensors: tumble.physics.solver.user.sensors.Sensors
     tensors: tumble.physics.solver.user.tensors.StateTensors
     gradients: tumble.physics.solver.user.gradients.Gradients
+    coupling: tumble.physics.solver.user.coupling.Coupling
     @property
     def qpos(self) -> torch.Tensor: """Generalised coordinates (num_envs, nq); m or rad, quaternions w first."""
     @property

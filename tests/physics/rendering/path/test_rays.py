@@ -48,7 +48,7 @@ def test_rays_meet_what_those_of_the_ray_caster_meet():
     """Every kind of geom, from points outside of all of them: distances, geoms, and light past clear ones."""
     source = MujocoPoses(mujoco.MjModel.from_xml_string(SCENE), 2).scatter(seed=3, amount=0.4)
     renderer = tracer(source, camera=None)
-    _, poses, _, more = renderer._place(source, None)
+    _, _, poses, _, more = renderer._place(source, None)
     tables = renderer._scene.tables_on(torch.device("cpu")) | renderer._tables_for_paths(torch.device("cpu")) | more
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float().contiguous()
     arranged = packets_of_eight(renderer._scene.drawn)
@@ -80,7 +80,7 @@ def test_all_geoms_are_in_the_boxes_of_their_eights():
     renderer = tracer(source, camera=None)
     drawn, arranged = renderer._scene.drawn, packets_of_eight(renderer._scene.drawn)
     assert sorted(arranged.rows[arranged.rows >= 0]) == list(range(len(drawn.kind)))
-    _, poses, _, _ = renderer._place(source, None)
+    poses = renderer._place(source, None).poses
     pose = torch.cat([poses.centre, poses.turn], dim=-1).float()
     shape = torch.as_tensor(drawn.shape)[None]
     table = arranged.table(pose, shape).reshape(-1, COLUMNS, WIDE).transpose(1, 2).reshape(-1, COLUMNS)

@@ -67,7 +67,7 @@ def make_ray_probe() -> Any:
                     found[env, i, 0], found[env, i, 1] = t, ti.cast(row, ti.f32)
             nearest, hit, light = ti.f32(MISS), -1, ti.f32(1.0)
             for row in range(kind.shape[0]):
-                t, _ = world.entry(row, origin, direction, start)
+                t, _ = world.entry(row, origin, direction, start, MISS, False)
                 if t > start and t * CLEARLY < nearest:
                     nearest, hit = t, row
                 if start < t < limit:

@@ -1,0 +1,1 @@
+"""The coupler that joins matter and rigid bodies."""

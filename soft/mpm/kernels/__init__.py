@@ -1,0 +1,1 @@
+"""Compiled code of the material point method: particles, grid, and the program of a worker."""

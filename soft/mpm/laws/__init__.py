@@ -1,0 +1,1 @@
+"""Laws of materials, in any arithmetic: compiled code, Taichi's, numpy's."""
