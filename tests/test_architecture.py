@@ -408,6 +408,11 @@ NAMED_TWICE = {
     "BatchRenderer": "physics and scene: Genesis's name for cameras of all environments",
     "Camera": "physics and scene: Genesis's name for a camera of a scene",
     "Terrain": "terrain and scene: Genesis's name for a morph",
+    "Elastic": "soft and scene: Genesis's name for a material",
+    "ElastoPlastic": "soft and scene: Genesis's name for a material",
+    "Liquid": "soft and scene: Genesis's name for a material",
+    "Sand": "soft and scene: Genesis's name for a material",
+    "Snow": "soft and scene: Genesis's name for a material",
 }
 """Public names of two classes, and who has them. The list only gets shorter."""
 

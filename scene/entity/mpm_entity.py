@@ -18,7 +18,6 @@ from .index import local_numbers
 
 if TYPE_CHECKING:
     from ...soft.mpm.matter import Matter
-    from ..matter.solver import SceneMPMSolver
 
 MODES = ("visual", *MATTER_MODES)
 """How matter may be drawn; "visual" is "particle", as particles carry no mesh."""
@@ -133,8 +132,8 @@ class MPMEntity:
         return self.matter.positions.copy()
 
     @property
-    def solver(self) -> "SceneMPMSolver":
-        """The solver of the scene's matter."""
+    def solver(self) -> Any:
+        """The solver of the scene's matter: `scene.mpm_solver`."""
         return self._built().matter.solver
 
     # particles

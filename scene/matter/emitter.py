@@ -89,8 +89,8 @@ class Emitter:
         Args:
             droplet_shape: "circle" (a cylinder along the direction), "sphere", "square" or "rectangle".
             droplet_size: diameter or side, m; of a rectangle both sides.
-            droplet_length: along the direction, m, but of a sphere; None: as far as a step of the scene takes it, and
-                nothing until that is as long as a particle.
+            droplet_length: along the direction, m; None: as far as a step of the scene takes it, and nothing until
+                that is as long as a particle. A sphere comes whole, whatever this length is.
             pos: its middle, (3,) m.
             direction: in which it flies, (3,) of any length but 0.
             theta: turn around the direction, rad.
