@@ -83,7 +83,12 @@ FLIGHT = {
 }
 """Drones."""
 
-TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT
+MATTER = {
+    "Pour": Row("manipulation.pour", 80),
+}
+"""Arms with liquid, sand and dough."""
+
+TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 
 
 if TYPE_CHECKING:
