@@ -11,7 +11,7 @@ from ..arrays import Array, clip, namespace, sin_cos
 from ..managers.frames import atan2, quat_rotate, quat_rotate_inverse
 from ..task.noise import Noise
 from ..task.task import ResetResult, Task, TaskState
-from .arm import JOINTS, LINKS, SERVO_LAG, damped_steps, jacobian, z_axis
+from .arm import JOINTS, LINKS, damped_steps, jacobian, z_axis
 
 if TYPE_CHECKING:
     from ...physics import Model
@@ -28,7 +28,6 @@ class ArmToolTask(Task):
     squares; without an action the tool stays where it is. Its frame is the world's while the tilt is 0.
     """
 
-    array_library: ClassVar = "torch"
     camera: ClassVar = {"lookat": (0.45, 0.0, 0.17), "distance": 1.25, "azimuth": 110.0, "elevation": -22.0}
     home: ClassVar[tuple[float, ...]] = ()  # rad, the posture that episodes start in and that joints stay near
     low: ClassVar[tuple[float, ...]] = (0.3, -0.2, 0.1)  # m, the box that the wished place stays in
@@ -148,8 +147,3 @@ def turn_to_tilt(quat: Array, tilt: Array) -> tuple[Array, Array, Array]:
     sine, cosine = sin_cos(tilt / 2)
     side = namespace(x).where(cosine * w + sine * y < 0, -2.0 + 0 * x, 2.0 + 0 * x)
     return side * (-cosine * x - sine * z), side * (sine * w - cosine * y), side * (sine * x - cosine * z)
-
-
-def share(mask: Array, like: Array) -> Array:
-    """Return the share of particles for which a mask (n, particles) is True, (n,), in the precision of an array."""
-    return mask.sum(1).to(like.dtype) / mask.shape[1]

@@ -5,16 +5,15 @@ from typing import ClassVar
 import numpy as np
 
 from ...soft import Liquid, Matter
-from ...soft.mpm.readings import centroid, spread
 from ...soft.mpm.sampling import in_cylinder
-from ..arrays import Array, row_norm
-from ..managers.frames import quat_rotate
+from ..arrays import Array, row_norm, row_sum
 from ..task.matter import TaskMatter
 from ..task.noise import Noise
+from ..task.particles import centroid, in_cup, share, spread
 from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
 from .arm import draw_in_box, nearness
-from .arm_tool import ArmToolTask, share
+from .arm_tool import ArmToolTask
 
 HOME = (-0.858121, 0.320292, 0.154987, -2.194697, 0.943365, 1.208126, -1.82678)  # rad
 START = (0.4, 0.0, 0.27)  # m, where the held cup is then: see `test_pour.py`
@@ -61,8 +60,9 @@ class Pour(ArmToolTask):
     Reward:
 
     - `reward_poured`: 4 x poured
+    - `reward_near`: the mean over the liquid of 2 x (1 - tanh(distance from the middle of the cup on the table / 0.2 m))
     - `reward_reach`: 1 - tanh(distance of the lip from its goal / 0.2 m)
-    - `reward_spilled`: -4 x spilled
+    - `reward_spilled`: -2 x spilled
     - `reward_effort`: -`effort_weight` x |action|²
 
     Never ends by itself. Success: `enough` of the liquid is in the cup on the table. Starts: the held cup is filled to
@@ -98,6 +98,7 @@ class Pour(ArmToolTask):
         super().bind()
         self.lip = self.array(LIP)
         self.above = self.array((0.0, 0.0, RIM + ABOVE))
+        self.middle = self.array((0.0, 0.0, CUP_BOTTOM + CUP_DEPTH / 2))
 
     def reset(self, noise: Noise) -> Start:
         """Draw the place of the cup on the table, and the viscosity."""
@@ -112,24 +113,28 @@ class Pour(ArmToolTask):
     def shares(self, state: TaskState) -> tuple[Array, Array, Array]:
         """Return the shares of the liquid that are held, poured and spilled, (n,) each."""
         pos = state.fields["particles_pos"]
-        held = in_cup(self.in_tool(state, pos), INNER, BOTTOM, DEPTH)
-        local = pos - self.array(state.memory["goal"])[:, None, :]
-        poured = in_cup(local, CUP_INNER, CUP_BOTTOM, CUP_DEPTH) & ~held
+        held = in_cup(self.in_tool(state, pos), INNER + SLACK, BOTTOM - SLACK, DEPTH + 2 * SLACK)
+        local = pos - state.memory["goal"][:, None, :]
+        poured = in_cup(local, CUP_INNER + SLACK, CUP_BOTTOM - SLACK, CUP_DEPTH + 2 * SLACK) & ~held
         spilled = (pos[..., 2] < RIM) & ~held & ~poured
         return share(held, pos), share(poured, pos), share(spilled, pos)
 
     def way(self, state: TaskState) -> Array:
         """Return the way from the lip to its goal, (n, 3) m."""
-        return self.array(state.memory["goal"]) + self.above - self.tool_point(state, self.lip)
+        return state.memory["goal"] + self.above - self.tool_point(state, self.lip)
+
+    def near(self, state: TaskState) -> Array:
+        """Return how near the liquid is to the middle of the cup on the table, (n,) from 0, far, to 1."""
+        middle = state.memory["goal"] + self.middle
+        far = row_norm(state.fields["particles_pos"] - middle[:, None, :])
+        return row_sum(nearness(far, 0.2)) / far.shape[1]
 
     def observation(self, state: TaskState) -> Array:
         """Return arm, cups and liquid, (n, 34)."""
         pos = state.fields["particles_pos"]
-        there = self.xp.ones_like(pos[..., 0], dtype=self.xp.bool)
-        liquid = centroid(pos, there) - self.tool_point(state, self.lip)
+        liquid = centroid(pos) - self.tool_point(state, self.lip)
         shares = [each[:, None] for each in self.shares(state)]
-        parts = [*self.arm_seen(state), self.way(state), liquid, spread(pos, there), *shares]
-        return self.xp.concat([self.array(part) for part in parts], axis=1)
+        return self.xp.concat((*self.arm_seen(state), self.way(state), liquid, spread(pos), *shares), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for liquid in the cup and for the lip above it, charge for liquid on the table."""
@@ -138,17 +143,11 @@ class Pour(ArmToolTask):
         distance = row_norm(self.way(state))
         terms = {
             "reward_poured": 4 * poured,
+            "reward_near": 2 * self.near(state),
             "reward_reach": nearness(distance, 0.2),
-            "reward_spilled": -4 * spilled,
-            "reward_effort": -control_cost(self.array(action), self.effort_weight),
+            "reward_spilled": -2 * spilled,
+            "reward_effort": -control_cost(action, self.effort_weight),
         }
         info = {"held": held, "poured": poured, "spilled": spilled, "distance": distance}
         info["success"] = poured >= self.enough
         return StepResult(self.observation(state), terms, info=info, memory={"wish": state.memory["wish"]})
-
-
-def in_cup(local: Array, radius: float, bottom: float, depth: float) -> Array:
-    """Return which particles (n, particles, 3), in a cup's frame, are between its walls, (n, particles) bool."""
-    x, y, z = local[..., 0], local[..., 1], local[..., 2]
-    beside = x * x + y * y <= (radius + SLACK) * (radius + SLACK)
-    return beside & (z >= bottom - SLACK) & (z <= bottom + depth + SLACK)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from ...physics import Model, RigidSolver
 from ...physics.machine.closed import invalidate
@@ -133,5 +132,7 @@ def _geom(model: Model, geom: str | int) -> int:
         return int(geom)
     names = [model.mj.geom(number).name for number in range(model.mj.ngeom)]
     if geom not in names:
-        raise ValueError(f"matter touches no geom {geom!r}, for the model has none; {nearest(geom, filter(None, names))}")
+        raise ValueError(
+            f"matter touches no geom {geom!r}, for the model has none; {nearest(geom, filter(None, names))}"
+        )
     return names.index(geom)

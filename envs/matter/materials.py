@@ -67,7 +67,7 @@ class MaterialTable:
             mine = [column for column, place in enumerate(self._places) if place[0] == number]
             own = {self._places[column][1]: numbers[:, column] for column in mine}
             self._matter.set_material(number, rows, **own)
-            self._numbers[np.ix_(rows, mine)] = numbers[:, mine]
+            self._numbers[rows[:, None], np.array(mine)] = numbers[:, mine]
 
     def get(self, name: str, envs_idx: Any = None) -> torch.Tensor:
         """Return one number of environments, (k,) float64."""

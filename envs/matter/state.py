@@ -16,7 +16,6 @@ from ...physics.solver.user.state import SolverState
 from ...soft import MPMSolver
 from ...soft.mpm.solver import MEMORY
 from ..task.matter import READS, STARTS
-from ..task.scene_entities import nearest
 from .materials import MaterialTable
 
 _PREFIX = "matter."
@@ -136,7 +135,11 @@ class CoupledState(SolverState):
             if not name.startswith(_PREFIX):
                 continue
             part, wanted = state.get(name.removeprefix(_PREFIX)), (count, *own.shape[1:])
-            if not isinstance(part, torch.Tensor) or part.is_meta or (tuple(part.shape), part.dtype) != (wanted, own.dtype):
+            if (
+                not isinstance(part, torch.Tensor)
+                or part.is_meta
+                or (tuple(part.shape), part.dtype) != (wanted, own.dtype)
+            ):
                 raise ValueError(f"the state's part {name!r} is not {wanted} {own.dtype}: it is of other matter")
         for name in state:
             if _PREFIX + name not in mine:

@@ -10,7 +10,7 @@ in pictures, and part of every saved state. All particles of an environment have
 | `reads` | `particles_vel` | (n, particles, 3) | velocities, m/s |
 | `reads` | `particles_strain` | (n, particles, 6) | elastic strain b - 1: xx yy zz xy xz yz |
 | `reads` | `particles_active` | (n, particles) | whether they exist, bool |
-| `Start.particles` | `pos`, `vel`, `active` | as above | at the start of an episode; missing ones are the matter's own |
+| `Start.particles` | `pos`, `vel`, `active` | as above | when an episode begins; missing ones are the matter's |
 | `parameters` | `water.viscosity` | (n,) | numbers of materials, by the matter's name |
 """
 
@@ -89,7 +89,9 @@ def require_matter(task: str, matter: Any) -> TaskMatter:
     return matter
 
 
-def checked_particles(where: str, particles: Any, n: int, matter: TaskMatter | None, kind: ArrayKind) -> dict[str, Array]:
+def checked_particles(
+    where: str, particles: Any, n: int, matter: TaskMatter | None, kind: ArrayKind
+) -> dict[str, Array]:
     """Check particles that a task's `reset` returned for n environments.
 
     Args:

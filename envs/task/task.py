@@ -323,13 +323,18 @@ class Task(ABC):
         if self.frame_skip < 1:
             raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
         task = copy.deepcopy(self)
-        task.particles = {} if particles is None else particles
-        task._learn(model, kind, {} if varied is None else varied)
+        task._learn(model, kind, {} if varied is None else varied, {} if particles is None else particles)
         task.bind()
         return task
 
-    def _learn(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray]) -> None:
-        self._varied = varied
+    def _learn(
+        self,
+        model: mujoco.MjModel,
+        kind: ArrayKind,
+        varied: Mapping[str, np.ndarray],
+        particles: Mapping[str, slice],
+    ) -> None:
+        self._varied, self.particles = varied, particles
         self.model, self._kind, self.xp = model, kind, kind.xp
         self.dt = float(model.opt.timestep) * self.frame_skip
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
