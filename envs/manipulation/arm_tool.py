@@ -1,5 +1,6 @@
 """The arm with a tool in its hand, which tasks with matter share: how it moves, where the tool is, what is seen of both."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import mujoco
@@ -12,6 +13,7 @@ from ..managers.frames import atan2, quat_rotate, quat_rotate_inverse
 from ..task.noise import Noise
 from ..task.task import ResetResult, Task, TaskState
 from .arm import JOINTS, LINKS, damped_steps, jacobian, z_axis
+from .vessels import Vessel, add_vessel
 
 if TYPE_CHECKING:
     from ...physics import Model
@@ -23,16 +25,17 @@ _FINGERS, _GRIPPER = ("finger_joint1", "finger_joint2"), "gripper"
 class ArmToolTask(Task):
     """The base class of tasks with the arm of `arm_robot.xml` and a tool, the body "tool" of the file, in its hand.
 
-    An action is a velocity of the tool along the world's axes, in `max_speed`, and its turn about the world's y axis, in
-    `max_turn`. They move a wished pose, which `control` turns into targets of the joints' servos by damped least
+    An action is a velocity of the tool along the world's axes, in `max_speed`, and its turn about the world's y axis,
+    in `max_turn`. They move a wished pose, which `control` turns into targets of the joints' servos by damped least
     squares; without an action the tool stays where it is. Its frame is the world's while the tilt is 0.
     """
 
-    camera: ClassVar = {"lookat": (0.45, 0.0, 0.17), "distance": 1.25, "azimuth": 110.0, "elevation": -22.0}
+    camera: ClassVar = {"lookat": (0.46, 0.0, 0.17), "distance": 1.15, "azimuth": -125.0, "elevation": -28.0}
     home: ClassVar[tuple[float, ...]] = ()  # rad, the posture that episodes start in and that joints stay near
     low: ClassVar[tuple[float, ...]] = (0.3, -0.2, 0.1)  # m, the box that the wished place stays in
     high: ClassVar[tuple[float, ...]] = (0.65, 0.2, 0.45)
     tilts: ClassVar[tuple[float, float]] = (-0.5, 2.2)  # rad
+    vessels: ClassVar[Mapping[str, Vessel]] = {}  # round parts of the file's bodies, by name
 
     frame_skip: int = 10
     max_speed: float = 0.3  # m/s, along each axis
@@ -45,7 +48,7 @@ class ArmToolTask(Task):
         return Box(-1.0, 1.0, (4,), np.float32)
 
     def load_model(self, **options: Any) -> "Model":
-        """Load the file, with its body "tool" as a part of the hand, and fingers that stay where they are.
+        """Load the file, with its body "tool" as a part of the hand, fingers that stay where they are, and `vessels`.
 
         MJCF has no words for that: a file cannot add to a body of another one.
         """
@@ -58,6 +61,8 @@ class ArmToolTask(Task):
         spec.delete(spec.actuator(_GRIPPER))
         for name in _FINGERS:
             spec.delete(spec.joint(name))
+        for name, one in self.vessels.items():
+            add_vessel(spec, name, one)
         spec.copy_during_attach = True
         tool = spec.body("tool")
         spec.body("hand").add_frame().attach_body(tool, "", "+")

@@ -14,6 +14,7 @@ from ..task.task import Start, StepResult, TaskState
 from ..task.terms import control_cost
 from .arm import draw_in_box, nearness
 from .arm_tool import ArmToolTask
+from .vessels import Vessel, vessel
 
 HOME = (-0.858121, 0.320292, 0.154987, -2.194697, 0.943365, 1.208126, -1.82678)  # rad
 START = (0.4, 0.0, 0.27)  # m, where the held cup is then: see `test_pour.py`
@@ -60,7 +61,7 @@ class Pour(ArmToolTask):
     Reward:
 
     - `reward_poured`: 4 x poured
-    - `reward_near`: the mean over the liquid of 2 x (1 - tanh(distance from the middle of the cup on the table / 0.2 m))
+    - `reward_near`: 2 x (1 - tanh(distance from the middle of the cup on the table / 0.2 m)), the mean over the liquid
     - `reward_reach`: 1 - tanh(distance of the lip from its goal / 0.2 m)
     - `reward_spilled`: -2 x spilled
     - `reward_effort`: -`effort_weight` x |action|²
@@ -71,6 +72,10 @@ class Pour(ArmToolTask):
 
     reads: ClassVar = ("xpos", "xquat", "particles_pos")
     home: ClassVar = HOME
+    vessels: ClassVar = {
+        "held": Vessel("tool", vessel(INNER, DEPTH, lip=0.012, wall=0.028, floor=0.031), BOTTOM, "clay"),
+        "cup": Vessel("cup", vessel(CUP_INNER, CUP_DEPTH, lip=0.014, wall=0.026, floor=0.031), CUP_BOTTOM, "glaze"),
+    }
 
     xml_file: str = "arm_pour.xml"
     viscosity: tuple[float, float] = (0.0, 2.0)  # Pa s, drawn for every episode
