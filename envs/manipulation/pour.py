@@ -6,7 +6,7 @@ import numpy as np
 
 from ...soft import Liquid, Matter
 from ...soft.mpm.sampling import in_cylinder
-from ..arrays import Array, row_norm, row_sum
+from ..arrays import Array, clip, row_norm
 from ..task.matter import TaskMatter
 from ..task.noise import Noise
 from ..task.particles import centroid, in_cup, share, spread
@@ -26,6 +26,7 @@ GOAL_LOW, GOAL_HIGH = (0.6, -0.08), (0.68, 0.08)  # m, where the cup on the tabl
 SPACING = 0.0102  # m, of particles
 RIM = CUP_BOTTOM + CUP_DEPTH  # m, height of the cup on the table
 ABOVE = 0.05  # m: the lip is led to so far above it
+TIPPED = 1.8  # rad, a tilt at which a cup is empty
 
 
 class Pour(ArmToolTask):
@@ -61,8 +62,8 @@ class Pour(ArmToolTask):
     Reward:
 
     - `reward_poured`: 4 x poured
-    - `reward_near`: 2 x (1 - tanh(distance from the middle of the cup on the table / 0.2 m)), the mean over the liquid
     - `reward_reach`: 1 - tanh(distance of the lip from its goal / 0.2 m)
+    - `reward_tilt`: (1 - tanh(that distance / 0.1 m)) x tilt / 1.8 rad, which counts from 0 to 1
     - `reward_spilled`: -2 x spilled
     - `reward_effort`: -`effort_weight` x |action|²
 
@@ -103,7 +104,6 @@ class Pour(ArmToolTask):
         super().bind()
         self.lip = self.array(LIP)
         self.above = self.array((0.0, 0.0, RIM + ABOVE))
-        self.middle = self.array((0.0, 0.0, CUP_BOTTOM + CUP_DEPTH / 2))
 
     def reset(self, noise: Noise) -> Start:
         """Draw the place of the cup on the table, and the viscosity."""
@@ -128,12 +128,6 @@ class Pour(ArmToolTask):
         """Return the way from the lip to its goal, (n, 3) m."""
         return state.memory["goal"] + self.above - self.tool_point(state, self.lip)
 
-    def near(self, state: TaskState) -> Array:
-        """Return how near the liquid is to the middle of the cup on the table, (n,) from 0, far, to 1."""
-        middle = state.memory["goal"] + self.middle
-        far = row_norm(state.fields["particles_pos"] - middle[:, None, :])
-        return row_sum(nearness(far, 0.2)) / far.shape[1]
-
     def observation(self, state: TaskState) -> Array:
         """Return arm, cups and liquid, (n, 34)."""
         pos = state.fields["particles_pos"]
@@ -148,8 +142,8 @@ class Pour(ArmToolTask):
         distance = row_norm(self.way(state))
         terms = {
             "reward_poured": 4 * poured,
-            "reward_near": 2 * self.near(state),
             "reward_reach": nearness(distance, 0.2),
+            "reward_tilt": nearness(distance, 0.1) * clip(self.tilt(state) / TIPPED, 0.0, 1.0),
             "reward_spilled": -2 * spilled,
             "reward_effort": -control_cost(action, self.effort_weight),
         }
