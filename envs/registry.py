@@ -85,6 +85,8 @@ FLIGHT = {
 
 MATTER = {
     "Pour": Row("manipulation.pour", 80),
+    "Scoop": Row("manipulation.scoop", 80),
+    "Knead": Row("manipulation.knead", 60),
 }
 """Arms with liquid, sand and dough."""
 

@@ -18,7 +18,7 @@ from .arm_tool import ArmToolTask
 HOME = (-0.72851, 0.636439, 0.199553, -2.000619, 1.017966, 1.392138, -1.858455)  # rad
 MIDDLE, DOUGH = (0.48, 0.0), (0.12, 0.12, 0.04)  # m: where the dough lies, and its edges when an episode begins
 SPACING = 0.01  # m, of particles
-RADIUS = 0.035  # m, of the dent that the stamp leaves: its own, and about half a cell
+RIM = 0.04  # m, radius of the dents, whose depth falls evenly from their middle: the highest particles show such ones
 GRID, COLUMN = 6, 0.02  # columns of the height map along x and along y, and the edge of one, m
 FAR, DEEP = 0.03, (0.012, 0.02)  # m: how far from the middle along x and y dents are, and how deep
 
@@ -46,7 +46,7 @@ class Knead(ArmToolTask):
     | 14-16 | stamp | m | the middle of the face below |
     | 17 | tilt | rad | 0 upright |
     | 18-21 | wish - stamp | m, rad | the way to the wished pose |
-    | 22-24 | goal - stamp | m | the goal is the middle of the wished dent's floor |
+    | 22-24 | goal - stamp | m | the goal is the lowest point of the wished dent |
     | 25 | shaped | | 1 - error / error at the start; the error is the mean of abs(height - wished height) |
     | 26-61 | heights - wished | m | of the dough, in 6 columns along x of 6 along y, each 20 mm wide |
 
@@ -57,8 +57,8 @@ class Knead(ArmToolTask):
     - `reward_tilt`: -0.5 x abs(tilt)
     - `reward_effort`: -`effort_weight` x |action|²
 
-    Never ends by itself. Success: shaped is above `enough`. Starts: a flat dough; the
-    dent is drawn in a box of 60 x 60 mm around its middle, 12 to 20 mm deep; the dough yields at `yield_stress`.
+    Never ends by itself. Success: shaped is above `enough`. Starts: a flat dough; the dent, of 40 mm radius, is drawn in
+    a box of 60 x 60 mm around its middle, 12 to 20 mm deep in its middle; the dough yields at `yield_stress`.
     """
 
     reads: ClassVar = ("xpos", "xquat", "particles_pos")
@@ -84,7 +84,7 @@ class Knead(ArmToolTask):
             lower_bound=(0.3, -0.18, 0.0),
             upper_bound=(0.66, 0.18, 0.3),
             grid_density=50,
-            dt=0.00125,
+            dt=0.0025,
             geoms=["stamp", "table"],
             friction=[0.1, 0.8],
             looks={"dough": {"rgba": (0.93, 0.83, 0.66, 1.0)}},
@@ -118,8 +118,8 @@ class Knead(ArmToolTask):
         xp, goal, half = self.xp, state.memory["goal"], GRID * COLUMN / 2
         low, high = ([middle + side * half for middle in MIDDLE] for side in (-1, 1))
         heights = xp.reshape(height_map(state.fields["particles_pos"], low, high, (GRID, GRID)), (-1, GRID * GRID))
-        inside = row_norm(self.columns - goal[:, None, :2]) < RADIUS
-        return heights + SPACING / 2 - xp.where(inside, goal[:, 2:], 0 * goal[:, 2:] + DOUGH[2])
+        share = clip(1 - row_norm(self.columns - goal[:, None, :2]) * (1 / RIM), 0.0, 1.0)
+        return heights + SPACING / 2 - DOUGH[2] + share * (DOUGH[2] - goal[:, 2:])
 
     def error(self, state: TaskState) -> Array:
         """Return the mean of the offsets' sizes, (n,) m."""

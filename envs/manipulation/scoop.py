@@ -92,7 +92,7 @@ class Scoop(ArmToolTask):
             lower_bound=(0.2, -0.25, 0.0),
             upper_bound=(0.7, 0.25, 0.5),
             grid_density=50,
-            dt=0.00125,
+            dt=0.0025,
             geoms=["scoop", *(f"tray{k}" for k in range(4)), "table"],
             friction=[0.3] * 5 + [0.6],
         )
