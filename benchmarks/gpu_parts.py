@@ -17,6 +17,7 @@ from ..envs.making import make_vec
 from ..physics import RigidSolver
 from .columns import begin, describe, repeat, steps_within, stretch
 from .gpu_job import ACTIONS, SCATTER_STEPS, Job, Row, rates, row_of
+from .gpu_matter import matter
 from .gpu_peer import peer
 from .models import load
 
@@ -121,7 +122,7 @@ def device(job: Job) -> Iterator[Row]:
     yield describe(job.device)
 
 
-PARTS = {"device": device, "physics": physics, "envs": envs, "peer": peer}
+PARTS = {"device": device, "physics": physics, "envs": envs, "matter": matter, "peer": peer}
 
 
 def main(job: Job) -> None:

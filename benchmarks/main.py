@@ -20,7 +20,7 @@ from ..physics.machine.waiting import Waiting, importing, show_what_is_waited_fo
 from . import history
 from .results import BenchmarkResult, Unavailable, conditions, save
 
-GPU_PARTS = ("device", "start", "physics", "envs", "learn", "peer")
+GPU_PARTS = ("device", "start", "physics", "envs", "matter", "learn", "peer")
 QUIET = 0.05
 """Share of the cores' time that others may use while speeds are measured."""
 UNTOLD = 10.0
@@ -188,6 +188,11 @@ BENCHMARKS = {
         "derivatives of steps against plain steps, mjd_transitionFD, and MJX on JAX where a Python has it",
         "gradients",
         {"models": ("Hopper", "Ant", "Humanoid"), "num_envs": 256, "rounds": 7, "mjx": ""},
+    ),
+    "matter": Benchmark(
+        "particles of liquids, solids, sand and snow against Taichi's example, and Genesis where a Python has it",
+        "matter",
+        {"rounds": 5, "genesis": ""},
     ),
     "solvers": Benchmark(
         "conjugate gradients against Newton's method, from 14 to 400 dofs",

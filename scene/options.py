@@ -199,10 +199,10 @@ class MPMOptions:
 
 @record
 class LegacyCouplerOptions:
-    """Which solvers touch each other.
+    """The contact of matter with rigid bodies.
 
     Attributes:
-        rigid_mpm: whether matter and rigid bodies do.
+        rigid_mpm: whether they touch.
     """
 
     rigid_mpm: bool = True

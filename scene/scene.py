@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from weakref import WeakSet
 
 from ..physics.machine.disk import read_regular
@@ -20,6 +20,7 @@ from .compat.ignored import ignore
 from .entity.all_entities import AllEntities
 from .entity.drone_entity import DroneEntity
 from .entity.entity import RigidEntity
+from .entity.mpm_entity import MPMEntity
 from .entity.terrain_entity import TerrainEntity
 from .files import description, saving
 from .files.trajectory import SceneTrajectory
@@ -150,6 +151,20 @@ class Scene(SceneNames):
         return self
 
     # composition
+
+    @overload
+    def add_entity(self, morph: morphs.Morph, material: materials.MPM.Base, *args: Any, **named: Any) -> MPMEntity: ...
+
+    @overload
+    def add_entity(
+        self,
+        morph: morphs.Morph | Sequence[morphs.Morph],
+        material: materials.Rigid | None = None,
+        surface: surfaces.Surface | None = None,
+        visualize_contact: bool = False,
+        vis_mode: str | None = None,
+        name: str | None = None,
+    ) -> RigidEntity: ...
 
     def add_entity(
         self,
@@ -546,5 +561,6 @@ def _of_class(name: str, given: object, kind: type[_Kind]) -> _Kind:
     """
     if not isinstance(given, kind):
         hint = ": make one, with parentheses" if isinstance(given, type) and issubclass(given, kind) else ""
-        raise TypeError(f"{name}: expected a {kind.__module__.rpartition('.')[2]}.{kind.__name__}, got {given!r}{hint}")
+        room = kind.__module__.partition("scene.")[2].partition(".")[0]
+        raise TypeError(f"{name}: expected a {room}.{kind.__name__}, got {given!r}{hint}")
     return given

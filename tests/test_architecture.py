@@ -46,7 +46,7 @@ RANKS = {
     "physics.solver.planning": 17,  # above the solver, of which it has one of its own for collisions
     "physics.urdf": 3,  # a former address of physics.files.urdf
     "physics": 20,  # the door: what users import
-    "soft.mpm": 3,  # matter: it knows no rigid bodies
+    "soft.mpm": 11.5,  # matter: it knows no rigid bodies, but how kernels are launched on a GPU
     "soft.coupling": 20.5,  # steps matter and rigid bodies
     "soft": 20.6,
     "viewer": 21,  # shows a solver; scenes and environments open it, and it takes them as things that step
@@ -185,7 +185,7 @@ KINDS_NAMED = {
             "rendering/path/cast.py",
             "rendering/path/emitters.py",
         ),
-        "rendering/path/packets_of_eight.py",
+        *("rendering/path/packets_of_eight.py", "rendering/particles/placed.py"),
     ),
     "SPHERE": (  # looks the same when turned, and takes up a cone; MuJoCo draws round shapes in sizes of their own
         *("rendering/cast/scene.py", "mechanics/collision/convex/convex.py", "rendering/shown/appearance.py"),
@@ -272,7 +272,7 @@ def test_only_math_and_drivers_loop_over_lanes():
     assert not wrong, "\n".join(wrong)
 
 
-LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag sleeping sensor_delays"
+LOCAL = "pid dc_motor gravcomp friction_loss fluid delays deadband drag matter sleeping sensor_delays"
 """Mechanisms whose fields no other code names."""
 
 

@@ -280,7 +280,8 @@ def require_mujocos(model: Model) -> None:
     Raises:
         NotImplementedError: the message lists what MuJoCo lacks.
     """
-    lacking = [part.doc for part in PARTS if part.numbers and part.wanted(model)]
+    own = (part for part in PARTS if part.numbers or any(memory.is_input for memory in part.memory))
+    lacking = [part.doc for part in own if part.wanted(model)]
     if len(model.ignored_pairs):
         lacking.append("pairs of geoms without contacts because they overlap at qpos0 (ignore_reference_overlaps)")
     if lacking:

@@ -36,7 +36,7 @@ class Images(NamedTuple):
     segmentation: torch.Tensor  # (n, height, width) int32: geom id, -1 for the sky
 
 
-class Moment(NamedTuple):
+class DrawnMoment(NamedTuple):
     """The things that are drawn of environments at a moment."""
 
     scene: DrawnModel | ParticleScene
@@ -276,11 +276,11 @@ class BatchRenderer:
             self._crowd = offsets.clone(), scene, Crowd(self.model.mj, scene.drawn, offsets.to(device))
         return self._crowd[2]
 
-    def _place(self, solver: PoseSource, envs_idx: Any) -> Moment:
+    def _place(self, solver: PoseSource, envs_idx: Any) -> DrawnMoment:
         """Read what is drawn of environments, and place it."""
         reading = read(solver, self.model.mj, self._scene.reads, self._scene.parameters, envs_idx)
         scene = self._scene_with(reading.particles)
-        return Moment(scene, reading, *scene.place(reading))
+        return DrawnMoment(scene, reading, *scene.place(reading))
 
     def _scene_with(self, groups: Sequence[ParticleGroup]) -> DrawnModel | ParticleScene:
         """Return the drawn model with groups of particles, made once for groups of the same looks."""

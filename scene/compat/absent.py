@@ -29,6 +29,17 @@ _OPTIONS = {
     "IPCCouplerOptions": "LegacyCouplerOptions",
 }
 """By class of options: the nearest here."""
+_MUSCLE = "there is no material that contracts"
+_OF_MATTER = {
+    **dict.fromkeys(("set_actuation", "set_particles_actu", "get_particles_actu"), _MUSCLE),
+    **dict.fromkeys(("set_muscle_group", "get_muscle_group", "set_muscle_direction", "set_muscle"), _MUSCLE),
+    **dict.fromkeys(("set_free", "get_free"), "particles cannot be held; a fixed rigid body among them can"),
+    **dict.fromkeys(
+        ("set_particle_constraints", "remove_particle_constraints"),
+        "no springs hold particles at links; contact and friction do (`Rigid(coup_friction=...)`)",
+    ),
+}
+"""By call of entities of matter: why it is not here."""
 
 
 class AbsentGroup:
@@ -55,6 +66,12 @@ def absent_material(name: str) -> AbsentGroup:
     if any(key.startswith(f"{name}.") for key in _MATERIALS):
         return AbsentGroup(name)
     raise AttributeError(_refusal("materials", name, _MATERIALS))
+
+
+def refusal_of_call(name: str) -> str:
+    """Return the message about a call that entities of matter do not have."""
+    why = _OF_MATTER.get(name)
+    return f"MPMEntity has no attribute {name!r}" + (f": {why}" if why else "")
 
 
 def refusal_of_options(name: str) -> str:

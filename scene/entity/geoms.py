@@ -155,7 +155,7 @@ class RigidGeom(EntityPart, WithFriction):
 
     @property
     def needs_coup(self) -> bool:
-        """Whether matter touches it: `materials.Rigid`."""
+        """True if matter touches it: `materials.Rigid`."""
         return self.entity.material.needs_coup
 
     @property

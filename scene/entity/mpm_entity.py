@@ -8,6 +8,7 @@ import torch
 
 from ...physics.base.arguments import real_array
 from ..checks import Indices, Numbers
+from ..compat.absent import refusal_of_call
 from ..errors import SceneOrderError
 from ..materials.mpm import Base
 from ..morphs import Morph
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ...soft.mpm.matter import Matter
 
 MODES = ("visual", *MATTER_MODES)
-"""How matter may be drawn; "visual" is "particle", as particles carry no mesh."""
+"""The ways in which matter may be drawn; "visual" is "particle", as particles carry no mesh."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,10 @@ class MPMEntity:
     def __repr__(self) -> str:
         return f"MPMEntity('{self.name}', {self.n_particles} particles of {type(self.material).__name__})"
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuse a call of Genesis that is not here, with the reason; raises AttributeError."""
+        raise AttributeError(refusal_of_call(name))
+
     def place(self, world: World, start: int) -> None:
         """Take its place in a built scene: the number of its first particle."""
         self._world, self._start = world, start
@@ -128,7 +133,7 @@ class MPMEntity:
 
     @property
     def init_particles(self) -> np.ndarray:
-        """Where its particles begin, (n_particles, 3) m."""
+        """The places where its particles begin, (n_particles, 3) m."""
         return self.matter.positions.copy()
 
     @property
@@ -168,7 +173,7 @@ class MPMEntity:
         world.matter.solver.set("vel", vels, envs, particles)
 
     def set_particles_active(self, actives: Any, particles_idx_local: Indices = None, envs_idx: Indices = None) -> None:
-        """Let particles exist or not, (k, m), (m,) or one flag; those that do not have no mass, and stay."""
+        """Switch particles on or off, (k, m), (m,) or one flag; those that are off have no mass, and stay."""
         world, envs, particles = self._chosen(particles_idx_local, envs_idx)
         world.matter.solver.set_active(actives, envs, particles)
 
@@ -190,15 +195,15 @@ class MPMEntity:
         self.set_particles_vel(vels, None, envs_idx)
 
     def set_active(self, actives: Any, envs_idx: Indices = None) -> None:
-        """Let all particles exist or not, (k, n_particles), (n_particles,) or one flag."""
+        """Switch all particles on or off, (k, n_particles), (n_particles,) or one flag."""
         self.set_particles_active(actives, None, envs_idx)
 
     def activate(self, envs_idx: Indices = None) -> None:
-        """Let all particles exist."""
+        """Switch all particles on."""
         self.set_active(True, envs_idx)
 
     def deactivate(self, envs_idx: Indices = None) -> None:
-        """Let no particle exist."""
+        """Switch all particles off."""
         self.set_active(False, envs_idx)
 
     def get_mass(self, envs_idx: Indices = None) -> torch.Tensor:

@@ -55,7 +55,7 @@ class Base:
 
     @property
     def is_random(self) -> bool:
-        """Whether particles begin at random places."""
+        """True if particles begin at random places."""
         return self.sampler == "random"
 
     def matter(self) -> Any:

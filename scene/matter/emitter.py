@@ -47,7 +47,7 @@ class Emitter:
 
     @property
     def max_particles(self) -> int:
-        """How many particles it has."""
+        """The number of its particles."""
         return self.entity.n_particles
 
     @property
@@ -57,7 +57,7 @@ class Emitter:
 
     @property
     def memory(self) -> np.ndarray:
-        """What its future depends on, (environments, 3) float64; errors as of `MPMEntity`."""
+        """The numbers that its future depends on, (environments, 3) float64; errors as of `MPMEntity`."""
         self.entity.solver  # noqa: B018  # it says if the scene is not built
         assert self._memory is not None
         return self._memory

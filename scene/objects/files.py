@@ -32,16 +32,14 @@ class SceneFiles:
         contents = self._contents
         described = {
             "tumble_scene": description.VERSION,
-            **{
-                name: description.encode(getattr(contents, name))
-                for name in (*description.OPTIONS, *description.OF_MATTER)
-            },
+            **{name: description.encode(getattr(contents, name)) for name in description.OPTIONS},
             "entities": [description.entity_of(each, contents.pieces.get(each.idx)) for each in contents.entities],
             "lights": [asdict(light) for light in contents.lights],
             "cameras": [description.encode(options)["mapping"] for options in contents.camera_options],
             "sensors": [description.encode(sensor.options) for sensor in contents.sensors.sensors],
             "build": contents.built_with,
             "model": model_digest(contents.world.model) if contents.is_built else None,
+            **{name: description.encode(getattr(contents, name)) for name in description.OF_MATTER},
         }
         return json.dumps(described, indent=1)
 

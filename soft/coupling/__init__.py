@@ -1,1 +1,1 @@
-"""What joins matter and rigid bodies."""
+"""The coupler that joins matter and rigid bodies."""

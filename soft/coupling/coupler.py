@@ -28,7 +28,7 @@ from ..mpm.solver import MPMSolver
 THIN = 1.5
 """Cells: matter on both sides of a geom that is thinner passes through it."""
 FRICTION, SOFTNESS = 0.1, 0.002
-"""Of matter on geoms, and the distance (m) at which its contact fades, where nothing else is said."""
+"""The friction of matter on geoms, and the distance (m) at which its contact fades, by default."""
 
 
 class ThinGeomWarning(UserWarning):
@@ -75,8 +75,9 @@ class Coupler:
         given = {"friction": friction, "softness": softness, "restitution": restitution}
         numbers = {name: np.broadcast_to(np.asarray(x, np.float64), chosen.shape) for name, x in given.items()}
         self.notes = [note for g in self.geoms if (note := _thin(mjm, g, matter.dx))]
-        for note in self.notes:
-            warnings.warn(note, ThinGeomWarning, stacklevel=2)
+        if self.notes:
+            more = f"; {len(self.notes) - 1} other geoms are too thin, too" if len(self.notes) > 1 else ""
+            warnings.warn(self.notes[0] + more, ThinGeomWarning, stacklevel=2)
         self._touched = _touched(mjm, self.geoms, bodies, self.bodies, numbers, matter)
         matter.touch(self._touched)
 
@@ -157,8 +158,8 @@ def _touched(
         rows.append(GEOM.pack(kind=KINDS.index(shape["kind"]), body=slot, numbers=packed, values=values, **counts))
     table = np.array(rows).reshape(-1, len(GEOM.fields))
     sizes = ((len(geoms), POSE), (len(recoiling), BODY), (len(recoiling), WRENCH))
-    poses, bodies_of, wrenches = (torch.zeros(n, *size, device=matter.device) for size in sizes)
-    return Touched(table, poses, bodies_of, wrenches, kept=tuple(kept))
+    poses, bodies_at, wrenches = (torch.zeros(n, *size, device=matter.device) for size in sizes)
+    return Touched(table, poses, bodies_at, wrenches, tuple(kept))
 
 
 def _shape(mjm: mujoco.MjModel, g: int) -> dict[str, Any]:
@@ -216,8 +217,9 @@ def _thin(mjm: mujoco.MjModel, g: int, dx: float) -> str:
     thickness = 2 * float(min(extents))
     if thickness >= THIN * dx:
         return ""
-    name = mjm.geom(g).name or f"#{g}"
+    own = mjm.geom(g).name
+    name = f"geom '{own}'" if own else f"a geom of body '{mjm.body(mjm.geom_bodyid[g]).name}'"
     return (
-        f"geom '{name}' is {thickness:.3g} m thick, less than {THIN} cells of matter ({THIN * dx:.3g} m): matter on "
+        f"{name} is {thickness:.3g} m thick, less than {THIN} cells of matter ({THIN * dx:.3g} m): matter on "
         f"both sides of it passes through; make it thicker, or take a grid_density of at least {THIN / thickness:.0f}"
     )

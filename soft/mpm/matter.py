@@ -30,7 +30,7 @@ class Matter:
     count: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Refuse positions that are none.
+        """Refuse invalid positions.
 
         Raises:
             ValueError: with the name.

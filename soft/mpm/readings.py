@@ -98,7 +98,7 @@ def share_inside(pos: Tensor, active: Tensor, lower: Sequence[float], upper: Seq
 
 
 def _total(x: Tensor) -> Tensor:
-    """Return the sums (envs, k) of numbers (envs, n, k), by halves: the order depends on n alone."""
+    """Return the sums (envs, k) of numbers (envs, n, k), by halves: the order depends only on n."""
     while x.shape[1] > 1:
         half = x.shape[1] // 2
         rest = x[:, 2 * half :]

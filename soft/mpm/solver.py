@@ -20,7 +20,7 @@ WRITABLE = {"pos": (POS, 3), "vel": (VEL, 3), "C": (AFFINE, 9), "strain": (STRAI
 READABLE = WRITABLE | {"active": (ACTIVE, 1)}
 """Quantities of particles by name: first row and count."""
 MEMORY = ("memory", "numbers", "gravity", "faults", "held")
-"""What the future depends on: tensors of `Batch` by name, (envs, ...)."""
+"""The memory that the future depends on: tensors of `Batch` by name, (envs, ...)."""
 
 
 class MPMSolver:
@@ -31,7 +31,7 @@ class MPMSolver:
     the last bit.
 
     Args:
-        matters: what there is, the same in all environments.
+        matters: particles by material, the same in all environments.
         num_envs: number of environments.
         lower_bound, upper_bound: walls that no particle passes, along which it slides, (3,), m.
         grid_density: cells in a metre.
@@ -128,12 +128,12 @@ class MPMSolver:
 
     @property
     def active(self) -> torch.Tensor:
-        """Whether particles exist (num_envs, n_particles), bool."""
+        """True where particles exist (num_envs, n_particles), bool."""
         return self.get("active")
 
     @property
     def faults(self) -> torch.Tensor:
-        """Whether environments are stopped (num_envs,), int64: a particle would have moved more than a cell in a step.
+        """1 for stopped environments (num_envs,), int64: a particle would have moved more than a cell in a step.
 
         They stay as they were before the launch in which that happened, until a reset or a write of particles.
         """
@@ -195,6 +195,9 @@ class MPMSolver:
         numbers = self._numbers("fixed", fixed, (len(envs), len(slots))) != 0
         now = self._batch.memory[envs[:, None], (slots // LANES)[None], ACTIVE, (slots % LANES)[None]]
         self._write(ACTIVE, ((now > 0) * torch.where(numbers, FIXED, 1.0))[..., None], envs, slots)
+        for first, count in (READABLE["vel"], READABLE["C"]):
+            moving = self._rows(first, count, envs, particles)
+            self._write(first, torch.where(numbers[..., None], 0.0, moving), envs, slots)
 
     def emit(self, positions: Any, velocities: Any, envs_idx: Any, particles: Any) -> None:
         """Bring particles into being: at rest in themselves, with positions and velocities (envs, particles, 3)."""

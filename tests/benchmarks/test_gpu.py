@@ -66,11 +66,11 @@ def test_all_parts_run_on_a_processor(tmp_path, capsys):
     sizes = ["--models", "Ant", "--batches", "1", "3", "--steps", "2", "--rounds", "2"]
     assert main(["gpu", "--device", "cpu", "--parts", *parts, *sizes, "--json", str(file)]) == 0
     printed = capsys.readouterr().out
-    device, physics, envs, learn, peer = (table["rows"] for table in json.loads(file.read_text())["tables"])
+    device, physics, envs, matter, learn, peer = (table["rows"] for table in json.loads(file.read_text())["tables"])
     assert "the processor" in device[0]["device"] and "| Ant " in printed
     for rows in (physics, envs):
         assert [(row["task"], row["environments"]) for row in rows] == [("Ant", 1), ("Ant", 3)]
-    for row in (*physics, *envs, *learn):
+    for row in (*physics, *envs, *matter, *learn):
         assert "error" not in row, row
         assert row["low"] <= row["steps/s"] <= row["high"]
     assert all(row["rollout steps/s"] > 0 and row["faults"] == 0 for row in physics)

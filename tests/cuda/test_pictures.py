@@ -10,7 +10,7 @@ import torch
 
 import tumble
 from tumble.physics.machine.runtime import ensure_runtime
-from tumble.physics.rendering import BatchRenderer, Camera, Look, Show
+from tumble.physics.rendering import BatchRenderer, Camera, Look, ParticleGroup, Show, WithParticles
 from tumble.physics.rendering.rays.query import RayCaster
 
 from ..physics.rendering.conftest import MujocoPoses
@@ -91,15 +91,25 @@ def textured_scene():
     return blocks_on(f'{LAMP}<geom type="plane" size="5 5 1" material="flat"/>{"".join(geoms)}')
 
 
+FLOOR = '<mujoco><worldbody><geom type="plane" size="3 3 1"/><geom type="box" size=".2 .2 .2"/></worldbody></mujoco>'
 SCENES = {
     "meshes": lambda: mujoco.MjModel.from_xml_string(SCENE),
     "fields": field_scene,
     "textures": textured_scene,
+    "particles": lambda: mujoco.MjModel.from_xml_string(FLOOR),
 }
-SEEN = {"meshes": 6, "fields": 5, "textures": 5}  # geoms, the sky counted, are more
+SEEN = {"meshes": 6, "fields": 5, "textures": 5, "particles": 4}  # geoms, the sky counted, are more
 LOOKS = {"textures": {"look": Look.of_file(soft_shadows=4), "show": Show(sites=True, frames="geom")}}
 OUTPUTS = "rgb", "depth", "segmentation", "normals", "albedo"
 OF_SCENE = PROGRAM.replace("import pictures", "import of_scene").replace("pictures()", "of_scene('{scene}')")
+
+
+def sand_and_water():
+    """A group of spheres and one of a liquid, in two environments."""
+    places = torch.rand(2, 300, 3, generator=torch.Generator().manual_seed(0))
+    sand = ParticleGroup(centers=places - torch.tensor([1.2, 0.5, 0.0]), radius=0.05)
+    water = ParticleGroup(centers=0.6 * places + torch.tensor([0.3, -0.3, 0.1]), radius=0.05, as_surface=True, id=9)
+    return [sand, water]
 
 
 def of_scene(scene):
@@ -112,6 +122,8 @@ def of_scene(scene):
     poses = source.get("geom_xpos"), source.get("geom_xmat")
     hits = rays.cast(rays.choose(None, True, -1), poses, (pnt, vec), None, normals=True)
     renderer = BatchRenderer(source.model, **SIZE, camera=camera, **LOOKS.get(scene, {}))
+    if scene == "particles":
+        source = WithParticles(source, sand_and_water())
     return [*renderer.draw(source, OUTPUTS).values(), *hits]
 
 

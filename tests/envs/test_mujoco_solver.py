@@ -391,6 +391,8 @@ def test_what_mujoco_lacks_is_refused_in_a_sentence():
         MujocoSolver(Model.from_mjcf(BALLS), 1)
     ball = '<body><freejoint/><geom size="1"/></body>'
     overlapping = f"<mujoco><worldbody>{ball}{ball}</worldbody></mujoco>"
+    with pytest.raises(NotImplementedError, match="matter that another solver moves pushes bodies"):
+        MujocoSolver(Model.from_mjcf(overlapping, matter=True), 1)
     with pytest.raises(NotImplementedError, match="ignore_reference_overlaps"):
         MujocoSolver(Model.from_mjcf(overlapping, ignore_reference_overlaps=True), 1)
     with pytest.raises(ValueError, match="simulator='bullet': there is tumble and mujoco"):

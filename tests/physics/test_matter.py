@@ -288,6 +288,57 @@ def test_a_wrench_that_is_not_finite_stops_its_environment(wrong, double):
     assert broken.faults.tolist() == [0, NON_FINITE, 0, 0] and not clean.faults.any()
     assert torch.equal(broken.qpos[others], clean.qpos[others]) and torch.equal(broken.qvel[others], clean.qvel[others])
     assert broken.qpos.isfinite().all() and broken.get("matter_wrench").isfinite().all()
+    assert all(part.isfinite().all() for part in broken.coupling.bodies([HAND]))
+    broken.reset([1])
+    broken.step(5)
+    assert not broken.faults.any()
+
+
+def test_a_wrench_wakes_a_sleeping_tree_and_keeps_it_awake(double):
+    """As xfrc_applied in MuJoCo; no wrench is 0, and wakes nobody."""
+    model = Model.from_mjcf(SLEEPY, matter=True)
+    solver, data, push = RigidSolver(model, ENVS), mujoco.MjData(model.mj), np.zeros((ENVS, 1, 6))
+    for step in range(400):
+        if step == 200:
+            assert solver.asleep.all()
+            solver.coupling.push([1], push)
+            assert not solver.coupling.bodies([1, 2]).acceleration.any()
+        if step == 210:
+            assert solver.asleep.all()
+            push[2, 0, 1] = data.xfrc_applied[1, 1] = 1.0
+            solver.coupling.push([1], push)
+        solver.step()
+        mujoco.mj_step(model.mj, data)
+        if step > 209:
+            asleep = np.array(data.tree_asleep) >= 0
+            assert solver.asleep.tolist() == [[True, True], [True, True], asleep.tolist(), [True, True]], step
+    assert asleep.tolist() == [False, True]
+
+
+def test_models_without_it_are_as_before(double):
+    """They have no room for it, nor its code, and refuse in a sentence; without a wrench there is no force."""
+    plain, model = load(matter=False), load()
+    assert not Features.of(plain, single=False).matter and Features.of(model, single=False).matter
+    memory = [memory_groups(all_sizes(each, first_capacity(each))) for each in (plain, model)]
+    assert memory[1]["STATE"].stop - memory[0]["STATE"].stop == 6 * model.mj.nbody
+    solvers = [RigidSolver(each, ENVS) for each in (plain, model)]
+    for solver in solvers:
+        solver.set_state(*drawn(model.mj)[:2])
+        solver.step(SETTLED)
+    assert torch.equal(solvers[0].qpos, solvers[1].qpos) and torch.equal(solvers[0].qvel, solvers[1].qvel)
+    assert solvers[0].get("matter_wrench").numel() == solvers[0].get("qfrc_matter").numel() == 0
+    coupling = solvers[0].coupling
+    for call in (coupling.bodies, coupling.poses, lambda ids: coupling.push(ids, np.zeros((ENVS, 1, 6)))):
+        with pytest.raises(ValueError, match=r"no wrench of matter; load it with the option matter=True"):
+            call([1])
+    with pytest.raises(ValueError, match="memory: saved as"):
+        solvers[0].load_state_dict(solvers[1].state_dict())
+
+
+def test_every_way_to_load_a_model_takes_the_option(double):
+    spec = mujoco.MjSpec.from_string(SLEEPY)
+    urdf = """<robot name="r"><link name="l"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
     assert Model.from_mjspec(spec, matter=True).matter and not Model.from_mjspec(spec).matter
     assert Model.from_mjmodel(spec.compile(), matter=True).matter and Model.from_urdf(urdf, matter=True).matter
     with pytest.raises(ValueError, match="option matter: 1 is not True or False"):

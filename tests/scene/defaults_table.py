@@ -72,17 +72,19 @@ def own_classes() -> dict[str, type]:
         for name, kind in vars(room).items():
             if isinstance(kind, type) and not name.startswith("_") and kind.__module__.startswith("tumble.scene"):
                 found[name] = kind
-    return found
+    return found | {f"MPM.{name}": kind for name, kind in vars(gs.materials.MPM).items() if getattr(kind, "KIND", "")}
 
 
 SPELLED = {
     **{"float('inf')": "1e999", "np.inf": "1e999", "inf": "1e999", "tuple()": "()", "dict()": "{}"},
+    "DEFAULT_SAMPLER": "'pbs'",  # on Linux
     **{"np.zeros(3)": "(0, 0, 0)", "2 ** 25": "33554432", "2 ** 31": "2147483648"},
 }
 """Values that are no literals of Python, as such."""
 
 
-_SOFT = "of bodies that are not rigid"
+_SOFT = "of other solvers than those of rigid bodies and MPM"
+_INSIDE = "set by the class itself"
 _ALWAYS = "always on here"
 _NOTHING = "no effect here: accepted so that scripts run"
 _TEXTURES = "surfaces have one texture, that of their colour"
@@ -91,8 +93,7 @@ _TETS = "of volume meshes of bodies that are not rigid"
 _MENDED = "meshes are not changed: hulls are made of the whole mesh"
 REASONS: dict[str, str] = {
     "Scene.options": "a scene has options by kind: `sim_options`, `rigid_options`",
-    "Scene.coupler_options": "there is one solver, and nothing to couple",
-    **{f"Scene.{name}_options": _SOFT for name in ("tool", "kinematic", "mpm", "sph", "fem", "sf", "pbd")},
+    **{f"Scene.{name}_options": _SOFT for name in ("tool", "kinematic", "sph", "fem", "sf", "pbd")},
     "SimOptions.substeps_local": "each step is kept for a backward pass, and its substeps are computed again",
     "SimOptions.floor_height": "a floor is an entity: `gs.morphs.Plane`",
     "enable_neutral_collision": "links that overlap at the start touch; the file or `contype` excludes pairs",
@@ -115,13 +116,6 @@ REASONS: dict[str, str] = {
     "plane_reflection": "planes mirror faintly, unless a surface or False says otherwise",
     "background_color": "a sky, unless a colour is given",
     "ambient_light": "the light of the sky, unless a colour is given",
-    **dict.fromkeys(
-        (
-            *("visualize_mpm_boundary", "visualize_sph_boundary", "visualize_pbd_boundary"),
-            *("render_particle_as", "particle_size_scale", "n_support_neighbors"),
-        ),
-        _SOFT,
-    ),
     "VisOptions.lights": "the sky has a sun; `scene.add_light` adds lights",
     "RayTracer.lights": "the sky has a sun; an entity with an `Emission` is another light",
     "show_FPS": "a step prints nothing; `tumble bench` measures",
@@ -130,6 +124,7 @@ REASONS: dict[str, str] = {
         ("coup_type", "coup_links", "enable_coup_collision", "coup_collision_links", "contact_resistance"),
         "of a coupler with other solvers",
     ),
+    **dict.fromkeys(("update_F_S_Jp", "update_stress", "needs_svd", "idx", "alpha"), _INSIDE),
     **dict.fromkeys(("offset_pos", "offset_euler", "offset_quat"), _PLACE),
     "enable_custom_vverts": "shapes are drawn at their links",
     **dict.fromkeys(("decimate_face_num", "decimate_aggressiveness", "watertighten"), _MENDED),
@@ -158,7 +153,9 @@ REASONS: dict[str, str] = {
     "default_roughness": "half glossy, so that highlights show shapes; `roughness` changes it",
     "roughness": "water lies still",
     **dict.fromkeys(("cutoff", "normal_diff_clamp"), "of a path tracer with other lights"),
-    **dict.fromkeys(("recon_backend", "generate_foam", "foam_options"), _SOFT),
+    **dict.fromkeys(
+        ("recon_backend", "generate_foam", "foam_options"), "particles are spheres, or a surface around them"
+    ),
     "ior": "opaque surfaces need none; that of water is 1.33",
     **dict.fromkeys(
         (
@@ -230,7 +227,8 @@ class Source:
                 inner = base.value if isinstance(base, ast.Subscript) else base
                 parent = inner.attr if isinstance(inner, ast.Attribute) else getattr(inner, "id", name)
                 if parent != name:
-                    found |= self.defaults(parent)
+                    near = any(file.startswith(rooms) for file, _ in self.classes.get(parent, []))
+                    found |= self.defaults(parent, rooms if near and len(rooms) == 1 else ("",))
             for part in node.body:
                 found |= {key: (where, value) for key, value in _members(part) if not key.startswith("_")}
         return found
@@ -275,7 +273,8 @@ def read(folder: Path) -> str:
     lines = [f"# Defaults of genesis-world {version.strip(chr(39))}, from its source by tests/scene/defaults_table.py."]
     for name in own_classes():
         rooms = ("engine/", "vis/") if name in CLASSES else ("options/", "engine/materials/", "recorders/")
-        found = source.defaults(name, rooms)
+        group, _, own = name.rpartition(".")
+        found = source.defaults(own, (f"engine/materials/{group}/",) if group else rooms)
         files = list(dict.fromkeys(where for where, _ in found.values()))
         lines += ["", f"[{name}] {' '.join(files)}"] if found else []
         lines += [f"{key} = {' '.join(value.split())}" for key, (_, value) in found.items() if _is_ours(name, key)]

@@ -40,17 +40,20 @@ def listed():
 def parts(tmp_path_factory):
     """An entity of each class, and one of its links, joints and geoms, built."""
     init(precision="32")
-    scene = gs.Scene()
+    scene = gs.Scene(mpm_options=gs.options.MPMOptions(grid_density=16, dt=1e-3))
     ant = scene.add_entity(gs.morphs.MJCF(file="ant.xml"))
     ground = scene.add_entity(gs.morphs.Terrain(height_field=[[0, 1], [1, 0]]))
     file = tmp_path_factory.mktemp("drone") / "drone.urdf"
     file.write_text(DRONE)
     drone = scene.add_entity(gs.morphs.Drone(file=file))
+    box = gs.morphs.Box(pos=(0, 0, 0.5), size=(0.1, 0.1, 0.1))
+    matter = scene.add_entity(box, material=gs.materials.MPM.Elastic())
+    emitter = scene.add_emitter(gs.materials.MPM.Liquid(), max_particles=10)
     camera = scene.add_camera()
     scene.build(n_envs=2)
     one = {"Scene": scene, "Camera": camera}
     one |= {"RigidEntity": ant, "RigidLink": ant.links[1], "RigidJoint": ant.joints[1], "RigidGeom": ant.geoms[1]}
-    return one | {"TerrainEntity": ground, "DroneEntity": drone}
+    return one | {"TerrainEntity": ground, "DroneEntity": drone, "MPMEntity": matter, "Emitter": emitter}
 
 
 def test_the_list_has_all_tables():
@@ -64,6 +67,8 @@ def test_the_list_has_all_tables():
         "RigidGeom": 55,
         "TerrainEntity": 3,
         "DroneEntity": 9,
+        "MPMEntity": 51,
+        "Emitter": 9,
     }
 
 

@@ -9,8 +9,10 @@ import torch
 import trimesh
 
 import tumble.scene as gs
+from tumble.envs.task.scene_entities import require_scene
 from tumble.physics.machine.runtime import init
 from tumble.physics.run.interface import ClosedSolverError
+from tumble.viewer.particles import groups_of
 
 from ..cases import cases
 
@@ -358,6 +360,8 @@ def test_what_is_not_here_is_refused_with_the_nearest():
             call()
     with pytest.raises(NotImplementedError, match="enable_CPIC=True: thin bodies do not divide matter"):
         gs.options.MPMOptions(enable_CPIC=True)
+    with pytest.raises(AttributeError, match="MPMEntity has no attribute 'set_particle_constraints': no springs hold"):
+        matter_scene(build=False).entities[0].set_particle_constraints  # noqa: B018
     with pytest.raises(ValueError, match="Snow: use_von_mises=True"):
         MPM.Snow(use_von_mises=True)
     with pytest.raises(TypeError, match="Base is the base of materials"):
@@ -404,6 +408,34 @@ def test_lame_parameters_replace_moduli():
     assert (found.lam, found.mu) == pytest.approx((2e5, usual.mu))
     with pytest.raises(ValueError, match="expected mu and 3 lam"):
         MPM.Elastic(mu=-1.0)
+
+
+def test_what_touches_no_matter_says_so():
+    """Sensors, tasks, shapes of environments' own, modes of drawing."""
+    scene = scene_of()
+    jelly = scene.add_entity(MPM_BOX, material=MPM.Elastic(), name="jelly")
+    with pytest.raises(ValueError, match="IMU: entity_idx=0: 'jelly' is matter, which carries no sensors"):
+        scene.add_sensor(gs.sensors.IMU(entity_idx=jelly.idx))
+    with pytest.raises(ValueError, match=r"Me.build_scene: the scene has matter"):
+        require_scene(scene, "Me")
+    with pytest.raises(ValueError, match="vis_mode='collision': of matter it is"):
+        scene.add_entity(MPM_BOX, material=MPM.Elastic(), vis_mode="collision")
+    with pytest.raises(ValueError, match="vis_mode='recon': of a rigid body it is"):
+        scene.add_entity(gs.morphs.Sphere(radius=0.1), vis_mode="recon")
+    with pytest.raises(ValueError, match="the contacts of matter are no points"):
+        scene.add_entity(MPM_BOX, material=MPM.Elastic(), visualize_contact=True)
+    balls = [gs.morphs.Sphere(radius=radius, pos=(2, 0, 1)) for radius in (0.1, 0.2)]
+    scene.add_entity(balls, name="balls")
+    with pytest.raises(ValueError, match="entity 'balls': matter touches no shapes that differ between environments"):
+        scene.build(n_envs=2)
+
+
+def test_matter_is_drawn_with_its_surface(scene):
+    groups = groups_of(scene)()
+    assert [len(group.radii(torch.float32)) for group in groups] == [125, 81, 60]
+    assert groups[2].rgba == (0.6, 0.8, 1.0, 1.0) and not groups[2].there().any() and groups[0].there().all()
+    assert torch.equal(groups[1].centers, scene.get_entity("water").get_particles_pos())
+    assert float(groups[0].radius) == pytest.approx(0.02)
 
 
 def test_scenes_without_matter_know_nothing_of_it():

@@ -157,7 +157,7 @@ WRONG = {
     "an environment": (lambda s: s.get_entity("box").get_pos([3]), IndexError, "3"),
     "a coordinate": (lambda s: s.get_entity("ant").get_qpos([15]), IndexError, "'ant': qs_idx_local: there is no 15"),
     "an entity too late": (lambda s: s.add_entity(gs.morphs.Plane()), gs.SceneOrderError, "built already"),
-    "a word for a shape": (lambda s: gs.Scene().add_entity("box"), TypeError, "expected a morph.Morph, got 'box'"),
+    "a word for a shape": (lambda s: gs.Scene().add_entity("box"), TypeError, "expected a morphs.Morph, got 'box'"),
     "one distance": (lambda s: gs.Scene().build(2, env_spacing=1.0), ValueError, "build: env_spacing=1.0: expected 2"),
     "a second build": (lambda s: s.build(), gs.SceneOrderError, "built already"),
 }

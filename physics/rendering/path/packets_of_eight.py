@@ -99,7 +99,7 @@ def _box(drawn: columns.RenderModel, row: int) -> tuple[np.ndarray, np.ndarray]:
     """The box around a geom, as `GeomPackets` has it."""
     kind, by_size, more = int(drawn.kind[row]), np.eye(3), np.zeros(3)
     if drawn.appearance.rows[row, BY_ENV]:
-        pass  # particles: their sizes are those of the box around them
+        pass  # particles: their row of `shape` has the sizes of the box around them
     elif kind == MESH:
         trees = drawn.appearance.trees
         corners = trees.nodes[trees.trees[drawn.appearance.rows[row, TREE], FIRST_NODE]].reshape(2, 3)

@@ -10,10 +10,10 @@ from ...model.model import Model
 
 Tensor = torch.Tensor
 SHARE, LEAST = 1e-12, 1e-24
-"""What is added to the diagonal of an inverse inertia that may be singular, before it is factored: a share of the mean
-of its three linear numbers, or of its three angular ones, and at least LEAST (1/kg or 1/(kg m^2)). A body on one hinge
-has an inverse inertia of rank one, of which Cholesky's method would take roots of rounding errors, about 1e-15 of that
-mean in double precision; SHARE is well above them, and far below what single precision tells apart."""
+"""The numbers that are added to the diagonal of an inverse inertia that may be singular, before it is factored: a share
+of the mean of its three linear numbers, or of its three angular ones, and at least LEAST (1/kg or 1/(kg m^2)). A body
+on one hinge has an inverse inertia of rank one, of which Cholesky's method would take roots of rounding errors, about
+1e-15 of that mean in double precision; SHARE is well above them, and far below what single precision tells apart."""
 
 
 @dataclass(frozen=True)

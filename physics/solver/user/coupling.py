@@ -1,4 +1,4 @@
-"""What a solver of matter, such as sand or soft bodies, needs of rigid bodies, and how its wrenches reach them."""
+"""The rigid bodies as a solver of matter sees them, such as sand or soft bodies, and the wrenches by which it acts."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -134,3 +134,15 @@ CLOSED: dict[str, Distance] = {
     "box": box,
 }
 """Shapes with a closed form, by MuJoCo's names of types."""
+_EDGED = {"box": 3, "cylinder": 2}
+"""Shapes with edges, and how many of their sizes are lengths across."""
+
+
+def rounded(m: Any, kind: str, size: Sequence[Any], radius: Any, p: list) -> tuple[Any, list]:
+    """Return distance and direction of a shape whose edges have a radius (m), or less where it is thinner."""
+    if kind not in _EDGED:
+        return CLOSED[kind](m, size, p)
+    for across in size[: _EDGED[kind]]:
+        radius = m.minimum(radius, across)
+    distance, away = CLOSED[kind](m, [across - radius for across in size], p)
+    return distance - radius, away

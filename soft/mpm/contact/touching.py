@@ -1,25 +1,30 @@
 """Contact of grid nodes with geoms, in compiled code: eight nodes of a line at once.
 
-A node whose distance from a geom is less than half a cell does not approach it: the normal velocity relative to the
-geom becomes 0 (or rebounds), the tangential one is slowed by friction, as Coulomb's law says. Farther nodes are slowed
-by a share that falls with the distance, by the geom's softness. The body gets what the node loses.
+A node whose distance from a geom is less than three quarters of a cell does not approach it: the normal velocity
+relative to the geom becomes 0 (or rebounds), the tangential one is slowed by friction, as Coulomb's law says. Farther
+nodes are slowed by a share that falls with the distance, by the geom's softness. The body gets what the node loses.
 
-Half a cell, as a node carries the momentum of matter that is up to a cell and a half away.
+So far, as a node carries the momentum of matter that is up to a cell and a half away. Between nodes velocities are
+smooth, so that particles creep into a geom all the same; they are put back.
 """
 
 from typing import Any
 
 from ....physics.machine.codegen.words import FLOAT, FLOATS, INT, INTS, Function, Module
-from ..kernels.layout import BATCH, BODY, BODY_NUMBERS, GEOM, LANES, POSE, WORKER, WRENCH, geom_numbers
+from ..kernels.layout import ACTIVE, BATCH, BODY, BODY_NUMBERS, GEOM, LANES, POS, POSE, WORKER, WRENCH, geom_numbers
 from ..kernels.transfer import node_columns, put_node_columns
 from ..laws.arithmetic import Compiled
 from .fields import Fields
 from .recoil import SIX, Recoil, cross
-from .shapes import CLOSED
+from .shapes import CLOSED, rounded
 
 KINDS = (*CLOSED, "mesh", "hfield")
 """The kinds of shapes; the place of one is its number in `GEOM`."""
-_FAINT = 2.302585
+REACH, ROUND, GAP = 0.75, 0.5, 0.25
+"""Cells: how far contact reaches, the radius of edges, and how near the middles of particles come. With these a box
+displaces its volume of a liquid, to 0.4 cells of its width, wherever it lies in the grid. At a sharp edge the nodes
+would be stopped along one side only, and the liquid would pass along the other."""
+FAINT = 2.302585
 """Softnesses at which the share of the velocity that contact takes is a tenth: there it ends."""
 
 
@@ -28,6 +33,7 @@ class Contact:
 
     Attributes:
         touch: stop the nodes of a box at all geoms, one after the other.
+        put_back: move particles of a block that are inside of geoms to their surfaces.
     """
 
     def __init__(self, module: Module) -> None:
@@ -36,19 +42,20 @@ class Contact:
         region = _region(module)
         meeting = _meeting(module, distances)
         stopping = _stopping(module, distances)
+        self.put_back = _put_back(module, distances)
         self.touch = _touch(module, region, meeting, stopping, self.recoil)
 
 
 def _reach(f: Function, batch: Any, geom: Any) -> tuple[Any, Any]:
-    """Return half a cell, and the distance where contact ends."""
-    half = f.convert(batch.dx, FLOAT) * 0.5
-    return half, half + geom_numbers(geom, "softness")[0] * _FAINT
+    """Return the distances up to which contact is full, and where it ends."""
+    full = f.convert(batch.dx, FLOAT) * REACH
+    return full, full + geom_numbers(geom, "softness")[0] * FAINT
 
 
 def _region(module: Module) -> Function:
-    """Write the nodes of a box that are near a geom, (3, 2)."""
-    args = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "box": INTS, "region": INTS}
-    with module.function("region_of", **args) as (f, batch, geom, pose, box, region):
+    """Write the box of a geom in the world, (3, 2), and the nodes of a box that are near it, (3, 2)."""
+    args: dict[str, Any] = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "box": INTS, "bounds": FLOATS, "region": INTS}
+    with module.function("region_of", **args) as (f, batch, geom, pose, box, bounds, region):
         cells = 1.0 / f.convert(batch.dx, FLOAT)
         _, reach = _reach(f, batch, geom)
         low, high = geom_numbers(geom, "low"), geom_numbers(geom, "high")
@@ -56,10 +63,12 @@ def _region(module: Module) -> Function:
         half = [(b - a) * 0.5 for a, b in zip(low, high, strict=True)]
         for axis in range(3):
             turn = [pose[3 + 3 * axis + c] for c in range(3)]
-            at, wide = pose[axis], reach
+            at, wide = pose[axis], f.constant(0.0, FLOAT)
             for c in range(3):
                 at = f.fma(turn[c], middle[c], at)
                 wide = f.fma(f.abs(turn[c]), half[c], wide)
+            bounds[2 * axis], bounds[2 * axis + 1] = at - wide, at + wide
+            wide = wide + reach
             first = _node(f, (at - wide - batch.origin[axis]) * cells)
             end = _node(f, (at + wide - batch.origin[axis]) * cells) + 1
             first = f.select(first > box[2 * axis], first, box[2 * axis])
@@ -74,19 +83,19 @@ def _node(f: Function, x: Any) -> Any:
 
 
 def _distances(module: Module, fields: Fields) -> Function:
-    """Write distance and normal of the nodes k, k + 1, ... of line i, j: (4, LANES)."""
-    args = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "i": INT, "j": INT, "k": INT, "found": FLOATS}
-    with module.function("distances", **args) as (f, batch, geom, pose, i, j, k, found):
+    """Write distances and normals (4, LANES) of points (3, LANES) in the world."""
+    args: dict[str, Any] = {"batch": BATCH, "geom": GEOM, "pose": FLOATS, "points": FLOATS, "found": FLOATS}
+    with module.function("distances", **args) as (f, batch, geom, pose, points, found):
         m = Compiled(f)
-        at = _places(f, batch, i, j, k)
-        offset = [x - pose[c] for c, x in enumerate(at)]
+        offset = [points.vector(c * LANES, LANES) - pose[c] for c in range(3)]
         turn = [[pose[3 + 3 * r + c] for c in range(3)] for r in range(3)]
         local = [offset[0] * turn[0][c] + offset[1] * turn[1][c] + offset[2] * turn[2][c] for c in range(3)]
         size = [f.splat(x, LANES) for x in geom_numbers(geom, "size")]
+        radius = f.splat(f.convert(batch.dx, FLOAT) * ROUND, LANES)
         for number, kind in enumerate(KINDS):
             with f.when(geom.kind.equals(number)):
                 if kind in CLOSED:
-                    distance, away = CLOSED[kind](m, size, local)
+                    distance, away = rounded(m, kind, size, radius, local)
                     for n, x in enumerate((distance, *away)):
                         f.store(found + n * LANES, x)
                 else:
@@ -98,6 +107,17 @@ def _distances(module: Module, fields: Fields) -> Function:
         for r in range(3):
             f.store(found + (1 + r) * LANES, away[0] * turn[r][0] + away[1] * turn[r][1] + away[2] * turn[r][2])
     return f
+
+
+def _node_distances(
+    f: Function, distances: Function, batch: Any, geom: Any, pose: Any, at: tuple, rooms: tuple[Any, Any]
+) -> list[Any]:
+    """Write a call for the nodes k, k + 1, ... of line i, j, where `at` is (i, j, k); return their places, m."""
+    places = _places(f, batch, *at)
+    for c, x in enumerate(places):
+        f.store(rooms[0] + c * LANES, x)
+    f.call(distances, batch, geom, pose, *rooms)
+    return places
 
 
 def _places(f: Function, batch: Any, i: Any, j: Any, k: Any) -> list[Any]:
@@ -117,10 +137,10 @@ class _Nodes:
         self.moves = geom.body >= 0
         self.velocity, self.mass = node_columns(f, line)
         self.distance, self.normal = found.vector(0, LANES), [found.vector((1 + c) * LANES, LANES) for c in range(3)]
-        half, self.reach = _reach(f, batch, geom)
+        full, self.reach = _reach(f, batch, geom)
         soft = f.maximum(geom_numbers(geom, "softness")[0], 1e-10)
-        inside = self.distance <= half
-        share = Compiled(f).exp((self.distance - half) * (-1.0 / soft))
+        inside = self.distance <= full
+        share = Compiled(f).exp((self.distance - full) * (-1.0 / soft))
         self.share = f.select(inside, f.constant(1.0, FLOAT.vector(LANES)), share)
         self.arm = place
 
@@ -136,7 +156,7 @@ class _Nodes:
         """Return where nodes before `end` approach the geom."""
         f = self.f
         within = (f.indices(LANES) + k) < end
-        return within & (self.mass > 0.0) & (self.distance < self.reach) & (normal_velocity < 0.0)
+        return within & (self.mass > 0.0) & (self.distance <= self.reach) & (normal_velocity < 0.0)
 
 
 def _motion(f: Function, worker: Any, geom: Any, room: Any) -> tuple[Any, Any]:
@@ -154,20 +174,20 @@ def _line(f: Function, batch: Any, worker: Any, i: Any, j: Any, k: Any) -> Any:
 
 def _meeting(module: Module, distances: Function) -> Function:
     """Write the inertia (6, 6) of the nodes that approach a geom, and the impulse (6) that would stop them."""
-    args = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS}
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS}
     args |= {"met": FLOATS, "impulse": FLOATS}
     with module.function("meeting", **args) as (f, batch, worker, geom, pose, region, met, impulse):
-        found, V = f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
+        points, found, V = f.array(FLOAT, 3 * LANES), f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
         twist, com = _motion(f, worker, geom, f.array(FLOAT, 9))
         pairs = [(a, b) for a in range(SIX) for b in range(a, SIX)]
         sums = {pair: f.variable(V, 0.0) for pair in pairs}
         stops = [f.variable(V, 0.0) for _ in range(SIX)]
         bounce = geom_numbers(geom, "restitution")[0] + 1.0
         with _each(f, region) as (i, j, k, end):
-            f.call(distances, batch, geom, pose, i, j, k, found)
+            places = _node_distances(f, distances, batch, geom, pose, (i, j, k), (points, found))
             with f.when(f.any(found.vector(0, LANES) < _reach(f, batch, geom)[1])):
                 line = _line(f, batch, worker, i, j, k)
-                nodes = _Nodes(f, batch, worker, geom, found, line, _places(f, batch, i, j, k))
+                nodes = _Nodes(f, batch, worker, geom, found, line, places)
                 _, along = nodes.relative(twist, com)
                 approaches = nodes.approaching(along, k, end)
                 weight = f.select(approaches, nodes.mass * nodes.share * bounce, f.constant(0.0, V))
@@ -186,18 +206,25 @@ def _meeting(module: Module, distances: Function) -> Function:
 
 def _stopping(module: Module, distances: Function) -> Function:
     """Write the change of the nodes' velocities, and the impulse (6) that the geom's body gets."""
-    args = {"batch": BATCH, "worker": WORKER, "geom": GEOM, "pose": FLOATS, "region": INTS, "impulse": FLOATS}
+    args: dict[str, Any] = {
+        "batch": BATCH,
+        "worker": WORKER,
+        "geom": GEOM,
+        "pose": FLOATS,
+        "region": INTS,
+        "impulse": FLOATS,
+    }
     with module.function("stopping", **args) as (f, batch, worker, geom, pose, region, impulse):
-        found, V = f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
+        points, found, V = f.array(FLOAT, 3 * LANES), f.array(FLOAT, 4 * LANES), FLOAT.vector(LANES)
         twist, com = _motion(f, worker, geom, f.array(FLOAT, 9))
         given = [f.variable(V, 0.0) for _ in range(SIX)]
         (friction,), (bounce,) = geom_numbers(geom, "friction"), geom_numbers(geom, "restitution")
         zero = f.constant(0.0, V)
         with _each(f, region) as (i, j, k, end):
-            f.call(distances, batch, geom, pose, i, j, k, found)
+            places = _node_distances(f, distances, batch, geom, pose, (i, j, k), (points, found))
             with f.when(f.any(found.vector(0, LANES) < _reach(f, batch, geom)[1])):
                 line = _line(f, batch, worker, i, j, k)
-                nodes = _Nodes(f, batch, worker, geom, found, line, _places(f, batch, i, j, k))
+                nodes = _Nodes(f, batch, worker, geom, found, line, places)
                 rel, along = nodes.relative(twist, com)
                 approaches = nodes.approaching(along, k, end)
                 slide = [x - along * n for x, n in zip(rel, nodes.normal, strict=True)]
@@ -217,6 +244,25 @@ def _stopping(module: Module, distances: Function) -> Function:
     return f
 
 
+def _put_back(module: Module, distances: Function) -> Function:
+    with module.function("put_back", batch=BATCH, worker=WORKER, block=FLOATS) as (f, batch, worker, block):
+        found, zero = f.array(FLOAT, 4 * LANES), f.constant(0.0, FLOAT.vector(LANES))
+        active = block.vector(ACTIVE * LANES, LANES)
+        moves, gap = (active > 0.0) & (active <= 1.0), f.convert(batch.dx, FLOAT) * GAP
+        with f.loop(0, batch.geoms) as g:
+            bounds, near = worker.bounds + g * 6, moves
+            for axis in range(3):
+                x = block.vector((POS + axis) * LANES, LANES)
+                near = near & (x > bounds[2 * axis] - gap) & (x < bounds[2 * axis + 1] + gap)
+            with f.when(f.any(near)):
+                f.call(distances, batch, batch.geom[g], worker.poses + g * POSE, block + POS * LANES, found)
+                depth = f.select(near, f.minimum(found.vector(0, LANES) - gap, 0.0), zero)
+                for axis in range(3):
+                    at = block + (POS + axis) * LANES
+                    f.store(at, at.vector(0, LANES) - depth * found.vector((1 + axis) * LANES, LANES))
+    return f
+
+
 class _each:
     """Loops over a region, eight nodes at once: i, j, k of the first, and the end of the line."""
 
@@ -233,13 +279,13 @@ class _each:
 
 
 def _touch(module: Module, region: Function, meeting: Function, stopping: Function, recoil: Recoil) -> Function:
-    args = {"batch": BATCH, "worker": WORKER, "box": INTS, "wrenches": FLOATS}
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "box": INTS, "wrenches": FLOATS}
     with module.function("touch", **args) as (f, batch, worker, box, wrenches):
         near, met, impulse = f.array(INT, 6), f.array(FLOAT, SIX * SIX), f.array(FLOAT, SIX)
         kept = f.array(FLOAT, SIX)
         with f.loop(0, batch.geoms) as g:
             geom, pose = batch.geom[g], worker.poses + g * POSE
-            f.call(region, batch, geom, pose, box, near)
+            f.call(region, batch, geom, pose, box, worker.bounds + g * 6, near)
             with f.when((near[0] < near[1]) & (near[2] < near[3]) & (near[4] < near[5])):
                 body = worker.body + geom.body * BODY
                 velocities = body + BODY_NUMBERS["velocity"]

@@ -1,12 +1,17 @@
 """Launches of the program on a processor: threads take environments in turn, each with a grid of its own."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
 
 from ....physics.machine.codegen.pool import shared_pool
+from ....physics.machine.runtime import ensure_runtime
 from ..batch import Batch, Touched
 from .layout import BATCH, BODY, ENTITY, LANES, POSE, ROWS, WORKER
 from .program import program
+
+if TYPE_CHECKING:
+    from ..gpu.launch import DeviceLaunch
 
 _SPARE = 4 * LANES
 """Numbers behind a grid that vectors of nodes may read."""
@@ -67,6 +72,7 @@ class CompiledLaunch:
             "before": np.zeros(self._batch.first[-1] * ROWS * LANES, np.float32),
             "poses": np.zeros(max(1, len(touched.table) * POSE), np.float32),
             "body": np.zeros(max(1, touched.bodies.shape[1] * BODY), np.float32),
+            "bounds": np.zeros(max(1, len(touched.table) * 6), np.float32),
         }
         unused = dict.fromkeys((name for name in WORKER.fields if name.startswith("unused")), 0)
         shared = {"taken": self._taken, "count": self._count, "batch": self._record}
@@ -79,8 +85,11 @@ class CompiledLaunch:
         self._launch()
 
 
-def launch_for(batch: Batch, touched: Touched, threads: int) -> CompiledLaunch:
-    """Return the launch of a batch where its memory is."""
-    if batch.device != torch.device("cpu"):
-        raise NotImplementedError("matter on a GPU")
-    return CompiledLaunch(batch, touched, threads)
+def launch_for(batch: Batch, touched: Touched, threads: int) -> "CompiledLaunch | DeviceLaunch":
+    """Return the launch of a batch: compiled code on a processor, kernels of Taichi with the GPU driver."""
+    runtime = ensure_runtime()
+    if not runtime.columns:
+        return CompiledLaunch(batch, touched, threads)
+    from ..gpu.launch import DeviceLaunch  # Taichi is imported where it is used
+
+    return DeviceLaunch(runtime, batch, touched)

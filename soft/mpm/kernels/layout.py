@@ -94,5 +94,6 @@ WORKER = Record(
     before=FLOATS,  # (blocks, ROWS, LANES): the particles at the start of a launch
     poses=FLOATS,  # (geoms, POSE): where geoms are in a substep
     body=FLOATS,  # (bodies, BODY)
+    bounds=FLOATS,  # (geoms, 3, 2), m: boxes of geoms in the world
 )
 """What a thread has: a grid, which it uses for one environment after the other."""

@@ -3,10 +3,11 @@
 from typing import Any
 
 from ....physics.machine.codegen.words import BOOL, FLOAT, FLOATS, INT, INTS, Function, Module
+from ..contact.touching import Contact
 from ..laws.arithmetic import Compiled
 from ..laws.laws import LAWS, LawKind
 from ..laws.tensors import PLACES, advanced
-from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME
+from .layout import ACTIVE, AFFINE, BATCH, LANES, NUMBERS, POS, REST, ROWS, STRAIN, VEL, VOLUME, WORKER
 from .transfer import REACH, Transfers, put_moments, take_moments, weigh
 
 BLOCK = LANES * ROWS
@@ -44,16 +45,23 @@ class Particles:
         find_box: the nodes that an environment's particles reach.
     """
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, contact: Contact) -> None:
         transfers = Transfers(module)
         self.to_grid = [_to_grid(module, transfers, name, kind) for name, kind in LAWS.items()]
-        self.from_grid = _from_grid(module, transfers)
+        self.from_grid = _from_grid(module, transfers, contact)
         self.find_box = _find_box(module)
 
 
 def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> Function:
     """Write the way of blocks of a material to the grid."""
-    args = {"batch": BATCH, "reach": REACH, "memory": FLOATS, "first": INT, "end": INT, "numbers": FLOATS}
+    args: dict[str, Any] = {
+        "batch": BATCH,
+        "reach": REACH,
+        "memory": FLOATS,
+        "first": INT,
+        "end": INT,
+        "numbers": FLOATS,
+    }
     args |= {"gravity": FLOATS}
     with module.function(f"to_grid_{name}", **args) as (f, batch, reach, memory, first, end, numbers, gravity):
         m, V = Compiled(f), FLOAT.vector(LANES)
@@ -66,7 +74,8 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
             block = memory + b * BLOCK
             active = row(block, ACTIVE)
             with f.when(f.any(active > 0.0)):
-                rates = rows(block, AFFINE, 9)
+                exists = active > 0.0
+                rates = [f.select(exists, rate, f.constant(0.0, V)) for rate in rows(block, AFFINE, 9)]
                 step = [[rates[3 * i + j] * dt for j in range(3)] for i in range(3)]
                 trace = step[0][0] + step[1][1] + step[2][2]
                 sym = [step[0][0], step[1][1], step[2][2]]
@@ -98,10 +107,11 @@ def _to_grid(module: Module, transfers: Transfers, name: str, kind: LawKind) -> 
     return f
 
 
-def _from_grid(module: Module, transfers: Transfers) -> Function:
+def _from_grid(module: Module, transfers: Transfers, contact: Contact) -> Function:
     """Write the way back; it returns 1 if a particle moves more than a cell in a step, or nowhere (not a number)."""
-    args = {"batch": BATCH, "reach": REACH, "memory": FLOATS, "held": INTS, "low": FLOATS, "high": FLOATS}
-    with module.function("from_grid", INT, **args) as (f, batch, reach, memory, held, low, high):
+    args: dict[str, Any] = {"batch": BATCH, "worker": WORKER, "reach": REACH, "memory": FLOATS}
+    args |= {"held": INTS, "low": FLOATS, "high": FLOATS}
+    with module.function("from_grid", INT, **args) as (f, batch, worker, reach, memory, held, low, high):
         V = FLOAT.vector(LANES)
         dt, dx = f.convert(batch.dt, FLOAT), f.convert(batch.dx, FLOAT)
         cells, origin = 1.0 / dx, [batch.origin[axis] for axis in range(3)]
@@ -120,23 +130,32 @@ def _from_grid(module: Module, transfers: Transfers) -> Function:
                 moments = [take_moments(f, reach, 1 + j) for j in range(3)]
                 rate = 4.0 * cells
                 for i in range(3):
-                    f.store(block + (VEL + i) * LANES, f.select(moves, velocity[i], f.constant(0.0, V)))
+                    f.store(
+                        block + (VEL + i) * LANES,
+                        f.select(exists, f.select(moves, velocity[i], 0.0), row(block, VEL + i)),
+                    )
                     for j in range(3):
+                        at = AFFINE + 3 * i + j
                         new = f.select(moves, moments[j][i] * rate, f.constant(0.0, V))
-                        f.store(block + (AFFINE + 3 * i + j) * LANES, new)
-                outside = f.constant(0, BOOL.vector(LANES))
+                        f.store(block + at * LANES, f.select(exists, new, row(block, at)))
                 for axis in range(3):
                     way = velocity[axis] * dt
                     slow = f.abs(way) < dx
                     bad.set(bad.value | (moves & f.no(slow)))
                     # What the sum loses to rounding is added in the next step: at 1 m it is more than slow steps.
                     before, change = row(block, POS + axis), way + row(block, REST + axis)
-                    x = before + change
-                    rest = f.select(moves, change - (x - before), f.constant(0.0, V))
+                    after = before + change
+                    rest = f.select(moves, change - (after - before), f.constant(0.0, V))
                     f.store(block + (REST + axis) * LANES, rest)
+                    f.store(block + (POS + axis) * LANES, f.select(moves, after, before))
+                with f.when(batch.geoms > 0):
+                    f.call(contact.put_back, batch, worker, block)
+                outside = f.constant(0, BOOL.vector(LANES))
+                for axis in range(3):
+                    x = row(block, POS + axis)
                     at = f.minimum(f.maximum(x, walls[0][axis]), walls[1][axis])
                     outside = outside | (x < walls[0][axis]) | (x > walls[1][axis])
-                    at = f.select(moves, at, before)
+                    at = f.select(moves, at, x)
                     f.store(block + (POS + axis) * LANES, at)
                     lows[axis].set(f.select(exists & (at < lows[axis].value), at, lows[axis].value))
                     highs[axis].set(f.select(exists & (at > highs[axis].value), at, highs[axis].value))

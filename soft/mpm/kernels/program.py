@@ -19,7 +19,8 @@ from .transfer import REACH
 def source() -> str:
     """Return the module as LLVM IR."""
     module = Module()
-    _program(module, Particles(module), Grid(module), Contact(module))
+    contact = Contact(module)
+    _program(module, Particles(module, contact), Grid(module), contact)
     return of_workers(module.text())
 
 
@@ -82,7 +83,7 @@ def _environment(
         with f.when(batch.geoms > 0):
             f.call(contact.recoil.move, batch, worker)
             f.call(contact.touch, batch, worker, box, wrenches)
-        fault.set(f.call(particles.from_grid, batch, reach, memory, batch.held + env, low, high))
+        fault.set(f.call(particles.from_grid, batch, worker, reach, memory, batch.held + env, low, high))
     with f.when(fault.value > 0):
         batch.faults[env] = 1
         with f.loop(0, size, LANES) as k:

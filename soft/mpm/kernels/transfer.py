@@ -62,7 +62,7 @@ def put_moments(f: Function, reach: Any, columns: Sequence[Sequence[Any]]) -> No
         both = [f.shuffle(a, b, [LANES * (j % 2) + j // 2 for j in range(2 * LANES)]) for a, b in ((x, y), (z, w))]
         for lane in range(LANES):
             two, other = 2 * lane, 2 * LANES + 2 * lane
-            f.store(reach.moments + (16 * lane + 4 * k), f.shuffle(*both, [two, two + 1, other, other + 1]))
+            f.store(reach.moments + (16 * lane + 4 * k), f.shuffle(both[0], both[1], [two, two + 1, other, other + 1]))
 
 
 def take_moments(f: Function, reach: Any, column: int) -> list[Any]:
@@ -70,13 +70,13 @@ def take_moments(f: Function, reach: Any, column: int) -> list[Any]:
     quads = [reach.moments.vector(16 * lane + 4 * column, 4) for lane in range(LANES)]
     eights = [f.shuffle(quads[k], quads[k + 1], range(8)) for k in range(0, LANES, 2)]
     halves = [f.shuffle(eights[k], eights[k + 1], range(16)) for k in (0, 2)]
-    return [f.shuffle(*halves, [4 * lane + c for lane in range(LANES)]) for c in range(3)]
+    return [f.shuffle(halves[0], halves[1], [4 * lane + c for lane in range(LANES)]) for c in range(3)]
 
 
 def node_columns(f: Function, line: Any) -> tuple[list[Any], Any]:
     """Return velocities (3) and masses of the eight nodes at an address, as vectors."""
     halves = [line.vector(4 * k * LANES // 2, 4 * LANES // 2) for k in (0, 1)]
-    x, y, z, mass = (f.shuffle(*halves, [4 * lane + c for lane in range(LANES)]) for c in range(4))
+    x, y, z, mass = (f.shuffle(halves[0], halves[1], [4 * lane + c for lane in range(LANES)]) for c in range(4))
     return [x, y, z], mass
 
 
@@ -85,7 +85,7 @@ def put_node_columns(f: Function, line: Any, velocity: Sequence[Any], mass: Any)
     halves = [f.shuffle(a, b, range(2 * LANES)) for a, b in (velocity[:2], (velocity[2], mass))]
     for k in (0, 1):
         lanes = [LANES * c + 4 * k + lane for lane in range(LANES // 2) for c in range(4)]
-        f.store(line + 16 * k, f.shuffle(*halves, lanes))
+        f.store(line + 16 * k, f.shuffle(halves[0], halves[1], lanes))
 
 
 class Transfers:
