@@ -1,4 +1,4 @@
-"""The arm with a tool in its hand, which tasks with matter share: how it moves, where the tool is, what is seen of both."""
+"""The arm with a tool in its hand, which tasks with matter share: its motion, the tool's pose, observations of both."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar

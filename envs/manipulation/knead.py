@@ -57,8 +57,8 @@ class Knead(ArmToolTask):
     - `reward_tilt`: -0.5 x abs(tilt)
     - `reward_effort`: -`effort_weight` x |action|²
 
-    Never ends by itself. Success: shaped is above `enough`. Starts: a flat dough; the dent, of 40 mm radius, is drawn in
-    a box of 60 x 60 mm around its middle, 12 to 20 mm deep in its middle; the dough yields at `yield_stress`.
+    Never ends by itself. Success: shaped is above `enough`. Starts: a flat dough; the dent, of 40 mm radius, is drawn
+    in a box of 60 x 60 mm around its middle, 12 to 20 mm deep in its middle; the dough yields at `yield_stress`.
     """
 
     reads: ClassVar = ("xpos", "xquat", "particles_pos")

@@ -9,7 +9,7 @@ import numpy as np
 
 SIDES = 32
 Profile = Sequence[tuple[float, float]]
-"""Radius and height of points, m, counterclockwise with the axis at the left; the first and the last are on the axis."""
+"""Radius and height of points, m, counterclockwise if the axis is at the left; the first and the last are on it."""
 
 
 def lathe(profile: Profile, sides: int = SIDES) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ _LOOKS: dict[type, dict[str, Any]] = {
     Elastic: {"rgba": (0.85, 0.45, 0.4, 1.0), "as_surface": True},
     ElastoPlastic: {"rgba": (0.92, 0.82, 0.64, 1.0), "as_surface": True},
 }
-"""How matter is drawn if a task does not say it, by material."""
+"""The look of matter of which a task says nothing, by material."""
 _RADIUS = {True: 0.75, False: 0.55}
 """Radius of a particle, as a share of the edge of the cube that it stands for: of a surface, and of spheres."""
 

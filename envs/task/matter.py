@@ -32,7 +32,7 @@ STARTS = {"pos": (3,), "vel": (3,), "active": ()}
 
 @dataclass(frozen=True, kw_only=True)
 class TaskMatter:
-    """What there is of matter in each environment, and how it is stepped and drawn.
+    """The matter in each environment, and how it is stepped and drawn.
 
     Attributes:
         matters: particles, by material; `tumble.soft.Matter`.

@@ -1,6 +1,6 @@
-"""What tasks see of matter: numbers of particles (n, particles, ...), with the same bits in every batch.
+"""Readings of matter for tasks: functions of particles (n, particles, ...), with the same bits in every batch.
 
-All are functions of arrays of any library; `tumble.soft.mpm.readings` has the like for tensors, with particles that do
+Arrays may be of any library; `tumble.soft.mpm.readings` has the like for tensors, with particles that do
 not exist.
 """
 

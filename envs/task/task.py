@@ -274,7 +274,7 @@ class Task(ABC):
         raise NotImplementedError(f"{type(self).__name__} gives no scene")
 
     def matter(self) -> "TaskMatter | None":
-        """Return what there is of liquid, sand or dough beside the model's bodies; None: nothing.
+        """Return the liquid, sand or dough beside the model's bodies; None: nothing.
 
         It is asked before the task is bound to its model, and knows the options only. A task with a scene adds entities
         of `materials.MPM` to it instead.
@@ -371,7 +371,7 @@ class Task(ABC):
         return folders
 
 
-class Loaded(NamedTuple):
+class LoadedTask(NamedTuple):
     """The model of a task, and what its scene has beside it."""
 
     model: "Model"
@@ -379,7 +379,7 @@ class Loaded(NamedTuple):
     matter: "TaskMatter | None" = None
 
 
-def load(task: Task, options: Mapping[str, Any]) -> Loaded:
+def load(task: Task, options: Mapping[str, Any]) -> LoadedTask:
     """Return the model of a task, with its matter.
 
     Raises:
@@ -388,13 +388,13 @@ def load(task: Task, options: Mapping[str, Any]) -> Loaded:
     scene = task._scene() if type(task).load_model is Task.load_model else None
     if scene is None:
         matter = _matter_of(task)
-        return Loaded(_model_of(task, options if matter is None else {**options, "matter": True}), (), matter)
+        return LoadedTask(_model_of(task, options if matter is None else {**options, "matter": True}), (), matter)
     if not scene.matter.entities:
-        return Loaded(scene.compile(actuators=True, **options), scene.variants, _matter_of(task))
+        return LoadedTask(scene.compile(actuators=True, **options), scene.variants, _matter_of(task))
     from .scene_matter import matter_of_scene
 
     model = scene.compile(actuators=True, matter=True, **options)
-    return Loaded(model, scene.variants, matter_of_scene(scene, model, type(task).__name__))
+    return LoadedTask(model, scene.variants, matter_of_scene(scene, model, type(task).__name__))
 
 
 def _matter_of(task: Task) -> "TaskMatter | None":
