@@ -6,7 +6,7 @@ import numpy as np
 
 from ...soft import Matter, Sand
 from ...soft.mpm.sampling import in_box
-from ..arrays import Array, clip, row_norm
+from ..arrays import Array, clip, row_norm, sin_cos
 from ..task.matter import TaskMatter
 from ..task.noise import Noise
 from ..task.particles import height_map, in_cup
@@ -16,12 +16,12 @@ from .arm import draw_in_box, nearness
 from .arm_tool import ArmToolTask
 from .vessels import Vessel, vessel
 
-HOME = (-0.808108, 0.630587, 0.145447, -2.06775, 0.905757, 1.35243, -0.752787)  # rad: the mouth is ahead
+HOME = (-0.856916, 0.586151, 0.129955, -2.005221, 0.878253, 1.252007, 1.281029)  # rad: the mouth is ahead
 INNER, DEPTH, BOTTOM = 0.045, 0.055, -0.025  # m: radius, depth and floor of the scoop, in its frame
 SLACK = 0.01  # m: a heap may be so much higher than the scoop
 MOUTH = (0.0, 0.0, BOTTOM + DEPTH)  # m, the middle of its opening
-TRAY, HALF, TOP = (0.46, 0.0), (0.12, 0.08), 0.06  # m: the tray's middle, half its sides inside, its height
-SAND = (0.225, 0.14, 0.045)  # m, edges of the sand when an episode begins
+TRAY, HALF, TOP = (0.46, 0.0), (0.1, 0.075), 0.08  # m: the tray's middle, half its sides inside, its height
+SAND = (0.18, 0.13, 0.06)  # m, edges of the sand when an episode begins
 SPACING, RHO = 0.0125, 1500.0  # m, of particles; kg/m3
 GOAL_LOW, GOAL_HIGH = (0.4, -0.1, 0.2), (0.55, 0.1, 0.32)  # m, the box of goals
 MAP = (6, 4)  # columns of the height map along x and y
@@ -31,7 +31,7 @@ NEAR = 0.05  # m, how far from the goal a lifted scoop may be
 class Scoop(ArmToolTask):
     """An arm of seven hinges dips a scoop into a tray of sand and lifts what it takes to a goal.
 
-    The sand is of particles, of which 4 fill a cell of 20 mm (`tumble.soft.Sand`); 2 kg lie in the tray.
+    The sand is of particles, two in a cell of 16 mm (`tumble.soft.Sand`); 2 kg lie in the tray.
 
     Action: a velocity of the scoop and its turn, which move a wished pose (`ArmToolTask.control`).
 
@@ -60,8 +60,8 @@ class Scoop(ArmToolTask):
 
     - `reward_reach`: 1 - tanh(distance of the mouth from the middle of the sand / 0.1 m), until the scoop is filled, in
       proportion to what is missing
-    - `reward_filled`: 2 x filled, at most 2
-    - `reward_lift`: 4 x (1 - tanh(distance of the scoop from the goal / 0.15 m)) x filled, at most 4
+    - `reward_filled`: 2 x filled x level, where filled counts up to 1 and level is (1 + cos(tilt)) / 2
+    - `reward_lift`: 4 x (1 - tanh(distance of the scoop from the goal / 0.2 m)) x filled x level
     - `reward_spilled`: -spilled, at least -1
     - `reward_effort`: -`effort_weight` x |action|²
 
@@ -71,16 +71,16 @@ class Scoop(ArmToolTask):
 
     reads: ClassVar = ("xpos", "xquat", "particles_pos")
     home: ClassVar = HOME
-    low: ClassVar = (0.36, -0.12, 0.04)
+    low: ClassVar = (0.36, -0.12, 0.06)
     high: ClassVar = (0.58, 0.12, 0.36)
     tilts: ClassVar = (-0.4, 1.8)
     vessels: ClassVar = {
-        "scoop": Vessel("tool", vessel(INNER, DEPTH, lip=0.01, wall=0.031, floor=0.031), BOTTOM, "steel", touches=True)
+        "scoop": Vessel("tool", vessel(INNER, DEPTH, lip=0.008, wall=0.022, floor=0.024), BOTTOM, "steel", touches=True)
     }
 
     xml_file: str = "arm_scoop.xml"
     friction_angle: tuple[float, float] = (35.0, 45.0)  # degrees, drawn for every episode
-    amount: float = 0.12  # kg
+    amount: float = 0.1  # kg
     effort_weight: float = 0.01
 
     def matter(self) -> TaskMatter:
@@ -91,7 +91,7 @@ class Scoop(ArmToolTask):
             matters=[sand],
             lower_bound=(0.2, -0.25, 0.0),
             upper_bound=(0.7, 0.25, 0.5),
-            grid_density=50,
+            grid_density=62.5,
             dt=0.0025,
             geoms=["scoop", *(f"tray{k}" for k in range(4)), "table"],
             friction=[0.3] * 5 + [0.6],
@@ -136,13 +136,13 @@ class Scoop(ArmToolTask):
         """Pay for dipping into the sand, for what the scoop holds, and for bringing it to the goal."""
         state = state.remember(wish=self.wished(state, action))
         held, spilled = self.amounts(state)
-        filled = clip(held, 0.0, 1.0)
+        filled, level = clip(held, 0.0, 1.0), (1 + sin_cos(self.tilt(state))[1]) / 2
         distance = row_norm(state.memory["goal"] - self.tool_pos(state))
         reach = row_norm(self.sand - self.tool_point(state, self.mouth))
         terms = {
             "reward_reach": (1 - filled) * nearness(reach, 0.1),
-            "reward_filled": 2 * filled,
-            "reward_lift": 4 * nearness(distance, 0.15) * filled,
+            "reward_filled": 2 * filled * level,
+            "reward_lift": 4 * nearness(distance, 0.2) * filled * level,
             "reward_spilled": -clip(spilled, 0.0, 1.0),
             "reward_effort": -control_cost(action, self.effort_weight),
         }
