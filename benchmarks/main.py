@@ -47,7 +47,7 @@ SINGLE = (
 TASKS = (
     *("QuadrupedFlat", "QuadrupedRough", "QuadrupedStairs", "QuadrupedGetUp", "BipedFlat", "BipedRough"),
     *("ArmReach", "ArmPush", "ArmPickCube", "ArmStackCubes", "ArmOpenDrawer", "ArmPegInHole"),
-    *("HandReorientCube", "DroneHover", "DroneWaypoints"),
+    *("HandReorientCube", "Pour", "Scoop", "Knead", "DroneHover", "DroneWaypoints"),
     *("CartPoleBalance", "CartPoleSwingUp", "PendulumSwingUp", "AcrobotSwingUp", "FingerSpin", "BallInCup"),
     *("PointMass", "ReacherHard", "WalkerWalk", "WalkerRun", "CheetahRun", "FishSwim"),
 )

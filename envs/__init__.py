@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .suite.rewards import tolerance
     from .task.ground import Ground
     from .task.levels import TerrainLevels
+    from .task.matter import TaskMatter
     from .task.noise import Noise
     from .task.scans import RayScan, grid_points, ring_points
     from .task.task import CameraView, Last, ResetResult, Start, StepResult, Task, TaskState
@@ -53,6 +54,7 @@ _HOMES = {
     "arrays": ("Array", "all_finite", "clip", "exp", "namespace", "row_all", "row_norm", "row_sum", "sin_cos"),
     "task.ground": ("Ground",),
     "task.levels": ("TerrainLevels",),
+    "task.matter": ("TaskMatter",),
     "managers.commands": ("PoseCommand", "VelocityCommand"),
     "managers.curricula": ("Difficulty", "Stages", "StepCount"),
     "managers.delays": ("DelayedAction",),
@@ -102,6 +104,7 @@ __all__ = [
     "StepCount",
     "StepResult",
     "Task",
+    "TaskMatter",
     "TaskState",
     "Term",
     "TerrainLevels",

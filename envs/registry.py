@@ -83,7 +83,14 @@ FLIGHT = {
 }
 """Drones."""
 
-TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT
+MATTER = {
+    "Pour": Row("manipulation.pour", 80),
+    "Scoop": Row("manipulation.scoop", 80),
+    "Knead": Row("manipulation.knead", 60),
+}
+"""Arms with liquid, sand and dough."""
+
+TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 # ruff: noqa: D102  # the members of `Simulator` are documented in `RigidSolver`
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
@@ -11,6 +11,9 @@ from ..physics import Model, RigidSolver
 from ..physics.machine.runtime import Runtime, ensure_runtime
 from .arrays import ArrayKind
 from .in_mujoco.solver import MujocoSolver
+
+if TYPE_CHECKING:
+    from .task.matter import TaskMatter
 
 SIMULATORS = ("tumble", "mujoco")
 
@@ -70,12 +73,24 @@ def kind_in(simulator: str, library: str | None) -> ArrayKind:
     return ArrayKind.of(runtime.torch_dtype, str(runtime.torch_device), library)
 
 
-def make_solver(simulator: str, model: Model, num_envs: int, outputs: Sequence[str]) -> Simulator:
+def make_solver(
+    simulator: str, model: Model, num_envs: int, outputs: Sequence[str], matter: "TaskMatter | None" = None
+) -> Simulator:
     """Make the solver of a simulator's environments.
 
     Raises:
         NotImplementedError: MuJoCo lacks a feature of the model or the task.
+        ValueError: matter does not fit its bounds or the model.
     """
+    if matter is not None:
+        if simulator == "mujoco":
+            raise NotImplementedError(
+                f"simulator='mujoco': MuJoCo has no liquid, sand or dough, and the task has matter "
+                f"('{matter.matters[0].name}'); use simulator='tumble'"
+            )
+        from .matter.coupled import CoupledSolver
+
+        return CoupledSolver(model, num_envs, outputs, matter)
     if simulator == "mujoco":
         return MujocoSolver(model, num_envs, outputs)
     return RigidSolver(model, num_envs=num_envs, outputs=outputs)

@@ -82,7 +82,7 @@ def test_your_own_task_from_an_empty_folder_to_a_film(run, steps, tmp_path):
 
 def test_the_ways_to_make_it(tmp_path):
     """Every call that the page shows in a sentence, a command renewed from the noise of steps, and other masses."""
-    (model,), (task, renewal, masses, _) = blocks("your_own_task", "xml"), blocks("your_own_task")
+    (model,), (task, renewal, masses, *_) = blocks("your_own_task", "xml"), blocks("your_own_task")
     files = {"crane.xml": model, "crane.py": task}
     calls = re.findall(r"`((?:gymnasium|tumble)\.make[^`]*)`", PAGE)
     assert len(calls) == 3
@@ -123,7 +123,7 @@ assert [bool((a != b).all()) for a, b in zip(seen, seen[1:])] == [False, True, F
 
 def test_pushes_and_a_target_that_moves(tmp_path):
     """The marker stands where the task remembers it, gusts last a step, the ends of the rail cut episodes short."""
-    (model,), (task, _, _, windy) = blocks("your_own_task", "xml"), blocks("your_own_task")
+    (model,), (task, _, _, windy, _) = blocks("your_own_task", "xml"), blocks("your_own_task")
     files = {"crane.xml": model, "crane.py": task, "windy.py": windy}
     program = """
 import gymnasium, numpy, tumble, windy
@@ -144,6 +144,34 @@ for step in range(100):
     before = marker
 assert cuts > 20 and 0.03 < numpy.mean(pushes) < 0.07
 env = gymnasium.make("me/Windy-v0")
+env.reset(seed=0)
+env.step(env.action_space.sample())
+"""
+    with as_in_a_new_process(tmp_path, files):
+        execute(program)
+
+
+def test_a_load_in_a_pool(tmp_path):
+    """The liquid slows the load, is as thick as the episode says, and its middle is seen."""
+    (model,), (task, *_, wading) = blocks("your_own_task", "xml"), blocks("your_own_task")
+    files = {"crane.xml": model, "crane.py": task, "wading.py": wading}
+    program = """
+import gymnasium, torch, tumble, wading
+from crane import Crane
+ways = []
+for kind in (wading.Wading, Crane):
+    envs = tumble.make_vec(kind, 3)
+    observation, _ = envs.reset(seed=0)
+    for step in range(12):
+        observation, *_ = envs.step(torch.ones(3, 1))
+    ways.append(observation[:, 0])
+    if kind is wading.Wading:
+        assert observation.shape == (3, 9)
+        assert torch.allclose(observation[:, 6:], envs.solver.get("particles_pos").mean(1), atol=1e-4)
+        assert len(set(envs.solver.get_parameters("water.viscosity").tolist())) == 3
+    assert not envs.solver.faults.any()
+assert (ways[0] < ways[1]).all(), ways
+env = gymnasium.make("me/Wading-v0")
 env.reset(seed=0)
 env.step(env.action_space.sample())
 """

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...physics.base.arguments import CheckedEnvs
 from ...physics.files.mjmodel.actuators import control_names
 from ...physics.machine.normal_mode import in_normal_mode
-from ..arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data, row_all
+from ..arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data
 from ..faults import NON_FINITE
 from ..saved import require_parts, require_tensor
 from ..simulators import kind_in, make_solver
@@ -74,13 +74,14 @@ class TaskBatch:
         if not isinstance(model_options, Mapping | None):
             raise TypeError(f"model_options={model_options!r}: expected options by name, as in a dict")
         self._model_options = dict(model_options or {})
-        model, variants = load(task, self._model_options)
+        model, variants, matter = load(task, self._model_options)
         self.kind = kind_in(simulator, library or task.array_library)
         self._varied = Varied(model.mj, num_envs)
-        self.task = task = task.bound(model.mj, self.kind, self._varied)
-        self._check = ResultCheck(task, self.kind)
+        particles = None if matter is None else matter.slices
+        self.task = task = task.bound(model.mj, self.kind, self._varied, particles)
+        self._check = ResultCheck(task, self.kind, matter)
         reads = self._check.reads()
-        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)])
+        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)], matter)
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
         self._view = view(self.solver, reads, task.cameras, task.rays, self.kind)
@@ -383,8 +384,7 @@ class TaskBatch:
     def _notice_edits(self) -> None:
         """Find states that a user changed through the solver; `begin` renews the memory and the inputs there."""
         self._edits = self.solver.edits
-        now = self._view.coordinates()
-        rows = indices(~row_all(now == self._coordinates))
+        rows = self._view.moved(self._coordinates)
         if len(rows):
             self.solver.forward(CheckedEnvs(rows))
             noise = self.streams.present(rows)

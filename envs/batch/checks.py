@@ -10,6 +10,7 @@ import numpy as np
 from ...physics.solver.readout.derived import sources_of
 from ..arrays import Array, ArrayKind
 from ..task.inputs import checked_inputs
+from ..task.matter import READS, TaskMatter, checked_particles
 from ..task.observations import each, parts_of
 from ..task.task import Observation, ResetResult, Start, StepResult, Task
 
@@ -17,8 +18,8 @@ from ..task.task import Observation, ResetResult, Start, StepResult, Task
 class ResultCheck:
     """Checks the results of one task, and brings their numbers to the precision of the batch."""
 
-    def __init__(self, task: Task, kind: ArrayKind) -> None:
-        self._task, self._kind, self._name = task, kind, type(task).__name__
+    def __init__(self, task: Task, kind: ArrayKind, matter: TaskMatter | None = None) -> None:
+        self._task, self._kind, self._name, self._matter = task, kind, type(task).__name__, matter
         self._dtype, self._boolean = kind.dtype, kind.boolean
         self._wanted: dict[str, tuple[tuple[int, ...], Any]] = {}  # shape and type of each part of an observation
         self._arrays_of_step: dict[str, tuple[tuple[int, ...], Any]] = {}  # the same, as the batch's library names them
@@ -33,9 +34,11 @@ class ResultCheck:
         if isinstance(reads, str):
             raise TypeError(f"{self._name}.reads is {reads!r}; needed is a sequence of names, such as ({reads!r},)")
         try:
-            sources_of(reads)
+            sources_of([name for name in reads if name not in READS])
         except KeyError as error:
             raise KeyError(f"{self._name}.reads: {error.args[0]}") from None
+        if self._matter is None and (lost := [name for name in reads if name in READS]):
+            raise KeyError(f"{self._name}.reads: {lost[0]!r}: the task has no matter; return it from `matter`")
         return tuple(reads)
 
     # -- results ------------------------------------------------------------------------------------------------------
@@ -62,6 +65,9 @@ class ResultCheck:
         self._check_rows("reset", "memory", start.memory, n)
         memory = {name: self._kind.like(value) for name, value in start.memory.items()}
         inputs = self.inputs("reset", start.inputs, n)
+        if start.particles:
+            particles = checked_particles(f"{self._name}.reset", start.particles, n, self._matter, self._kind)
+            start = start._replace(particles=particles)
         return xp.concat(parts, axis=1), start._replace(memory=memory, inputs=inputs)
 
     def begun(self, result: Any, n: int) -> ResetResult:

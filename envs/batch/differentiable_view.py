@@ -29,6 +29,8 @@ class DifferentiableView(BatchView):
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
     ) -> None:
+        if not isinstance(solver, RigidSolver):
+            raise NotImplementedError("differentiable: steps of matter have no derivatives, and the task has matter")
         super().__init__(solver, reads, cameras, rays, kind)
         self._rigid = solver
         self._held: dict[str, torch.Tensor] = {}

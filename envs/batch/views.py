@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -16,6 +16,9 @@ from ..simulators import Simulator
 from ..task.noise import Noise
 from ..task.scans import RayScan, Scanner
 from ..task.task import CameraView, Start, StepResult, TaskState
+
+if TYPE_CHECKING:
+    from ..matter.coupled import CoupledSolver
 
 Memories = Mapping[str, Array]
 _NONE: dict[str, Array] = {}
@@ -168,6 +171,10 @@ class BatchView:
         self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
+    def moved(self, before: Array) -> Array:
+        """Return the environments (k,) whose coordinates are not those of (num_envs, nq + nv) before."""
+        return indices(~row_all(self.coordinates() == before))
+
     def faults(self) -> Array | None:
         """The fault bits (num_envs,), a copy; None if no fault is pending; does not synchronise."""
         if self._solver.device.type == "cpu" and not self._solver.any_fault:
@@ -262,6 +269,23 @@ class SingleEnvView(BatchView):
         return self._faults[0].copy() if self._faults[0, 0] else None
 
 
+class MatterView(BatchView):
+    """Reads a solver of bodies and matter."""
+
+    _solver: "CoupledSolver"
+
+    def restart(self, rows: Array, coordinates: Array, start: Start, noise: Noise) -> TaskState:
+        """Put the environments `rows` (k,) into given coordinates and particles; return their state."""
+        nq, parts = self._nq, {"inputs": start.inputs, "particles": start.particles}
+        self._solver.state.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], **parts)
+        return self._state(coordinates, self._found(rows), start.memory, noise, rows)
+
+    def moved(self, before: Array) -> Array:
+        """Return the environments (k,) whose coordinates are others than before, or whose particles were written."""
+        same = row_all(self.coordinates() == before)
+        return indices(~same | self._kind.from_tensor(self._solver.state.written))
+
+
 def make_view(
     solver: Simulator,
     reads: Sequence[str],
@@ -270,6 +294,8 @@ def make_view(
     kind: ArrayKind,
 ) -> BatchView:
     """Return the quickest way to read a solver."""
+    if hasattr(solver, "coupler"):
+        return MatterView(solver, reads, cameras, rays, kind)
     if isinstance(solver, RigidSolver) and solver.num_envs == 1 and kind.in_numpy:
         return SingleEnvView(solver, reads, cameras, rays, kind)
     return BatchView(solver, reads, cameras, rays, kind)

@@ -120,7 +120,7 @@ def change_options(env: "_Tasked", changes: Mapping[str, Any]) -> None:
 
 
 def _with_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> "Task":
-    return replace(task, **changes).bound(task.model, kind, task._varied)
+    return replace(task, **changes).bound(task.model, kind, task._varied, task.particles)
 
 
 def _put(env: "_Tasked", changed: "Task") -> None:

@@ -155,7 +155,7 @@ def require_scene(scene: Any, task: str) -> "Scene":
 
     Raises:
         TypeError: it is no scene.
-        ValueError: it is built already, or has matter or sensors, which only scenes have.
+        ValueError: it is built already, or has emitters or sensors, which only scenes have.
     """
     from ...scene import Scene
 
@@ -166,10 +166,10 @@ def require_scene(scene: Any, task: str) -> "Scene":
             f"{task}.build_scene: the scene is built; return it without a call of build(), as the environments are the "
             "task's"
         )
-    if scene.matter.entities:
+    if scene.emitters:
         raise ValueError(
-            f"{task}.build_scene: the scene has matter ('{scene.matter.entities[0].name}'), which only scenes step; "
-            "tasks have rigid bodies"
+            f"{task}.build_scene: the scene has an emitter, which only scenes drive; give particles that do not exist "
+            "yet, and `set_particles(active=...)` brings them"
         )
     if scene.sensors:
         raise ValueError(

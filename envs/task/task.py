@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from ...physics import Model
     from ...scene import Scene
     from ...scene.model.variants import Variants
+    from .matter import TaskMatter
 
-_BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "_varied")
+_BOUND = ("model", "xp", "_kind", "dt", "init_qpos", "particles", "_varied")
 
 Observation = Array | dict[str, Array]
 """One array (n, ...), or several by name where the observation space is a `Dict`."""
@@ -83,6 +84,7 @@ class Start(NamedTuple):
     memory: Mapping[str, Array] = {}  # each (n, ...): goals, commands, phases, ...
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
     inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; missing ones begin with the model's
+    particles: Mapping[str, Any] = {}  # "pos", "vel", "active" of matter, see `matter.py`; missing ones are its own
 
 
 class ResetResult(NamedTuple):
@@ -128,7 +130,8 @@ class Task(ABC):
 
     - `self.model`: the compiled `mujoco.MjModel`;
     - `self.dt`: seconds of an environment step; `self.init_qpos` (nq,): the reference position, float64;
-    - `self.xp`: numpy, or torch in the names of the array API standard; `self.array(values)`: numbers as such an array.
+    - `self.xp`: numpy, or torch in the names of the array API standard; `self.array(values)`: numbers as such an array;
+    - `self.particles["water"]`: the particles of a matter, a slice, if the task has matter.
     """
 
     reads: ClassVar[Sequence[str]] = ()
@@ -270,11 +273,19 @@ class Task(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} gives no scene")
 
+    def matter(self) -> "TaskMatter | None":
+        """Return the liquid, sand or dough beside the model's bodies; None: nothing.
+
+        It is asked before the task is bound to its model, and knows the options only. A task with a scene adds entities
+        of `materials.MPM` to it instead.
+        """
+        return None
+
     def load_model(self, **options: Any) -> "Model":
         """Load the model: that of `build_scene`, or `xml_file`, looked for beside the task's module, then in Tumble.
 
         Args:
-            options: override the file's, e.g. timestep=0.005.
+            options: override the file's, e.g. timestep=0.005; of a task with matter `matter=True` is among them.
 
         Raises:
             FileNotFoundError: no such file; the message says where it was looked for.
@@ -290,7 +301,13 @@ class Task(ABC):
 
     # -- attributes and methods of every task -------------------------------------------------------------------------
 
-    def bound(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray] | None = None) -> Self:
+    def bound(
+        self,
+        model: mujoco.MjModel,
+        kind: ArrayKind,
+        varied: Mapping[str, np.ndarray] | None = None,
+        particles: Mapping[str, slice] | None = None,
+    ) -> Self:
         """Return a copy that knows the model and the arrays to compute with; this one stays as it is.
 
         Args:
@@ -298,6 +315,7 @@ class Task(ABC):
             kind: of arrays.
             varied: numbers of the model that differ between environments from the beginning, by the shapes of their
                 scene, (num_envs, ...) each; it may be filled later, when there is a solver.
+            particles: those of each matter, by its name.
 
         Raises:
             ValueError: an option does not fit the model.
@@ -305,12 +323,18 @@ class Task(ABC):
         if self.frame_skip < 1:
             raise ValueError(f"frame_skip is {self.frame_skip}: an environment step needs at least one physics step")
         task = copy.deepcopy(self)
-        task._learn(model, kind, {} if varied is None else varied)
+        task._learn(model, kind, {} if varied is None else varied, {} if particles is None else particles)
         task.bind()
         return task
 
-    def _learn(self, model: mujoco.MjModel, kind: ArrayKind, varied: Mapping[str, np.ndarray]) -> None:
-        self._varied = varied
+    def _learn(
+        self,
+        model: mujoco.MjModel,
+        kind: ArrayKind,
+        varied: Mapping[str, np.ndarray],
+        particles: Mapping[str, slice],
+    ) -> None:
+        self._varied, self.particles = varied, particles
         self.model, self._kind, self.xp = model, kind, kind.xp
         self.dt = float(model.opt.timestep) * self.frame_skip
         self.init_qpos = kind.xp.asarray(model.qpos0.copy(), dtype=kind.xp.float64, device=kind.device)
@@ -347,32 +371,61 @@ class Task(ABC):
         return folders
 
 
-def load(task: Task, options: Mapping[str, Any]) -> "tuple[Model, Sequence[Variants]]":
-    """Return the model of a task, and the entities of its scene whose shapes differ from environment to environment.
+class LoadedTask(NamedTuple):
+    """The model of a task, and what its scene has beside it."""
+
+    model: "Model"
+    variants: "Sequence[Variants]" = ()  # entities whose shapes differ from environment to environment
+    matter: "TaskMatter | None" = None
+
+
+def load(task: Task, options: Mapping[str, Any]) -> LoadedTask:
+    """Return the model of a task, with its matter.
 
     Raises:
-        FileNotFoundError, ValueError, TypeError: as `Task.load_model`.
+        FileNotFoundError, ValueError, TypeError: as `Task.load_model` and `require_matter`.
     """
-    from ...physics import Model
-
     scene = task._scene() if type(task).load_model is Task.load_model else None
     if scene is None:
-        model = task.load_model(**options)
-        if not isinstance(model, Model):
-            kind = type(model).__name__
-            raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
-        return model, ()
-    return scene.compile(actuators=True, **options), scene.variants
+        matter = _matter_of(task)
+        return LoadedTask(_model_of(task, options if matter is None else {**options, "matter": True}), (), matter)
+    if not scene.matter.entities:
+        return LoadedTask(scene.compile(actuators=True, **options), scene.variants, _matter_of(task))
+    from .scene_matter import matter_of_scene
+
+    model = scene.compile(actuators=True, matter=True, **options)
+    return LoadedTask(model, scene.variants, matter_of_scene(scene, model, type(task).__name__))
+
+
+def _matter_of(task: Task) -> "TaskMatter | None":
+    """Return what a task's `matter` does, after checks."""
+    if type(task).matter is Task.matter:
+        return None
+    from .matter import require_matter
+
+    found = task.matter()
+    return None if found is None else require_matter(type(task).__name__, found)
+
+
+def _model_of(task: Task, options: Mapping[str, Any]) -> "Model":
+    """Return what a task's `load_model` does, after checks."""
+    from ...physics import Model
+
+    model = task.load_model(**options)
+    if not isinstance(model, Model):
+        kind = type(model).__name__
+        raise TypeError(f"{type(task).__name__}.load_model returned {kind}; needed is a tumble.physics.Model")
+    return model
 
 
 def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
     """Return all numbers of the model that a task loads; nothing if only `xml_file` decides which it is."""
-    if type(task).load_model is Task.load_model and type(task).build_scene is Task.build_scene:
+    if all(getattr(type(task), name) is getattr(Task, name) for name in ("load_model", "build_scene", "matter")):
         return []
-    model, variants = load(replace(task), options)
+    model, variants, matter = load(replace(task), options)
     image = np.empty(mujoco.mj_sizeModel(model.mj), np.uint8)
     mujoco.mj_saveModel(model.mj, None, image)
-    return [image, model.values, [(each.name, each.numbers, each.places) for each in variants]]
+    return [image, model.values, [(each.name, each.numbers, each.places) for each in variants], matter]
 
 
 def options_of(kind: type[Task]) -> list[str]:

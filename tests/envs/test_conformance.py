@@ -20,12 +20,13 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 import tumble
 from tumble.envs.arrays import ArrayKind, host
 from tumble.envs.batch.batch import TaskBatch
-from tumble.envs.registry import FLIGHT, MANIPULATION, SUITE, V5, WALKING, make_task
+from tumble.envs.registry import FLIGHT, MANIPULATION, MATTER, SUITE, V5, WALKING, make_task
 from tumble.envs.task.observations import parts_of
 from tumble.envs.task.task import Task, TaskState
 
-OWN = {**SUITE, **WALKING, **MANIPULATION, **FLIGHT}
-DEFAULT = [*itertools.islice(SUITE, 1), *itertools.islice(WALKING, 1), *itertools.islice(MANIPULATION, 1), *FLIGHT]
+OWN = {**SUITE, **WALKING, **MANIPULATION, **FLIGHT, **MATTER}
+FEW = (*(itertools.islice(family, 1) for family in (SUITE, WALKING, MANIPULATION, MATTER)), FLIGHT)
+DEFAULT = [*itertools.chain(*FEW)]
 """Tasks that the default run proves: some of each family."""
 STEPS, LIMIT = 24, 10
 ON_LEVELS = ("QuadrupedRough", "QuadrupedStairs", "BipedRough")
@@ -234,7 +235,7 @@ def assert_alike(one, other) -> None:
 
 def test_no_name_twice():
     """Families have no task in common, and every row's module has a class of its name."""
-    assert len(OWN) == len(SUITE) + len(WALKING) + len(MANIPULATION) + len(FLIGHT)
+    assert len(OWN) == sum(map(len, (SUITE, WALKING, MANIPULATION, FLIGHT, MATTER)))
     assert not OWN.keys() & V5.keys()
     for name in OWN:
         assert type(make_task(name, {})).__name__ == name

@@ -195,7 +195,8 @@ def test_the_tasks_of_the_docs(name, pages, double_precision):
     theirs.close()
 
 
-OTHERS = [task for task in registry.TASKS if task not in registry.V5]
+OF_MATTER = ("Pour", "Scoop", "Knead")  # MuJoCo has no matter: tests/envs/soft
+OTHERS = [task for task in registry.TASKS if task not in registry.V5 and task not in OF_MATTER]
 
 
 @cases("name", OTHERS)

@@ -9,7 +9,6 @@ import torch
 import trimesh
 
 import tumble.scene as gs
-from tumble.envs.task.scene_entities import require_scene
 from tumble.physics.machine.runtime import init
 from tumble.physics.run.interface import ClosedSolverError
 from tumble.viewer.particles import groups_of
@@ -411,13 +410,11 @@ def test_lame_parameters_replace_moduli():
 
 
 def test_what_touches_no_matter_says_so():
-    """Sensors, tasks, shapes of environments' own, modes of drawing."""
+    """Sensors, shapes of environments' own, modes of drawing."""
     scene = scene_of()
     jelly = scene.add_entity(MPM_BOX, material=MPM.Elastic(), name="jelly")
     with pytest.raises(ValueError, match="IMU: entity_idx=0: 'jelly' is matter, which carries no sensors"):
         scene.add_sensor(gs.sensors.IMU(entity_idx=jelly.idx))
-    with pytest.raises(ValueError, match=r"Me.build_scene: the scene has matter"):
-        require_scene(scene, "Me")
     with pytest.raises(ValueError, match="vis_mode='collision': of matter it is"):
         scene.add_entity(MPM_BOX, material=MPM.Elastic(), vis_mode="collision")
     with pytest.raises(ValueError, match="vis_mode='recon': of a rigid body it is"):

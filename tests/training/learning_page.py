@@ -10,7 +10,10 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference" / "learning"
 PAGE = FOLDER.with_suffix(".md")
-FILES = ("half_cheetah", "compiled_learner", "v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight")
+FILES = (
+    *("half_cheetah", "compiled_learner", "v5", "pusher_and_swimmer", "suite", "walking", "arm", "hand_and_flight"),
+    "matter",
+)
 """Names of the files with scores and curves, without their endings."""
 START = """# Learning
 
@@ -19,9 +22,10 @@ Written by `python -m tests.training.learning_page` from the scores and curves o
 How the packaged configurations (`tumble train TASK`) learn. Each policy is played for 100 episodes with its most likely
 actions, in Tumble and, unchanged, in MuJoCo. A return is the mean of these episodes ± its standard error; of several
 seeds the worst and the best are given. Minutes are of one core, of the slowest seed. Rows with the curves
-`half_cheetah` and `compiled_learner` were learned by machine code, as packaged; the other rows of PPO were made before
-that, by `ppo.learner = "lean"` and with the settings of their day. Success is the share of episodes that end with
-`info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no such entry.
+`half_cheetah`, `compiled_learner` and `matter` were learned by machine code, as packaged; the other rows of PPO were
+made before that, by `ppo.learner = "lean"` and with the settings of their day. Success is the share of episodes that
+end with `info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no such entry. MuJoCo has no
+matter, so that tasks with it are played in Tumble only.
 
 | task | algorithm | seeds | steps | minutes | return in Tumble | return in MuJoCo | success | curves, scores |
 |---|---|---|---|---|---|---|---|---|
@@ -34,8 +38,10 @@ rounding differs, and with it the score of a seed.
 
 
 def score(rows: Sequence[dict[str, Any]], simulator: str) -> str:
-    """Return the worst and the best mean of some seeds."""
-    ordered = sorted((row[simulator] for row in rows), key=lambda score: score["mean"])
+    """Return the worst and the best mean of some seeds; nothing if they were not played there."""
+    ordered = sorted((row[simulator] for row in rows if simulator in row), key=lambda score: score["mean"])
+    if not ordered:
+        return ""
     digits = 0 if abs(ordered[-1]["mean"]) >= 100 else 1
     texts = [f"{score['mean']:.{digits}f} ± {score['standard_error']:.{digits}f}" for score in ordered]
     return " to ".join(dict.fromkeys((texts[0], texts[-1])))
@@ -45,7 +51,8 @@ def line(rows: Sequence[dict[str, Any]], file: str) -> str:
     """Return the row of one task and algorithm."""
     first = rows[0]
     minutes = max(row.get("cpu_seconds", row["seconds"]) for row in rows) / 60
-    rates = [[row[simulator].get("success_rate") for row in rows] for simulator in ("tumble", "mujoco")]
+    simulators = [simulator for simulator in ("tumble", "mujoco") if simulator in first]
+    rates = [[row[simulator].get("success_rate") for row in rows] for simulator in simulators]
     success = "" if None in rates[0] else ", ".join(f"{100 * min(rate):.0f} %" for rate in rates)
     seeds = ", ".join(str(row["seed"]) for row in rows)
     cells = [f"`{first['task'].split('/')[1].removesuffix('-v0')}`", first["algo"].upper(), seeds]
