@@ -80,7 +80,7 @@ class Scoop(ArmToolTask):
 
     xml_file: str = "arm_scoop.xml"
     friction_angle: tuple[float, float] = (35.0, 45.0)  # degrees, drawn for every episode
-    amount: float = 0.1  # kg
+    amount: float = 0.07  # kg
     effort_weight: float = 0.01
 
     def matter(self) -> TaskMatter:

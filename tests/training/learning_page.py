@@ -22,10 +22,10 @@ Written by `python -m tests.training.learning_page` from the scores and curves o
 How the packaged configurations (`tumble train TASK`) learn. Each policy is played for 100 episodes with its most likely
 actions, in Tumble and, unchanged, in MuJoCo. A return is the mean of these episodes ± its standard error; of several
 seeds the worst and the best are given. Minutes are of one core, of the slowest seed. Rows with the curves
-`half_cheetah`, `compiled_learner` and `matter` were learned by machine code, as packaged; the other rows of PPO were made
-before that, by `ppo.learner = "lean"` and with the settings of their day. Success is the share of episodes that end with
-`info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no such entry. MuJoCo has no matter, so
-that `Pour`, `Scoop` and `Knead` are in Tumble only.
+`half_cheetah`, `compiled_learner` and `matter` were learned by machine code, as packaged; the other rows of PPO were
+made before that, by `ppo.learner = "lean"` and with the settings of their day. Success is the share of episodes that end
+with `info["success"]`, in Tumble and in MuJoCo, of the worst seed; some tasks have no such entry. MuJoCo has no matter,
+so that `Pour`, `Scoop` and `Knead` are in Tumble only.
 
 | task | algorithm | seeds | steps | minutes | return in Tumble | return in MuJoCo | success | curves, scores |
 |---|---|---|---|---|---|---|---|---|
