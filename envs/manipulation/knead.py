@@ -20,6 +20,7 @@ MIDDLE, DOUGH = (0.48, 0.0), (0.12, 0.12, 0.04)  # m: where the dough lies, and 
 SPACING = 0.01  # m, of particles
 RIM = 0.04  # m, radius of the dents, whose depth falls evenly from their middle: the highest particles show such ones
 GRID, COLUMN = 6, 0.02  # columns of the height map along x and along y, and the edge of one, m
+ABOVE = 0.015  # m: matter is pressed by a face that is so far above it, three quarters of a cell
 FAR, DEEP = 0.03, (0.012, 0.02)  # m: how far from the middle along x and y dents are, and how deep
 
 
@@ -52,8 +53,8 @@ class Knead(ArmToolTask):
 
     Reward:
 
-    - `reward_reach`: 1 - tanh(distance of the stamp along the table from the goal / 0.05 m)
-    - `reward_shape`: 4 x shaped, from -4 to 4
+    - `reward_reach`: 1 - tanh(distance of the stamp from a place 15 mm above the goal / 0.05 m)
+    - `reward_shape`: 4 x shaped, from 0 to 4
     - `reward_tilt`: -0.5 x abs(tilt)
     - `reward_effort`: -`effort_weight` x |action|²
 
@@ -91,10 +92,11 @@ class Knead(ArmToolTask):
         )
 
     def bind(self) -> None:
-        """Make constants: the middles of the height map's columns."""
+        """Make constants, and the middles of the height map's columns."""
         super().bind()
         ends = (np.arange(GRID) - (GRID - 1) / 2) * COLUMN
         x, y = np.meshgrid(ends + MIDDLE[0], ends + MIDDLE[1], indexing="ij")
+        self.above = self.array((0.0, 0.0, ABOVE))
         self.columns = self.array(np.stack((x.ravel(), y.ravel()), axis=1))
 
     def reset(self, noise: Noise) -> Start:
@@ -135,16 +137,15 @@ class Knead(ArmToolTask):
         return self.xp.concat((*self.arm_seen(state), way, shaped[:, None], self.offsets(state)), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being above the dent's place, and for the shape of the dough."""
+        """Pay for the stamp's place, and for the shape of the dough."""
         state = state.remember(wish=self.wished(state, action))
-        tool, shaped = self.tool_pos(state), self.shaped(state)
-        aside = row_norm(state.memory["goal"][:, :2] - tool[:, :2])
+        shaped, distance = self.shaped(state), row_norm(state.memory["goal"] + self.above - self.tool_pos(state))
         terms = {
-            "reward_reach": nearness(aside, 0.05),
-            "reward_shape": 4 * clip(shaped, -1.0, 1.0),
+            "reward_reach": nearness(distance, 0.05),
+            "reward_shape": 4 * clip(shaped, 0.0, 1.0),
             "reward_tilt": -0.5 * abs(self.tilt(state)),
             "reward_effort": -control_cost(action, self.effort_weight),
         }
-        info = {"shaped": shaped, "error": self.error(state), "distance": aside}
+        info = {"shaped": shaped, "error": self.error(state), "distance": distance}
         info["success"] = shaped > self.enough
         return StepResult(self.observation(state), terms, info=info, memory={"wish": state.memory["wish"]})

@@ -25,7 +25,7 @@ SAND = (0.18, 0.13, 0.06)  # m, edges of the sand when an episode begins
 SPACING, RHO = 0.0125, 1500.0  # m, of particles; kg/m3
 GOAL_LOW, GOAL_HIGH = (0.4, -0.1, 0.2), (0.55, 0.1, 0.32)  # m, the box of goals
 MAP = (6, 4)  # columns of the height map along x and y
-NEAR = 0.05  # m, how far from the goal a lifted scoop may be
+NEAR, FAR = 0.05, 0.3  # m: how far from the goal a lifted scoop may be, and where lifting begins to be paid
 
 
 class Scoop(ArmToolTask):
@@ -61,7 +61,7 @@ class Scoop(ArmToolTask):
     - `reward_reach`: 1 - tanh(distance of the mouth from the middle of the sand / 0.1 m), until the scoop is filled, in
       proportion to what is missing
     - `reward_filled`: 2 x filled x level, where filled counts up to 1 and level is (1 + cos(tilt)) / 2
-    - `reward_lift`: 4 x (1 - tanh(distance of the scoop from the goal / 0.2 m)) x filled x level
+    - `reward_lift`: 6 x (1 - distance of the scoop from the goal / 0.3 m), at least 0, x filled x level
     - `reward_spilled`: -spilled, at least -1
     - `reward_effort`: -`effort_weight` x |action|²
 
@@ -80,7 +80,7 @@ class Scoop(ArmToolTask):
 
     xml_file: str = "arm_scoop.xml"
     friction_angle: tuple[float, float] = (35.0, 45.0)  # degrees, drawn for every episode
-    amount: float = 0.1  # kg
+    amount: float = 0.07  # kg
     effort_weight: float = 0.01
 
     def matter(self) -> TaskMatter:
@@ -142,7 +142,7 @@ class Scoop(ArmToolTask):
         terms = {
             "reward_reach": (1 - filled) * nearness(reach, 0.1),
             "reward_filled": 2 * filled * level,
-            "reward_lift": 4 * nearness(distance, 0.2) * filled * level,
+            "reward_lift": 6 * clip(1 - distance / FAR, 0.0, 1.0) * filled * level,
             "reward_spilled": -clip(spilled, 0.0, 1.0),
             "reward_effort": -control_cost(action, self.effort_weight),
         }
