@@ -1,7 +1,7 @@
 """What is started in place of the process that compiles: it takes units from a store, and fails as it is told.
 
 FAKE_COMPILER in the environment is a JSON object: "store": a folder with the units, or the names of units, whose code
-is their names; "fails": how, from job number "after" on; "seconds": that each job takes.
+is their names; "fails": how, from job number "after" on; "seconds": that each job takes; "plan_seconds": more of them for the plan.
 """
 
 import json
@@ -18,8 +18,9 @@ from tumble.physics.machine.codegen.store import Store
 def main():
     how = json.loads(os.environ["FAKE_COMPILER"])
     for count, line in enumerate(sys.stdin.buffer):
-        time.sleep(how.get("seconds", 0.0))
-        answer, code = _answer(json.loads(line), how["store"])
+        job = json.loads(line)
+        time.sleep(how.get("seconds", 0.0) + (how.get("plan_seconds", 0.0) if job["do"] == "plan" else 0.0))
+        answer, code = _answer(job, how["store"])
         if how.get("fails") and count >= how["after"]:
             _fail(how["fails"], code)
         else:

@@ -198,7 +198,7 @@ def test_a_compilation_is_told_again_and_again(ask, monkeypatch, caplog):
     """From the start of the first process on, before it is known which parts there are."""
     patience(monkeypatch, 0.1)
     with caplog.at_level(logging.INFO, logger="tumble"):
-        ask(seconds=0.25)
+        ask(seconds=0.25, plan_seconds=1.0)
         said = [record.getMessage() for record in caplog.records]
         assert len(said) >= 3 and all(text.startswith("compiling the solver for this model, once: ") for text in said)
         assert "parts" not in said[0] and said[-2].endswith(f"of {len(NAMES)} parts)") and ": done after " in said[-1]
@@ -213,7 +213,7 @@ def test_a_program_sees_that_something_is_compiled_and_when_it_is_done(ask, monk
     monkeypatch.setattr(waiting.logger, "handlers", [])
     monkeypatch.setattr(waiting.logger, "level", logging.NOTSET)
     waiting.logger.manager._clear_cache()
-    ask(seconds=0.25)
+    ask(seconds=0.25, plan_seconds=1.0)
     lines = [re.sub(r"\d+ s", "N s", line) for line in capfd.readouterr().err.splitlines()]
     begun = "tumble: compiling the solver for this model, once: "
     assert lines == [f"{begun}N s so far", f"{begun}done after N s"]
