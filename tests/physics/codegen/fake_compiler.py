@@ -1,7 +1,8 @@
 """What is started in place of the process that compiles: it takes units from a store, and fails as it is told.
 
 FAKE_COMPILER in the environment is a JSON object: "store": a folder with the units, or the names of units, whose code
-is their names; "fails": how, from job number "after" on; "seconds": that each job takes; "plan_seconds": more of them for the plan.
+is their names; "fails": how, from job number "after" on; "seconds": that each job takes; "plan_seconds": what the plan
+takes beyond them.
 """
 
 import json
