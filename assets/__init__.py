@@ -1,7 +1,9 @@
-"""Our MJCF files, and where they lie. This room knows nothing of the others."""
+"""Model files: our own, and those of other projects (`packages.py`). This room knows nothing of the others."""
 
 from collections.abc import Sequence
 from pathlib import Path
+
+from .packages import SOURCES, find_in_source, is_of_source
 
 FOLDER = Path(__file__).parent
 
@@ -15,13 +17,17 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
     """Return the path of a model file.
 
     Args:
-        file: the name of a file ("ant.xml"); or any path that starts with ".", "/" or "~", or is absolute.
+        file: the name of a file ("ant.xml"); any path that starts with ".", "/" or "~", or is absolute; or a file of
+            another project ("dm_control:dog.xml"), one of `packages.SOURCES`.
         beside: folders in which a name is looked for, before the packaged ones.
 
     Raises:
-        FileNotFoundError: no such file; the message has the searched folders, and lists the packaged ones.
+        FileNotFoundError: no such file; the message has the searched folders, and lists the packaged ones, or it says
+            which package to install.
     """
     text = str(file)
+    if is_of_source(text):
+        return find_in_source(text)
     elsewhere = text.startswith((".", "/", "~")) or Path(text).is_absolute()
     paths = [Path(text).expanduser()] if elsewhere else [folder / text for folder in (*beside, FOLDER)]
     found = next((path for path in paths if path.is_file()), None)
@@ -30,6 +36,7 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
         where = paths[0] if elsewhere else f"{text} in {' or '.join(folders)}"
         raise FileNotFoundError(
             f"no model file {where}. Packaged models: {', '.join(names())}; for another file give a path that "
-            "starts with '/', './' or '~', or put it beside the module of your task."
+            "starts with '/', './' or '~', or put it beside the module of your task; of another project's package "
+            f"'NAME:path', where NAME is {', '.join(SOURCES)}."
         )
     return found

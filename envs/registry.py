@@ -6,18 +6,12 @@ A new task is one class and one row here; a task of another package is one call 
 import difflib
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import gymnasium
 
-
-class Row(NamedTuple):
-    """One task: the module in `envs` that has its class, and its entry in Gymnasium's registry."""
-
-    module: str
-    max_episode_steps: int
-    reward_threshold: float | None = None
-
+from .row import Row
 
 V5 = {
     "InvertedPendulum": Row("v5.inverted_pendulum", 1000, 950.0),
@@ -90,6 +84,9 @@ MATTER = {
 }
 """Arms with liquid, sand and dough."""
 
+SUITES = ("suite.table",)
+"""Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
+
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 
 
@@ -103,10 +100,22 @@ _SINGLE, _VECTOR = "tumble.envs:SingleEnv", "tumble.envs:SimVectorEnv"
 
 
 def register_all() -> None:
-    """Register every task of the table with Gymnasium as tumble/Name-v0, unless it is registered already."""
-    for name, row in TASKS.items():
-        if (identity := f"tumble/{name}-v0") not in gymnasium.registry:
+    """Register the tasks with Gymnasium as tumble/Name-v0, suites' also by their ids, unless the id is taken."""
+    known = {f"tumble/{name}-v0": (name, row) for name, row in TASKS.items()}
+    for identity, row in suite_rows().items():
+        known[identity] = identity, row
+        if row.alias:
+            known[f"tumble/{row.alias}-v0"] = identity, row
+    for identity, (name, row) in known.items():
+        if identity not in gymnasium.registry:
             _register(identity, name, row.max_episode_steps, row.reward_threshold, {})
+
+
+@cache
+def suite_rows() -> dict[str, Row]:
+    """Return the tasks of other projects' suites by their ids."""
+    tables = (importlib.import_module(f".{module}", __package__) for module in SUITES)
+    return {identity: row for table in tables for identity, row in table.ROWS.items()}
 
 
 def register(
@@ -162,10 +171,11 @@ def identity_of(name: str) -> str:
     """
     if "/" in name or ":" in name or name in task_ids():
         return name
-    if (task := name.removesuffix("-v0")) in TASKS:
+    known = [*TASKS, *(row.alias for row in suite_rows().values() if row.alias)]
+    if (task := name.removesuffix("-v0")) in known:
         return f"tumble/{task}-v0"
     task = name.rpartition("-v")[0] or name
-    near = f"is tumble/{task}-v0" if task in TASKS else _nearest(task, list(TASKS))
+    near = f"is tumble/{task}-v0" if task in known else _nearest(task, known)
     theirs = ", but an environment of Gymnasium's registry, for its own make and make_vec" * (
         name in gymnasium.registry
     )
@@ -182,10 +192,12 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     from .task.task import Task, options_of
 
     if isinstance(task, str):
-        if task not in TASKS:
-            raise ValueError(f"no task {task!r}; there {_nearest(task, list(TASKS))}")
-        module = importlib.import_module(f".{TASKS[task].module}", __package__)
-        return make_task(getattr(module, task), options)
+        rows = TASKS | suite_rows()
+        if task not in rows:
+            raise ValueError(f"no task {task!r}; there {_nearest(task, list(rows))}")
+        row = rows[task]
+        module = importlib.import_module(f".{row.module}", __package__)
+        return make_task(getattr(module, row.kind or task), {**row.options, **options})
     kind = task if isinstance(task, type) else type(task)
     if not issubclass(kind, Task):
         raise TypeError(f"{task!r} is no task: needed is a name, or a class derived from tumble.envs.Task")

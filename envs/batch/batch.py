@@ -84,7 +84,7 @@ class TaskBatch:
         self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)], matter)
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
-        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind)
+        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, self._check.reads_present())
         self._follows = type(task).reset_after is not Task.reset_after
         self._gone = False  # True: the episodes before the next reset are not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
@@ -115,7 +115,7 @@ class TaskBatch:
             ValueError, TypeError, KeyError: its model, spaces, memory or reads are others, or its episodes do
                 not begin.
         """
-        for name in ("reads", "cameras", "rays"):
+        for name in ("reads", "reads_present", "cameras", "rays"):
             if not equal(getattr(task, name), getattr(self.task, name)):
                 raise ValueError(f"the task's {name} are then others, and are read when environments are made")
         options = self._model_options

@@ -1,7 +1,7 @@
 """Checks of a task's results, before they are used: errors name the task, its method and the expected value."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -30,15 +30,34 @@ class ResultCheck:
         Raises:
             KeyError: there is no such quantity; the message has the nearest names.
         """
-        reads = self._task.reads
-        if isinstance(reads, str):
-            raise TypeError(f"{self._name}.reads is {reads!r}; needed is a sequence of names, such as ({reads!r},)")
-        try:
-            sources_of([name for name in reads if name not in READS])
-        except KeyError as error:
-            raise KeyError(f"{self._name}.reads: {error.args[0]}") from None
-        if self._matter is None and (lost := [name for name in reads if name in READS]):
+        reads = self._known("reads", [name for name in self._task.reads if name not in READS])
+        if lost := [name for name in self._task.reads if name in READS] if self._matter is None else []:
             raise KeyError(f"{self._name}.reads: {lost[0]!r}: the task has no matter; return it from `matter`")
+        return reads
+
+    def reads_present(self) -> tuple[str, ...]:
+        """The derived quantities that the task reads in the state after a step.
+
+        Raises:
+            KeyError: there is no such quantity; the message has the nearest names.
+            NotImplementedError: the task has matter.
+        """
+        reads = self._known("reads_present", self._task.reads_present)
+        if reads and self._matter is not None:
+            raise NotImplementedError(f"{self._name}.reads_present: a task with matter has only `reads`")
+        return reads
+
+    def _known(self, attribute: str, rigid: Sequence[str]) -> tuple[str, ...]:
+        """Return the names in an attribute of the task, of which `rigid` are known to the rigid solver."""
+        reads = getattr(self._task, attribute)
+        if isinstance(reads, str):
+            raise TypeError(
+                f"{self._name}.{attribute} is {reads!r}; needed is a sequence of names, such as ({reads!r},)"
+            )
+        try:
+            sources_of(rigid)
+        except KeyError as error:
+            raise KeyError(f"{self._name}.{attribute}: {error.args[0]}") from None
         return tuple(reads)
 
     # -- results ------------------------------------------------------------------------------------------------------

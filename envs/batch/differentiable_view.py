@@ -28,7 +28,10 @@ class DifferentiableView(BatchView):
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
+        present: Sequence[str] = (),
     ) -> None:
+        if present:
+            raise NotImplementedError(f"differentiable: the task reads {', '.join(present)} of the state after a step")
         if not isinstance(solver, RigidSolver):
             raise NotImplementedError("differentiable: steps of matter have no derivatives, and the task has matter")
         super().__init__(solver, reads, cameras, rays, kind)

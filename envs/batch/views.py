@@ -66,9 +66,13 @@ class BatchView:
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
+        present: Sequence[str] = (),
     ) -> None:
-        """Set what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`."""
-        self._solver, self._reads, self._kind = solver, reads, kind
+        """Set what states hold: coordinates, quantities `reads`, pictures of `cameras`, distances along `rays`.
+
+        `present` are the quantities of `Task.reads_present`.
+        """
+        self._solver, self._reads, self._kind, self._present = solver, reads, kind, tuple(present)
         self._nq = solver.model.mj.nq
         self._cameras, self._renderers = cameras, dict[str, Any]()
         self._scanners = {name: Scanner(solver, name, scan, kind) for name, scan in rays.items()}
@@ -129,7 +133,14 @@ class BatchView:
             fields = {name: found[name] for name in self._reads}
         images = LazyArrays(solver, cameras, lambda name: self._picture(name, known)) if cameras else _NONE
         rays = LazyArrays(solver, scanners, lambda name: scanners[name].distances(found, known)) if scanners else _NONE
-        return TaskState(coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, rays)
+        parts = coordinates, coordinates[:, :nq], coordinates[:, nq:], fields, images, memory, noise, rays
+        return TaskState(*parts, self._present_quantities(known) if self._present else _NONE)
+
+    def _present_quantities(self, known: CheckedEnvs | None) -> LazyArrays:
+        """Return the quantities of the present state, all computed when one is read."""
+        solver, like = self._solver, self._kind.from_tensor
+        read = cache(lambda: solver.get_present(self._present, known))
+        return LazyArrays(solver, self._present, lambda name: like(read()[name]))
 
     def _picture(self, name: str, known: CheckedEnvs | None) -> Array:
         """Return the picture of a camera of the task, (k, height, width, 3) uint8."""
@@ -208,9 +219,10 @@ class SingleEnvView(BatchView):
         cameras: Mapping[str, CameraView],
         rays: Mapping[str, RayScan],
         kind: ArrayKind,
+        present: Sequence[str] = (),
     ) -> None:
         """Find where the coordinates, the controls, the faults and each of `reads` lie in the solver's memory."""
-        super().__init__(solver, reads, cameras, rays, kind)
+        super().__init__(solver, reads, cameras, rays, kind, present)
         self._memory = solver
         self._blocks: dict[int, np.ndarray] = {}  # address -> (numbers,)
         self._places: list[tuple[str, int, slice, tuple[int, ...]]] = []  # name, block, place in it, shape
@@ -292,10 +304,12 @@ def make_view(
     cameras: Mapping[str, CameraView],
     rays: Mapping[str, RayScan],
     kind: ArrayKind,
+    present: Sequence[str] = (),
 ) -> BatchView:
     """Return the quickest way to read a solver."""
+    view: type[BatchView] = BatchView
     if hasattr(solver, "coupler"):
-        return MatterView(solver, reads, cameras, rays, kind)
-    if isinstance(solver, RigidSolver) and solver.num_envs == 1 and kind.in_numpy:
-        return SingleEnvView(solver, reads, cameras, rays, kind)
-    return BatchView(solver, reads, cameras, rays, kind)
+        view = MatterView
+    elif isinstance(solver, RigidSolver) and solver.num_envs == 1 and kind.in_numpy:
+        view = SingleEnvView
+    return view(solver, reads, cameras, rays, kind, present)

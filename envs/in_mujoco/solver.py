@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from typing import Any
 
@@ -221,6 +222,16 @@ class MujocoSolver:
         with heard():
             prepare(worlds, names)
             return {name: torch.from_numpy(rows) for name, rows in read(worlds, names).items()}
+
+    def get_present(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Quantities in the present state, as `mj_step1` computes them after a step: `RigidSolver.get_present`."""
+        worlds = self.chosen(envs_idx)
+        with heard():
+            prepare(worlds, names)
+            with ExitStack() as brought:
+                for world in worlds:
+                    brought.enter_context(world.at_present())
+                return {name: torch.from_numpy(rows) for name, rows in read(worlds, names).items()}
 
     # -- saving -------------------------------------------------------------------------------------------------------
 

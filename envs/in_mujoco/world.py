@@ -1,5 +1,6 @@
 """One environment in MuJoCo: its model, its data, and where its derived quantities were evaluated."""
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -162,6 +163,16 @@ class MujocoWorld:
         else:
             mujoco.mj_forward(self.model, self.data)
         self._return(state)
+
+    @contextmanager
+    def at_present(self) -> Iterator[None]:
+        """Bring positions, velocities and what follows from them to the present state within this block."""
+        evaluated, self.data = self.data, copy.copy(self.data)
+        try:
+            mujoco.mj_step1(self.model, self.data)
+            yield
+        finally:
+            self.data = evaluated
 
     def watch(self) -> None:
         """Know from now on at which coordinates each step was evaluated last; see `evaluated_at`."""

@@ -53,6 +53,7 @@ class TaskState(NamedTuple):
     memory: Mapping[str, Array]  # the task's memory, each (n, ...)
     noise: Noise  # random draws of this moment
     rays: Mapping[str, Array] = {}  # distances along the rays in `Task.rays`, each (n, k) or (n, frames, k) m
+    present: Mapping[str, Array] = {}  # the derived quantities in `Task.reads_present`, as `fields` but of this state
 
     def remember(self, **memory: Array) -> "TaskState":
         """The same state with other memory: `state = state.remember(last_action=action)`."""
@@ -136,6 +137,12 @@ class Task(ABC):
 
     reads: ClassVar[Sequence[str]] = ()
     """Derived quantities wanted in `state.fields`, by MuJoCo's names (docs/reference/fields.md)."""
+    reads_present: ClassVar[Sequence[str]] = ()
+    """Derived quantities wanted in `state.present`: after a step those of its final state, as dm_control has them.
+
+    They are computed where a method reads one, at the cost of a part of a physics step. In `sensordata` sensors of
+    forces and accelerations keep the readings of the last evaluation.
+    """
     cameras: ClassVar[Mapping[str, CameraView]] = {}
     """Pictures for `state.images`; each is drawn, in every environment, if a method reads it."""
     rays: ClassVar[Mapping[str, RayScan]] = {}

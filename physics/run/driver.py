@@ -360,6 +360,12 @@ class Driver:
         self.refresh(index)
         return self._delivered(names, self._arrangement.pick(self._results.values, index))
 
+    @normal_mode
+    def evaluate_present(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Return fields of environments in their present state, (k, numbers) each; their last evaluation stays."""
+        fields = self._results.present(names, index)
+        return {name: self._room.padded(name, values) for name, values in fields.items()}
+
     def _delivered(self, names: Sequence[str], block: torch.Tensor) -> dict[str, torch.Tensor]:
         """Return the columns of fields in rows of the outputs."""
         return {name: block[:, self._results.places[name]] for name in names}

@@ -130,12 +130,12 @@ class Launches:
         """Return the selection of fields where the scratch has them at present."""
         return select(names, self.room.offsets, self.room.widths, self._arrangement.device)
 
-    def call(self, selection: Selection, replay: bool, integers: int = 0, at_start: bool = False) -> torch.Tensor:
+    def call(self, selection: Selection, replay: int, integers: int = 0, at_start: bool = False) -> torch.Tensor:
         """Return the settings of a launch that hands out fields and integers.
 
         Args:
             selection: the fields.
-            replay: evaluate at the state of the last evaluation instead of taking steps.
+            replay: the setting REPLAY: 0 takes steps.
             integers: number of integers of the scratch.
             at_start: evaluate at the start of the last step, if its integrator is Runge-Kutta's.
         """

@@ -17,7 +17,7 @@ class Setting(_FromZero):
     PERIODS = auto()
     """Number of control vectors, one step or more each; 0: use those in memory."""
     REPLAY = auto()
-    """1: evaluate at the state of the last evaluation, and leave the memory as it is."""
+    """1: evaluate at the state of the last evaluation, and leave the memory as it is; 2: so at the present state."""
     WORKERS = auto()
     """Number of workers."""
     TILES = auto()

@@ -13,6 +13,8 @@ from ..launches import Arrangement, Launches, Selection
 from ..settings import Setting
 
 _MOST = 4  # blocks kept at once
+LAST, PRESENT = 1, 2
+"""Settings REPLAY of evaluations: at the state of the last evaluation, and at the present state."""
 
 
 class Block(NamedTuple):
@@ -182,6 +184,12 @@ class Results:
             values, indices = values[rows_idx], indices[rows_idx // lanes]
         return EvaluatedFields({name: values[:, block.places[name]] for name in names}, indices)
 
+    def present(self, names: Sequence[str], index: Index) -> dict[str, torch.Tensor]:
+        """Return fields of environments in their present state, (k, numbers) each; nothing is kept."""
+        block = self.evaluate(tuple(names), index, False, replay=PRESENT)
+        rows = index if block.rows is None else block.rows[index]
+        return {name: self._arrangement.pick(block.values[:, block.places[name]], rows) for name in names}
+
     def _covering(self, names: Sequence[str], index: Index, indices: bool, at_start: bool = False) -> tuple[Block, Any]:
         """Return an evaluation that covers these fields, computing it if missing, and the environments' rows in it.
 
@@ -208,7 +216,9 @@ class Results:
             reads.blocks = [*reads.blocks[1 - _MOST :], block]
         return block, None if block.rows is None else block.rows[index]
 
-    def evaluate(self, names: Sequence[str], index: Index, with_indices: bool, at_start: bool = False) -> Block:
+    def evaluate(
+        self, names: Sequence[str], index: Index, with_indices: bool, at_start: bool = False, replay: int = LAST
+    ) -> Block:
         """Recompute fields of environments at the last evaluated state, even if they are computed already.
 
         Args:
@@ -216,6 +226,7 @@ class Results:
             index: the environments.
             with_indices: hand out the integers of the scratch, too.
             at_start: evaluate at the start of the last step, if its integrator is Runge-Kutta's.
+            replay: LAST; or PRESENT, for the present state.
         """
         batch, rows, fits = self._launches.batch, None, False
         if index is not None:
@@ -223,19 +234,19 @@ class Results:
             batch = BatchMemory(*tensors)
         groups = batch.memory.shape[1 - self._arrangement.axis]
         while not fits:  # the arrays have other shapes once the scratch has grown
-            selection, integers, call = self._request(tuple(names), with_indices, at_start)
+            selection, integers, call = self._request(tuple(names), with_indices, at_start, replay)
             values = self._rows(selection.width, batch)
             dump = self._arrangement.rows(groups, integers, torch.int32)
             fits = not groups or self._launches.launch(call.clone(), selection, values, batch, dump).attempt()
         return Block(rows, selection.places, values, dump[:, :integers])
 
     def _request(
-        self, names: tuple[str, ...], with_indices: bool, at_start: bool
+        self, names: tuple[str, ...], with_indices: bool, at_start: bool, replay: int
     ) -> tuple[Selection, int, torch.Tensor]:
         """Return fields, number of integers and settings of an evaluation; kept, as making them waits for a GPU."""
-        key = names, with_indices, at_start, self._launches.room.grown
+        key = names, with_indices, at_start, replay, self._launches.room.grown
         if key not in self._requests:
             selection = self._launches.select(names)
             integers = layout(INSPECTED, self._launches.room.sizes)[1] if with_indices else 0
-            self._requests[key] = selection, integers, self._launches.call(selection, True, integers, at_start)
+            self._requests[key] = selection, integers, self._launches.call(selection, replay, integers, at_start)
         return self._requests[key]

@@ -40,6 +40,7 @@ class SensorReadings:
         refused: sensors of the model that cannot be read, and why.
         sources: fields of the scratch that readings are made of.
         uses_clock: whether the steps taken matter.
+        columns: places of the readings in MuJoCo's order, sorted.
     """
 
     def __init__(self, model: Model, chosen: Sequence[int] | None = None) -> None:
@@ -59,6 +60,7 @@ class SensorReadings:
             places = [mj.sensor_adr[s] + np.arange(mj.sensor_dim[s]) for s in mine]
             self._columns.append(np.concatenate(places))
             names |= dict.fromkeys(READERS[int(kind)].sources)
+        self.columns = np.sort(np.concatenate((np.zeros(0, int), *self._columns)))
         names |= dict.fromkeys(self._objects.sources)
         self.sources = sources_of(tuple(names))
         self.uses_clock = bool((mj.sensor_type[known] == int(mujoco.mjtSensor.mjSENS_CLOCK)).any())

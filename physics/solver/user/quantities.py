@@ -15,7 +15,7 @@ from ..readout.contacts import SOURCES as CONTACT_SOURCES
 from ..readout.derived import DERIVED, SENSORDATA, derive, sources_of
 from ..readout.inspection import inspect_numbers
 from .environments import Environments
-from .sensor_reader import SensorReader
+from .sensor_reader import SensorReader, present_fields
 from .sleep import Sleep
 
 OWN_OF_QUANTITIES = (
@@ -75,6 +75,26 @@ class Quantities:
             fields |= self._envs.own(OWN_OF_QUANTITIES, index)
         return {
             name: self._readings.all(index) if name == SENSORDATA else derive(self._envs.model, name, fields)
+            for name in names
+        }
+
+    def get_present(self, names: Sequence[str], envs_idx: Any = None) -> dict[str, torch.Tensor]:
+        """Quantities in the present state, after the final integration, by name; their shapes are those of `get`.
+
+        MuJoCo's mj_step1 computes them so after mj_step, and so dm_control's tasks see them. In `sensordata` sensors of
+        forces and accelerations keep the readings of the last evaluation. Each call costs an evaluation up to the
+        last stage that a quantity needs.
+
+        Raises:
+            KeyError: for an unknown name, with the nearest ones.
+        """
+        envs, sources = self._envs, sources_of(names)
+        index, _ = envs.chosen(envs_idx)
+        fields = present_fields(envs, sources, index)
+        if not DERIVED.keys().isdisjoint(names):
+            fields |= envs.own(OWN_OF_QUANTITIES, index)
+        return {
+            name: self._readings.present(index) if name == SENSORDATA else derive(envs.model, name, fields)
             for name in names
         }
 

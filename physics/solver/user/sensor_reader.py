@@ -1,9 +1,10 @@
 """Readings of a solver's sensors, and the steps in which they are remembered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import mujoco
 import numpy as np
 import torch
 
@@ -53,6 +54,32 @@ class SensorReader:
         present = self._read_present(self._readings, index)
         return self._delays.shown(present, self._past("eval_", index)) if self.remembers else present
 
+    def present(self, index: Any) -> torch.Tensor:
+        """Readings (n, nsensordata) in the present state; those of forces and accelerations stay as `all` has them.
+
+        Sensors with delays or intervals stay as well.
+        """
+        found, readings = self.all(index), self._immediate
+        if not len(self._columns_of_immediate):
+            return found
+        fields = present_fields(self._envs, readings.sources, index)
+        own, steps = self._envs.own(OWN_OF_READINGS, index), self._steps(readings, Count.STEPS, index)
+        columns = torch.as_tensor(self._columns_of_immediate, device=found.device)
+        now = readings.read(fields, own, self._scene, steps)
+        return found.index_copy(1, columns, now.index_select(1, columns))
+
+    @cached_property
+    def _immediate(self) -> SensorReadings:
+        """The sensors that follow from positions and velocities, and are not delayed."""
+        mj = self._envs.model.mj
+        chosen = (mj.sensor_needstage != int(mujoco.mjtStage.mjSTAGE_ACC)) & (mj.sensor_history[:, 0] == 0)
+        return SensorReadings(self._envs.model, np.flatnonzero(chosen).tolist())
+
+    @cached_property
+    def _columns_of_immediate(self) -> np.ndarray:
+        """Columns of `sensordata` of these sensors."""
+        return self._immediate.columns
+
     def one(self, sensor: int, envs_idx: Any) -> torch.Tensor:
         """Readings of one sensor that exists, (n, dim); errors as in `Sensors.read`."""
         refused, mj = self._readings.refused, self._envs.model.mj
@@ -91,11 +118,14 @@ class SensorReader:
             fields = driver.sense([name for name in names if name not in STATE], index)
             fields |= {name: driver.read(name, index) for name in names if name in STATE}
         own = self._envs.own(OWN_OF_READINGS, index)
-        steps = torch.zeros(0)
-        if readings.uses_clock:
-            steps = driver.count(Count.EVALUATED)
-            steps = steps if index is None else steps[index]
-        return readings.read(fields, own, self._scene, steps)
+        return readings.read(fields, own, self._scene, self._steps(readings, Count.EVALUATED, index))
+
+    def _steps(self, readings: SensorReadings, count: Count, index: Any) -> torch.Tensor:
+        """Return the steps taken before an evaluation, (n,); nothing if no sensor reads the clock."""
+        if not readings.uses_clock:
+            return torch.zeros(0)
+        steps = self._envs.driver.count(count)
+        return steps if index is None else steps[index]
 
     def _remember(self) -> None:
         """Store the readings of the step's evaluation as samples; the evaluation itself saw the earlier samples."""
@@ -111,6 +141,18 @@ class SensorReader:
         """Return the sensors' samples at present (prefix ""), or at the last evaluation ("eval_")."""
         ages, readings, ticks = (self._envs.driver.read(prefix + name, index) for name in _PAST)
         return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
+
+
+def present_fields(envs: Environments, names: Sequence[str], index: Any) -> dict[str, torch.Tensor]:
+    """Return fields of environments in their present state, (k, numbers) each, by name."""
+    driver, fields = envs.driver, {}
+    for name in names:
+        if name in STATE:
+            now = name.removeprefix("eval_")
+            fields[name] = driver.read(now if now in STATE else name, index)
+    if computed := [name for name in names if name not in STATE]:
+        fields |= driver.evaluate_present(computed, index)
+    return fields
 
 
 class _Scene:

@@ -26,7 +26,7 @@ from .tensors import StateTensors
         get_dofs_kp=get_kp get_dofs_kv=get_kv get_dofs_force_range=get_force_range
     """,
     parameters="set_parameters=set update_parameters=update get_parameters=get",
-    quantities="get get_many view refresh contacts solver_niter inspect",
+    quantities="get get_many get_present view refresh contacts solver_niter inspect",
     sensors="sensordata=data sensor=read",
     queries="ray distance overlap geom_aabb geom_verts",
     tensors="""

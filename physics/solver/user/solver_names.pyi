@@ -107,6 +107,7 @@ class SolverNames:
     def get_parameters(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """Model numbers of environments by MuJoCo's name, (n, *shape) float64; shared ones where none are set."""
     def get(self, name: str, envs_idx: typing.Any = None) -> torch.Tensor: """A quantity by MuJoCo's name: (n, items) or (n, items, components) of the environments `envs_idx`, a copy."""
     def get_many(self, names: collections.abc.Sequence[str], envs_idx: typing.Any = None) -> dict[str, torch.Tensor]: """`get` for several quantities at once: quicker, and outputs are parts of one tensor."""
+    def get_present(self, names: collections.abc.Sequence[str], envs_idx: typing.Any = None) -> dict[str, torch.Tensor]: """Quantities in the present state, after the final integration, by name; their shapes are those of `get`."""
     def view(self, name: str) -> tumble.physics.run.interface.InPlaceColumns | None: """Return the place of a coordinate, an output or "faults" in memory that the next step overwrites."""
     def refresh(self) -> None: """Bring the outputs to the last evaluation of every environment; `get` does it, too."""
     @property
