@@ -23,7 +23,7 @@ from tumble.training.errors import TumbleUserError
 
 pytest.importorskip("setuptools", minversion="77", reason="the build's requirement")
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("__init__.py", "__main__.py", "wrappers.py", "py.typed")
+FILES = ("__init__.py", "__main__.py", "robots.py", "wrappers.py", "py.typed")
 
 
 def setup(folder: Path, *arguments: str) -> None:
