@@ -37,7 +37,7 @@ TASKS = {
 
 ORIGINALS = ("dm_control", "gymnasium-robotics", "metaworld", "mujoco-menagerie", "myo-sim", "pettingzoo")
 """Packages whose models, tasks and lists are the oracle of tests. Some pin a MuJoCo of their own, so they come without
-their dependencies, of which the extra `test` has what they need; Gymnasium-Robotics is not imported without PettingZoo."""
+their dependencies, of which the extra `test` has what they need; Gymnasium-Robotics imports PettingZoo."""
 
 
 def main() -> int:

@@ -43,6 +43,7 @@ SOURCES = {
     ),
     "metaworld": AssetSource((("metaworld", "assets"), ("envpool_assets", "mujoco/metaworld/assets")), _ENVPOOL),
     "myo_sim": AssetSource((("myo_sim", "models"),), "pip install --no-deps myo-sim"),
+    "myosuite": AssetSource((("myosuite", ""),), "pip install --no-deps 'myosuite<3'"),
     "humanoid_bench": AssetSource((), "git clone HumanoidBench"),
     "menagerie": AssetSource((), ""),  # `menagerie.py` knows
 }

@@ -27,8 +27,11 @@ LICENCES = {
     "gymnasium_robotics": "MIT",
     "metaworld": "MIT",
     "myo_sim": "Apache-2.0",
+    "myosuite": "Apache-2.0",
 }
 """The licence of the files of each source."""
+
+_MYO = "simhive/myo_sim"
 
 ROBOTS: dict[str, dict[str, RobotFile]] = {
     "tumble": {
@@ -86,7 +89,6 @@ ROBOTS: dict[str, dict[str, RobotFile]] = {
         "franka_kitchen": RobotFile(
             "Franka Emika Panda in a kitchen", "arm", "kitchen_franka/kitchen_assets/kitchen_env_model.xml"
         ),
-        "point": RobotFile("Point", "misc", "point/point.xml"),
         "shadow_hand": RobotFile("Shadow Hand", "end_effector", "hand/reach.xml", "Apache-2.0"),
     },
     "metaworld": {
@@ -102,6 +104,16 @@ ROBOTS: dict[str, dict[str, RobotFile]] = {
         ),
         "myofinger": RobotFile("Finger with five muscles", "biomechanical", "legacy/finger/myofinger_v0.xml"),
         "myolegs_osl": RobotFile("Leg and a prosthesis", "biomechanical", "legacy/osl/myolegs_osl.xml"),
+    },
+    "myosuite": {
+        "mpl_arm": RobotFile("Modular prosthetic limb, left", "arm", "simhive/MPL_sim/scenes/left_arm.xml"),
+        "myoarm": RobotFile("Arm with 63 muscles", "biomechanical", f"{_MYO}/arm/myoarm.xml"),
+        "myobody": RobotFile("Body with 290 muscles", "biomechanical", f"{_MYO}/body/myobody.xml"),
+        "myoelbow": RobotFile("Elbow with six muscles", "biomechanical", f"{_MYO}/elbow/myoelbow_1dof6muscles.xml"),
+        "myofinger": RobotFile("Finger with five muscles", "biomechanical", f"{_MYO}/finger/myofinger_v0.xml"),
+        "myohand": RobotFile("Hand with 39 muscles", "biomechanical", f"{_MYO}/hand/myohand.xml"),
+        "myolegs": RobotFile("Legs with 80 muscles", "biomechanical", f"{_MYO}/leg/myolegs.xml"),
+        "myotorso": RobotFile("Torso with 210 muscles", "biomechanical", f"{_MYO}/torso/myotorso.xml"),
     },
 }
 """The robots of each source by name. Most lie in files with a floor; `menagerie.py` has those of MuJoCo Menagerie."""

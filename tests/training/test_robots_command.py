@@ -102,6 +102,8 @@ def test_without_a_floor_a_robot_stands_on_one_of_ours(menagerie):
         (("robots", "menageri"), "no robot is named 'menageri'"),
         (("robots", "menagerie:unitree_g1"), "mujoco-menagerie prefetch unitree_g1"),
         (("robots", "myo_sim", "--check"), "none of these robots is here"),
+        (("render", "menagerie:unitree_g"), "nearest: menagerie:unitree_g1"),
+        (("view", "menagerie:unitree_g1"), "mujoco-menagerie prefetch unitree_g1"),
         (("robots", "--out", "robots.png"), "--out is for the picture of one robot"),
         (("robots", "tumble:ant", "--out", "ant.jpg"), "ant.jpg"),
     ],
@@ -109,6 +111,12 @@ def test_without_a_floor_a_robot_stands_on_one_of_ours(menagerie):
 def test_mistakes_are_told_in_a_sentence(monkeypatch, capsys, menagerie, arguments, words):
     monkeypatch.setitem(SOURCES, "myo_sim", AssetSource((), "pip install"))
     assert words in mistake(monkeypatch, capsys, *arguments)
+
+
+def test_render_takes_a_robot(menagerie, tmp_path):
+    size = ("--width", 64, "--height", 48)
+    invoke("render", "menagerie:unitree_z1/scene", "--out", tmp_path / "leg.png", *size)
+    assert iio.imread(tmp_path / "leg.png").shape == (48, 64, 3)
 
 
 def test_names_on_the_command_line_are_the_tables():

@@ -57,13 +57,14 @@ def chosen_robots(words: list[str]) -> "tuple[list[KnownRobot], KnownRobot | Non
 
     everyone = known()
     sources = {robot.source for robot in everyone}
-    chosen = {robot.name: robot for word in words if word in sources for robot in known(word)}
-    try:
-        named = [get(word) for word in words if word not in sources]
-    except FileNotFoundError as error:
-        raise TumbleUserError(str(error)) from error
-    chosen |= {robot.name: robot for robot in named}
-    alone = named[0] if len(words) == len(named) == 1 else None
+    chosen = {}
+    for word in words:
+        try:
+            named = known(word) if word in sources else [get(word)]
+        except FileNotFoundError as error:
+            raise TumbleUserError(str(error)) from error
+        chosen |= {robot.name: robot for robot in named}
+    alone = get(words[0]) if len(words) == 1 and words[0] not in sources else None
     return list(chosen.values()) if words else everyone, alone
 
 

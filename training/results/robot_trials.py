@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from ...assets.robots import KnownRobot
 from ...physics import Model, RigidSolver
 from ...physics.model.loading.loading import compile_spec, open_mjcf
-from ...physics.rendering import BatchRenderer, Camera, save_png
+from ...physics.rendering import BatchRenderer, Camera, Show, save_png
 from ...physics.run.settings import NON_FINITE
 
 SECONDS = 1.0
 _SAMPLES = 3  # rays along a pixel's side
-_FLATTEST = 5.0  # pictures whose colours spread less show nothing
+_DRAWN = 3  # groups of geoms that are usually drawn, 0 to 2
 
 
 class RobotSizes(NamedTuple):
@@ -100,15 +100,27 @@ def stage(robot: KnownRobot) -> Model:
     path = scene.path if robot.scene and scene.is_here else robot.path
     spec = open_mjcf(path)
     mj = compile_spec(spec, str(path))  # before it is copied: copies of a spec lose what names nothing
-    if not any(geom.type in (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD) for geom in spec.geoms):
+    if not np.isin(mj.geom_type, [int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD)]).any():
         low, _ = bounds(mj)
         grey = [0.55, 0.6, 0.62, 1.0]
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.1], pos=[0, 0, low[2]], rgba=grey)
     return Model.from_mjspec(spec)
 
 
+def drawn_groups(mj: mujoco.MjModel) -> tuple[int, ...]:
+    """Return the groups of geoms to draw: of a model with a skin, which is not drawn, also what it has under it."""
+    bare = (mj.geom_contype == 0) & (mj.geom_conaffinity == 0) & (mj.nskin > 0)
+    return tuple(sorted({*range(_DRAWN), *mj.geom_group[bare].tolist()}))
+
+
+def shown_geoms(mj: mujoco.MjModel) -> np.ndarray:
+    """Return a mask (ngeom,) of geoms of the robot that are drawn: not of the world, nor of targets (mocap bodies)."""
+    of_a_body = (mj.geom_bodyid > 0) & (mj.body_mocapid[mj.geom_bodyid] < 0)
+    return of_a_body & np.isin(mj.geom_group, drawn_groups(mj)) & (mj.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE))
+
+
 def bounds(mj: mujoco.MjModel, data: mujoco.MjData | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of the box around what bodies show, along the axes of the world, (3,) m each.
+    """Return the corners of the box around what is drawn of a robot, along the axes of the world, (3,) m each.
 
     Args:
         mj: a compiled model.
@@ -117,14 +129,12 @@ def bounds(mj: mujoco.MjModel, data: mujoco.MjData | None = None) -> tuple[np.nd
     if data is None:
         data = mujoco.MjData(mj)
         mujoco.mj_forward(mj, data)
-    whole = mj.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)
-    solid = whole & (mj.geom_group < 3) & (mj.geom_bodyid > 0) & (mj.geom_rgba[:, 3] > 0)
-    solid = solid if solid.any() else whole
-    if not solid.any():
+    shown = shown_geoms(mj)
+    if not shown.any():
         return np.zeros(3), np.zeros(3)
-    turn = data.geom_xmat[solid].reshape(-1, 3, 3)
-    middle = data.geom_xpos[solid] + np.einsum("gij,gj->gi", turn, mj.geom_aabb[solid, :3])
-    half = np.einsum("gij,gj->gi", np.abs(turn), mj.geom_aabb[solid, 3:])
+    turn = data.geom_xmat[shown].reshape(-1, 3, 3)
+    middle = data.geom_xpos[shown] + np.einsum("gij,gj->gi", turn, mj.geom_aabb[shown, :3])
+    half = np.einsum("gij,gj->gi", np.abs(turn), mj.geom_aabb[shown, 3:])
     return (middle - half).min(0), (middle + half).max(0)
 
 
@@ -169,7 +179,7 @@ def picture_of(solver: RigidSolver, width: int, height: int) -> np.ndarray:
     """Draw a robot as it is, whole, from its left front; (height, width, 3) uint8.
 
     Raises:
-        ValueError: the picture is of one colour.
+        ValueError: nothing of it is seen.
     """
     mj = solver.model.mj
     data = mujoco.MjData(mj)
@@ -180,11 +190,13 @@ def picture_of(solver: RigidSolver, width: int, height: int) -> np.ndarray:
     camera = Camera(
         lookat=tuple((low + high) / 2.0), distance=max(distance, 0.05), azimuth=140.0, elevation=-15.0, trackbodyid=-1
     )
-    drawn: Any = BatchRenderer(solver.model, width, height, camera=camera, samples=_SAMPLES, near=0.02 * distance)
-    picture = drawn.render(solver)[0].cpu().numpy()
-    if picture.std() < _FLATTEST:
-        raise ValueError("its picture is of one colour")
-    return picture
+    show, near = Show(geom_groups=drawn_groups(mj), tendons=True), 0.02 * distance
+    renderer = BatchRenderer(solver.model, width, height, camera=camera, samples=_SAMPLES, show=show, near=near)
+    drawn = {name: tensor[0].cpu().numpy() for name, tensor in renderer.draw(solver, ("rgb", "segmentation")).items()}
+    seen = drawn["segmentation"][drawn["segmentation"] >= 0]
+    if not shown_geoms(mj)[seen].any():
+        raise ValueError("nothing of it is seen in its picture")
+    return drawn["rgb"]
 
 
 def save_pictures(trials: list[Trial], folder: Path) -> list[Path]:
