@@ -79,6 +79,7 @@ def compose(
         if not rigid.enable_self_collision:
             exclude_all(piece.spec)
         _agree(piece.spec, root)
+        _name_keyframes(piece.spec)
         root.attach(piece.spec.copy(), prefix=prefix, frame=frame)  # the scene may be compiled again
         fields |= {prefix + name: options for name, options in piece.distance_fields.items()}
     if rigid.max_contacts is not None:
@@ -95,6 +96,17 @@ def _agree(spec: mujoco.MjSpec, root: mujoco.MjSpec) -> None:
     for mine, scenes in parts:
         for name in (name for name in dir(scenes) if not name.startswith("_")):
             setattr(mine, name, getattr(scenes, name))
+
+
+def _name_keyframes(spec: mujoco.MjSpec) -> None:
+    """Name the keyframes without a name: attached, they would share one, and MuJoCo 4.0 ends the process by a copy."""
+    taken = {key.name for key in spec.keys}
+    for number, key in enumerate(spec.keys):
+        name = key.name or f"keyframe_{number}"
+        while not key.name and name in taken:
+            name += "_"
+        key.name = name
+        taken.add(name)
 
 
 def exclude_all(spec: mujoco.MjSpec) -> None:

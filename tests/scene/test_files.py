@@ -301,6 +301,34 @@ def test_sub_terrains_are_those_of_the_terrain_room():
         gs.morphs.Terrain(subterrain_types="flat_terrain", subterrain_parameters={"wave_terrain": {}})
 
 
+KEYED = """<mujoco><worldbody><body><joint name="knee"/><geom size=".1"/></body></worldbody>
+<keyframe><key qpos=".1"/><key name="keyframe_0" qpos=".2"/><key qpos=".3"/></keyframe></mujoco>"""
+
+
+def test_keyframes_without_names_come_along(tmp_path):
+    """Two of them crash MuJoCo 4.0 when it copies the scene: all get names."""
+    (tmp_path / "legs.xml").write_text(KEYED)
+    scene = gs.Scene(show_viewer=False)
+    for _ in range(2):
+        scene.add_entity(gs.morphs.MJCF(file=str(tmp_path / "legs.xml")))
+    scene.build()
+    mj = scene.rigid_solver.model.mj
+    assert sorted(mj.key(key).name.partition("/")[2] for key in range(mj.nkey)) == sorted(
+        2 * ["keyframe_0", "keyframe_0_", "keyframe_2"]
+    )
+
+
+def test_keyframes_of_one_name_are_refused_before_mujoco_crashes():
+    spec = mujoco.MjSpec()
+    spec.attach(
+        mujoco.MjSpec.from_string(KEYED.replace(' name="keyframe_0"', "")),
+        prefix="a/",
+        frame=spec.worldbody.add_frame(),
+    )
+    with pytest.raises(ModelLoadError, match="several keyframes are named 'a/'; give each a name of its own"):
+        Model.from_mjspec(spec)
+
+
 def test_a_scaled_file_is_smaller_all_over():
     """Oracle: lengths by the factor, masses by its third power."""
     (large, _), (small, _) = (compiled(gs.morphs.MJCF(file="ant.xml", scale=scale)) for scale in (1.0, 0.5))

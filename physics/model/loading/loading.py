@@ -109,9 +109,18 @@ def load_mjspec(spec: mujoco.MjSpec, meshes: MeshOptions = NO_MESH_OPTIONS, **op
     """Compile a copy of an MjSpec, so that later changes to ``spec`` do not reach Tumble."""
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(f"expected a mujoco.MjSpec, not {type(spec).__name__}")
+    _refuse_keyframes_of_one_name(spec)
     spec = spec.copy()
     source = ModelSource(label_of(spec))
     return _with_meshes(spec, source, Places(source.label), meshes, options)
+
+
+def _refuse_keyframes_of_one_name(spec: mujoco.MjSpec) -> None:
+    """Refuse what MuJoCo 4.0 ends the process of when it copies it, such as nameless keyframes that were attached."""
+    names = [key.name for key in spec.keys if key.name]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ModelLoadError(f"{label_of(spec)}: several keyframes are named '{twice}'; give each a name of its own")
 
 
 def _with_meshes(
