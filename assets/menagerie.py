@@ -25,6 +25,7 @@ PACKAGED = {
 }
 """Packages with the files of some robots, as MuJoCo Playground uses them."""
 _COMPLETE = ".complete"  # the package writes it into a robot's folder when all files are there
+_SCHEMA = 1  # of the package's list; one of another is not read
 _OID = 16  # letters of a version in the name of a robot's folder
 
 
@@ -177,5 +178,6 @@ def _registry() -> dict[str, dict]:
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         file = Path(folder) / "registry.json"
         if file.is_file():
-            return json.loads(file.read_text(encoding="utf-8"))["robots"]
+            listed = json.loads(file.read_text(encoding="utf-8"))
+            return listed["robots"] if listed.get("schema") == _SCHEMA else {}
     return {}

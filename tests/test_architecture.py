@@ -369,6 +369,7 @@ def test_one_file_starts_python():
 def test_importing_tumble_is_light():
     """Registration needs names alone; the engine wakes at the first use."""
     assert not modules_after("import tumble") & set(HEAVY)
+    assert not modules_after("import tumble\ntumble.robots.get('tumble:ant').path") & set(HEAVY)
 
 
 def test_the_command_line_starts_light():

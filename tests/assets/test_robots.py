@@ -142,6 +142,9 @@ def test_the_cache_of_the_package(monkeypatch, tmp_path):
     assert assets.find("menagerie:unitree_g1/scene") == listed / "scene.xml"
     assert tumble.robots.names("menagerie") == ["menagerie:new_arm", "menagerie:unitree_g1"]
     assert tumble.robots.get("menagerie:new_arm").scene == ""
+    registry = tmp_path / "site" / "mujoco_menagerie" / "registry.json"
+    registry.write_text(registry.read_text().replace('"schema": 1', '"schema": 2'))
+    assert len(tumble.robots.names("menagerie")) == 69, "a list of another kind is not read"
 
 
 def test_packages_with_some_robots(monkeypatch, tmp_path):
