@@ -180,7 +180,14 @@ class BatchView:
         """
         nq = self._nq
         self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
+
+    def _activate(self, rows: Array, start: Start) -> None:
+        """Write the activations of a start, if it has any."""
+        if start.act is not None:
+            self._solver.set_state(act=start.act, envs_idx=CheckedEnvs(rows))
+            self._solver.forward(CheckedEnvs(rows))
 
     def moved(self, before: Array) -> Array:
         """Return the environments (k,) whose coordinates are not those of (num_envs, nq + nv) before."""
@@ -274,6 +281,7 @@ class SingleEnvView(BatchView):
         """Put the environment into given coordinates (1, nq + nv); return its state."""
         nq = self._nq
         self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self.look(start.memory, noise)
 
     def faults(self) -> np.ndarray | None:
@@ -290,6 +298,7 @@ class MatterView(BatchView):
         """Put the environments `rows` (k,) into given coordinates and particles; return their state."""
         nq, parts = self._nq, {"inputs": start.inputs, "particles": start.particles}
         self._solver.state.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], **parts)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def moved(self, before: Array) -> Array:

@@ -86,6 +86,7 @@ class Start(NamedTuple):
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
     inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; missing ones begin with the model's
     particles: Mapping[str, Any] = {}  # "pos", "vel", "active" of matter, see `matter.py`; missing ones are its own
+    act: Array | None = None  # (n, na), activations of actuators that have a state; None: 0
 
 
 class ResetResult(NamedTuple):
