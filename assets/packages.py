@@ -13,7 +13,7 @@ VARIABLE = "TUMBLE_ASSETS"
 
 
 class AssetSource(NamedTuple):
-    """Where the files of a project lie.
+    """The places of a project's files.
 
     Attributes:
         folders: packages, and the folder of the files inside each, in the order in which they are looked for.

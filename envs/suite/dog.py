@@ -21,7 +21,7 @@ WALLS = ("wall_px", "wall_nx", "wall_py", "wall_ny")
 
 
 class SuiteDog(SuiteTask):
-    """A dog of 38 muscles-like motors stands, or moves ahead. Same tasks as the control suite's dog stand to run.
+    """A dog of 38 motors like muscles stands, or moves ahead. Same tasks as the control suite's dog stand to run.
 
     Observation: `joint_angles` (73) and `joint_velocites` (73) of the hinges; `torso_pelvis_height`, m (2);
     `z_projection`, the world's z axis in the frames of skull, torso and pelvis (9); `torso_com_velocity` in the torso's
@@ -47,7 +47,10 @@ class SuiteDog(SuiteTask):
     ball: bool = False
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Leave the ball and its arena out, and size the floor."""
+        """Show the bones instead of the skin, which is not drawn; leave out ball and arena, and size the floor."""
+        for geom in spec.geoms:
+            if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
+                geom.group = 2
         if self.ball:
             return
         size = 15 * (self.move_speed or 1.0)

@@ -48,7 +48,7 @@ class FingerSpin(SuiteTask):
     frame_skip: int = 2
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Let the spinner turn easily, and hide what only the turning task shows."""
+        """Set the damping of the spinner, and hide what only the turning task shows."""
         spec.joint("hinge").damping[0] = SPIN_DAMPING
         for name in ("target", "tip"):
             if spec.site(name) is not None:

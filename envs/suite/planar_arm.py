@@ -88,9 +88,9 @@ class ManipulatorBring(PlanarArm):
 
     Observation: as `PlanarArm`, with `object_pos` (4), `object_vel` (3) and `target_pos` (4).
 
-    Reward, from 0 to 1, with close(x) = tolerance(x, up to 1 cm, margin 2 cm): of a ball close(distance from target); of a
-    peg the larger of the mean of its middle's and tip's closeness to the target's, and of a third of the mean of
-    closeness of its grips to the hand's.
+    Reward, from 0 to 1, with close(x) = tolerance(x, up to 1 cm, margin 2 cm): of a ball close(distance from the
+    target); of a peg the larger of the mean of its middle's and tip's closeness to the target's, and of a third of the
+    mean of closeness of its grips to the hand's.
 
     Never ends by itself. Starts without contacts: joints evenly in their limits, target and prop anywhere, but one time
     in ten each the prop is in the hand or in the target.

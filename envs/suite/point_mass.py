@@ -53,7 +53,7 @@ class PointMass(SuiteTask):
         return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Let controls be the sums of two directions' parts, which may be above 1."""
+        """Take the limits off controls, which are sums of two directions' parts and may be above 1."""
         for actuator in spec.actuators if self.random_gains else ():
             actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
 
