@@ -1,0 +1,22 @@
+"""Gymnasium-Robotics' tasks by their ids there: each a class of this room and its options."""
+
+from ..row import Row
+
+DENSE = {"reward_type": "dense"}
+
+
+def _both(name: str, version: int, steps: int, module: str, kind: str, **options: object) -> dict[str, Row]:
+    """Return the rows of a task with sparse and with dense rewards."""
+    return {
+        f"gymnasium_robotics/{name}{suffix}-v{version}": Row(
+            f"robotics.{module}", steps, kind=kind, options=options | reward, alias=f"{name}{suffix}".replace("_", "")
+        )
+        for suffix, reward in (("", {}), ("Dense", DENSE))
+    }
+
+
+FETCH: dict[str, Row] = {}
+for _name in ("FetchReach", "FetchPush", "FetchSlide", "FetchPickAndPlace"):
+    FETCH |= _both(_name, 4, 50, "fetch", _name)
+
+ROWS = FETCH
