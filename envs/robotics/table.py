@@ -19,4 +19,10 @@ FETCH: dict[str, Row] = {}
 for _name in ("FetchReach", "FetchPush", "FetchSlide", "FetchPickAndPlace"):
     FETCH |= _both(_name, 4, 50, "fetch", _name)
 
-ROWS = FETCH
+MAZES: dict[str, Row] = {}
+for _map, _steps, _ant_steps in (("UMaze", 300, 700), ("Open", 300, 700), ("Medium", 600, 1000), ("Large", 800, 1000)):
+    for _kind in ("",) if _map == "UMaze" else ("", "_Diverse_G", "_Diverse_GR"):
+        MAZES |= _both(f"PointMaze_{_map}{_kind}", 3, _steps, "maze", "PointMaze", maze_map=f"{_map}{_kind}")
+        MAZES |= _both(f"AntMaze_{_map}{_kind}", 5, _ant_steps, "maze", "AntMaze", maze_map=f"{_map}{_kind}")
+
+ROWS = FETCH | MAZES

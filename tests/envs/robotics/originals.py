@@ -50,13 +50,30 @@ class Original:
         self.model, self.data = self.inner.model, self.inner.data
         self.model.opt.tolerance, self.model.opt.iterations = 1e-12, 200
 
-    def put(self, qpos: np.ndarray, qvel: np.ndarray, goal: np.ndarray | None = None) -> None:
-        """Put the environment into a state with nothing remembered, and give it a goal."""
+    def put(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
+        """Put the environment into a state with nothing remembered."""
         data = self.data
         data.qpos[:], data.qvel[:], data.qacc_warmstart[:] = qpos, qvel, 0
         mujoco.mj_forward(self.model, data)
-        if goal is not None:
-            self.env.goal = np.array(goal)
+
+    def take(self, fields: dict[str, np.ndarray], ours: mujoco.MjModel) -> None:
+        """Take quantities of an evaluation of ours, by the names of sites and the numbers of bodies."""
+        for name, values in fields.items():
+            theirs = getattr(self.data, name)
+            for k in range(len(theirs)):
+                row = mujoco.mj_name2id(ours, SITE, self.model.site(k).name) if name.startswith("site") else k
+                theirs[k] = values[row] if row >= 0 else theirs[k]
+
+    def see(self, action: np.ndarray) -> tuple[Any, float, dict[str, Any]]:
+        """Return observation, reward and info of the present state, as after a step under an action."""
+        owners = [owner for owner in (self.env, self.inner) for name in MOVES if hasattr(owner, name)]
+        for owner in owners:
+            vars(owner).update({name: lambda *_: None for name in MOVES if hasattr(owner, name)})
+        result = self.step(action)
+        for owner in owners:
+            for name in MOVES:
+                vars(owner).pop(name, None)
+        return result
 
     def step(self, action: np.ndarray) -> tuple[Any, float, dict[str, Any]]:
         """Return observation, reward and info of a step under an action in double precision."""
@@ -64,10 +81,18 @@ class Original:
         return seen, float(reward), info
 
 
+SITE = mujoco.mjtObj.mjOBJ_SITE
 INNER = ("point_env", "ant_env", "robot_env")
 """Names under which an environment has the one that moves its robot."""
+MOVES = ("do_simulation", "_mujoco_step", "_set_action", "_step_callback", "_clip_velocity")
+"""Methods of an environment's step that change the state."""
 
 
-def side_by_side(seen: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the three parts of an observation in one row, (..., k)."""
-    return np.concatenate([seen[name] for name in ("observation", "achieved_goal", "desired_goal")], axis=-1)
+def side_by_side(seen: Any, row: int | None = None) -> np.ndarray:
+    """Return the parts of an observation side by side, those of one environment, (k,)."""
+    parts = [seen[name] for name in PARTS] if isinstance(seen, dict) else [seen]
+    flat = [np.concatenate([np.ravel(v) for v in part.values()]) if isinstance(part, dict) else part for part in parts]
+    return np.concatenate([np.ravel(part if row is None else part[row]) for part in flat])
+
+
+PARTS = ("observation", "achieved_goal", "desired_goal")
