@@ -25,4 +25,12 @@ for _map, _steps, _ant_steps in (("UMaze", 300, 700), ("Open", 300, 700), ("Medi
         MAZES |= _both(f"PointMaze_{_map}{_kind}", 3, _steps, "maze", "PointMaze", maze_map=f"{_map}{_kind}")
         MAZES |= _both(f"AntMaze_{_map}{_kind}", 5, _ant_steps, "maze", "AntMaze", maze_map=f"{_map}{_kind}")
 
-ROWS = FETCH | MAZES
+ADROIT = {
+    f"gymnasium_robotics/{name}{suffix}-v1": Row(
+        "robotics.adroit", 200, kind=name, options={"reward_type": suffix.lower() or "dense"}, alias=f"{name}{suffix}"
+    )
+    for name in ("AdroitHandDoor", "AdroitHandHammer", "AdroitHandPen", "AdroitHandRelocate")
+    for suffix in ("", "Sparse")
+}
+
+ROWS = FETCH | MAZES | ADROIT
