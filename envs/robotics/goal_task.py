@@ -37,11 +37,16 @@ class RoboticsTask(Task):
         if self.reward_type not in REWARD_TYPES:
             raise ValueError(f"{type(self).__name__}: reward_type={self.reward_type!r} must be 'sparse' or 'dense'")
 
+    @property
+    def model_file(self) -> str:
+        """The file that is loaded."""
+        return self.xml_file
+
     def load_model(self, **options: Any) -> "Model":
         """Load the file, changed by `edit`."""
         from ...physics import Model
 
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+        spec = mujoco.MjSpec.from_file(str(assets.find(self.model_file, self._folders())))
         self.edit(spec)
         return Model.from_mjspec(spec, **options)
 

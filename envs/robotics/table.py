@@ -33,4 +33,19 @@ ADROIT = {
     for suffix in ("", "Sparse")
 }
 
-ROWS = FETCH | MAZES | ADROIT
+HAND = _both("HandReach", 3, 50, "hand", "HandReach")
+_TOUCH = {"": "off", "_BooleanTouchSensors": "boolean", "_ContinuousTouchSensors": "sensordata"}
+_TURNS = {
+    "HandManipulateBlock": {"RotateZ": "z", "RotateParallel": "parallel", "RotateXYZ": "xyz"},
+    "HandManipulateEgg": {"Rotate": "xyz"},
+    "HandManipulatePen": {"Rotate": "xyz"},
+}
+for _kind, _turns in _TURNS.items():
+    for _sensors, _touch in _TOUCH.items():
+        for _turn, _rotation in _turns.items():
+            _goal = {"target_position": "ignore", "target_rotation": _rotation, "touch": _touch}
+            HAND |= _both(f"{_kind}{_turn}{_sensors}", 1, 100, "hand", _kind, **_goal)
+        HAND |= _both(f"{_kind}{_sensors}", 1, 100, "hand", _kind, touch=_touch)
+    HAND |= _both(f"{_kind}Full", 1, 100, "hand", _kind)
+
+ROWS = FETCH | MAZES | ADROIT | HAND
