@@ -48,4 +48,8 @@ for _kind, _turns in _TURNS.items():
         HAND |= _both(f"{_kind}{_sensors}", 1, 100, "hand", _kind, touch=_touch)
     HAND |= _both(f"{_kind}Full", 1, 100, "hand", _kind)
 
-ROWS = FETCH | MAZES | ADROIT | HAND
+KITCHEN = {
+    "gymnasium_robotics/FrankaKitchen-v1": Row("robotics.kitchen", 280, kind="FrankaKitchen", alias="FrankaKitchen")
+}
+
+ROWS = FETCH | MAZES | ADROIT | HAND | KITCHEN
