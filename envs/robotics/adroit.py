@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-import gymnasium
 import mujoco
 import numpy as np
 
@@ -45,21 +44,11 @@ class AdroitTask(RoboticsTask):
             spec.body(self.placed).mocap = True
 
     def bind(self) -> None:
-        """Find the sites and bodies that the task is about, and the ranges of the actuators."""
+        """Find the sites and bodies that the task is about."""
+        super().bind()
         model = self.model
         self.sites = {model.site(k).name: k for k in range(model.nsite)}
         self.bodies = {model.body(k).name: k for k in range(model.nbody)}
-        low, high = model.actuator_ctrlrange.T
-        self.middle, self.reach = self.array((low + high) / 2), self.array((high - low) / 2)
-
-    @property
-    def action_space(self) -> gymnasium.spaces.Box:
-        """Targets of the joints, from -1 to 1."""
-        return gymnasium.spaces.Box(-1.0, 1.0, (int(self.model.nu),), np.float32)
-
-    def control(self, state: TaskState, action: Array) -> Array:
-        """Return the angles that actions mean."""
-        return self.middle + clip(action, -1, 1) * self.reach
 
     def site(self, state: TaskState, name: str) -> Array:
         """Return the place of a site, (n, 3) m."""
@@ -74,18 +63,6 @@ class AdroitTask(RoboticsTask):
         drawn = noise.uniform(0, 1, len(low))
         columns = [low[k] + (high[k] - low[k]) * drawn[:, k : k + 1] for k in range(len(low))]
         return self.init_qpos + 0 * drawn[:, :1], self.xp.concat(columns, axis=1)
-
-    def mocap(self, name: str, pos: Array | None = None, quat: Array | None = None) -> dict[str, Array]:
-        """Return the inputs that place a mocap body, (n, 3) m and (n, 4), and leave the others where they are."""
-        model, chosen = self.model, int(self.model.body(name).mocapid[0])
-        bodies = [int(np.flatnonzero(model.body_mocapid == k)[0]) for k in range(model.nmocap)]
-        inputs = {}
-        for field, given, own in (("mocap_pos", pos, model.body_pos), ("mocap_quat", quat, model.body_quat)):
-            if given is not None:
-                rows = [given * 0 + self.xp.asarray(own[body].copy(), device=self._kind.device) for body in bodies]
-                rows[chosen] = given
-                inputs[field] = self.xp.stack(rows, axis=1)
-        return inputs
 
     @abstractmethod
     def success(self, state: TaskState) -> Array:
@@ -102,7 +79,7 @@ class AdroitTask(RoboticsTask):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for the goal, or for what leads to it."""
         success = self.success(state)
-        terms = self.terms(state) if self.reward_type == "dense" else {"reward_goal": 10.1 * self.ones(success) - 0.1}
+        terms = {"reward_goal": 10.1 * self.ones(success) - 0.1} if self.reward_type == "sparse" else self.terms(state)
         return StepResult(self.observation(state), terms, info={"success": success})
 
 
@@ -123,7 +100,7 @@ class AdroitHandDoor(AdroitTask):
     def reset(self, noise: Noise) -> Start:
         """Draw the place of the door's frame."""
         qpos, place = self.start(noise, (-0.3, 0.25, 0.252), (-0.2, 0.35, 0.35))
-        return Start(qpos, 0 * qpos, inputs=self.mocap("frame", place))
+        return Start(qpos, 0 * qpos, inputs=self.mocaps(frame=(place, None)))
 
     def hinge(self, state: TaskState) -> Array:
         """Return the angle of the door, (n,) rad."""
@@ -179,7 +156,7 @@ class AdroitHandHammer(AdroitTask):
         qpos, height = self.start(noise, (0.1,), (0.25,))
         x, y = (float(self.model.body_pos[self.bodies["nail_board"], k]) for k in range(2))
         place = self.xp.concat((0 * height + x, 0 * height + y, height), axis=1)
-        return Start(qpos, 0 * qpos, inputs=self.mocap("nail_board", place))
+        return Start(qpos, 0 * qpos, inputs=self.mocaps(nail_board=(place, None)))
 
     def observation(self, state: TaskState) -> Array:
         """Return hand, hammer and nail, (n, 46)."""
@@ -239,7 +216,7 @@ class AdroitHandPen(AdroitTask):
         """Draw the direction of the target."""
         qpos, angles = self.start(noise, (-1, -1), (1, 1))
         quat = quat_of_euler(self.xp.concat((angles, 0 * angles[:, :1]), axis=1))
-        return Start(qpos, 0 * qpos, inputs=self.mocap("target", quat=quat))
+        return Start(qpos, 0 * qpos, inputs=self.mocaps(target=(None, quat)))
 
     def direction(self, state: TaskState, thing: str) -> Array:
         """Return the direction of pen or target, (n, 3)."""
@@ -302,7 +279,7 @@ class AdroitHandRelocate(AdroitTask):
         qpos, drawn = self.start(noise, (-0.15, -0.15, -0.2, -0.2, 0.15), (0.15, 0.3, 0.2, 0.2, 0.35))
         qpos = self.xp.concat((qpos[:, :-6], drawn[:, :2], qpos[:, -4:]), axis=1)
         target = drawn[:, 2:]
-        return Start(qpos, 0 * qpos, {"target": target}, inputs=self.mocap("target", target))
+        return Start(qpos, 0 * qpos, {"target": target}, inputs=self.mocaps(target=(target, None)))
 
     def ways(self, state: TaskState) -> tuple[Array, Array, Array]:
         """Return palm - ball, palm - target and ball - target, (n, 3) m each."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import gymnasium
 import mujoco
 import numpy as np
 
@@ -16,6 +15,7 @@ from .rotations import SiteVelocity, euler_of
 
 SEEN = ("site_xpos", "site_xmat", "subtree_com", "cdof", "xpos", "xquat")
 FINGERS = ("robot0:r_gripper_finger_joint", "robot0:l_gripper_finger_joint")
+MOCAP = "robot0:mocap"  # the body that the gripper is welded to
 SETTLING = 10  # environment steps before the first episode, in which the gripper comes to its place
 TRIES = 48  # places drawn for an object; all are too near to the gripper with a probability below 1e-5
 NEAR = 0.1  # m from the gripper's axis, where no object begins
@@ -89,17 +89,15 @@ class FetchTask(GoalTask):
 
     def bind(self) -> None:
         """Find the parts of the robot, and the pose in which episodes begin."""
+        super().bind()
         model = self.model
         self.grip = SiteVelocity(model, "robot0:grip", self.array)
         self.thing = SiteVelocity(model, "object0", self.array) if self.object_range else None
         self.gripper = model.body("robot0:gripper_link").id
-        self.hand = int(model.body("robot0:mocap").mocapid[0])
-        self.goal_marker = int(model.body("goal").mocapid[0])
         joints = [model.joint(name) for name in FINGERS]
         self.fingers = slice(int(joints[0].qposadr[0]), int(joints[1].qposadr[0]) + 1)
         self.finger_dofs = slice(int(joints[0].dofadr[0]), int(joints[1].dofadr[0]) + 1)
-        driven = model.jnt_qposadr[model.actuator_trnid[:, 0]]
-        self.driven = self.xp.asarray(driven.astype(np.int64), device=self._kind.device)
+        self.driven = self.indices(model.jnt_qposadr[model.actuator_trnid[:, 0]])
         self.box = int(model.joint("object0:joint").qposadr[0]) if self.object_range else None
         self.settle()
 
@@ -112,14 +110,12 @@ class FetchTask(GoalTask):
         if self.box is not None:
             data.qpos[self.box : self.box + 7] = self.object_place
         mujoco.mj_forward(model, data)
-        grip = model.site("robot0:grip").id
-        data.mocap_pos[self.hand] = np.array([-0.498, 0.005, -0.431 + self.height]) + data.site_xpos[grip]
-        data.mocap_quat[self.hand] = DOWN
+        grip, hand = model.site("robot0:grip").id, int(model.body(MOCAP).mocapid[0])
+        data.mocap_pos[hand] = np.array([-0.498, 0.005, -0.431 + self.height]) + data.site_xpos[grip]
+        data.mocap_quat[hand] = DOWN
         mujoco.mj_step(model, data, SETTLING * self.frame_skip)
-        self.start_qpos, self.start_qvel, self.start_grip, self.start_mocap = (
-            self.xp.asarray(part.copy(), dtype=self.xp.float64, device=self._kind.device)
-            for part in (data.qpos, data.qvel, data.site_xpos[grip], model.body_pos[model.body_mocapid >= 0])
-        )
+        self.start_qpos, self.start_qvel = self.doubles(data.qpos), self.doubles(data.qvel)
+        self.start_grip = self.doubles(data.site_xpos[grip])
         self.table = float(data.site_xpos[model.site("object0").id, 2]) if self.box is not None else None
 
     def reset(self, noise: Noise) -> Start:
@@ -132,7 +128,7 @@ class FetchTask(GoalTask):
             tries = [offsets[:, 2 * k : 2 * k + 2] for k in range(TRIES)]
             place = self.start_grip[:2] + first_that_fits(tries, [row_norm(offset) >= NEAR for offset in tries])
             qpos = xp.concat((qpos[:, : self.box], place, qpos[:, self.box + 2 :]), axis=1)
-        return Start(qpos, self.start_qvel, {"goal": goal}, inputs={"mocap_pos": self.mocaps(goal)})
+        return Start(qpos, self.start_qvel, {"goal": goal}, inputs=self.mocaps(goal=(goal, None)))
 
     def draw_goal(self, noise: Noise) -> Array:
         """Draw goals, (n, 3) m."""
@@ -145,30 +141,12 @@ class FetchTask(GoalTask):
             height = self.xp.where(chance < 0.5, height + above, height)
         return self.xp.concat((goal[:, :1] + self.target_offset, goal[:, 1:2], height), axis=1)
 
-    def mocaps(self, goal: Array, hand: Array | None = None) -> Array:
-        """Return the places of all mocap bodies with goals (n, 3) and the gripper's (n, 3) m; None: the file's."""
-        places = [self.start_mocap[k] + 0 * goal for k in range(self.model.nmocap)]
-        places[self.goal_marker] = goal
-        if hand is not None:
-            places[self.hand] = hand
-        return self.xp.stack(places, axis=1)
-
-    @property
-    def action_space(self) -> gymnasium.spaces.Box:
-        """Steps of the gripper, and its opening, from -1 to 1."""
-        return gymnasium.spaces.Box(-1.0, 1.0, (4,), np.float32)
-
     def drive(self, state: TaskState, action: Array) -> dict[str, Array]:
         """Put the mocap body a step from the gripper."""
-        seen, step = self.seen(state), 0.05 * clip(action[:, :3], -1, 1)
+        seen = self.seen(state)
+        place = seen["xpos"][:, self.gripper] + 0.05 * clip(action[:, :3], -1, 1)
         quat = seen["xquat"][:, self.gripper] + self.array(DOWN)
-        others = self.array((1.0, 0.0, 0.0, 0.0)) + 0 * quat
-        quats = [quat if k == self.hand else others for k in range(self.model.nmocap)]
-        hand = seen["xpos"][:, self.gripper] + step
-        return {
-            "mocap_pos": self.mocaps(self.array(state.memory["goal"]), hand),
-            "mocap_quat": self.xp.stack(quats, axis=1),
-        }
+        return self.mocaps(goal=(state.memory["goal"], None), **{MOCAP: (place, quat)})
 
     def control(self, state: TaskState, action: Array) -> Array:
         """Drive the fingers from where they are, if the model has actuators for them."""

@@ -4,10 +4,12 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import gymnasium
 import mujoco
+import numpy as np
 
 from ... import assets
-from ..arrays import Array, namespace, row_norm
+from ..arrays import Array, clip, namespace, row_norm
 from ..task.task import StepResult, Task, TaskState
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ REWARD_TYPES = ("sparse", "dense")
 class RoboticsTask(Task):
     """A task on a model of Gymnasium-Robotics' package, with a sparse or a dense reward (`reward_type`).
 
-    Actions from -1 to 1 are scaled by the task, and clipped before. Never ends by itself.
+    Actions from -1 to 1 cover the ranges of the model's controls, unless a task says what else they mean.
     """
 
     actions: ClassVar[int] = 0  # components of an action; 0: as many as the model has controls
@@ -52,6 +54,45 @@ class RoboticsTask(Task):
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Change the model before it is compiled."""
+
+    def bind(self) -> None:
+        """Find the ranges of the controls."""
+        super().bind()
+        low, high = self.model.actuator_ctrlrange.T
+        self.middle, self.reach = self.array((low + high) / 2), self.array((high - low) / 2)
+
+    @property
+    def action_space(self) -> gymnasium.spaces.Box:
+        """Numbers from -1 to 1."""
+        return gymnasium.spaces.Box(-1.0, 1.0, (self.actions or int(self.model.nu),), np.float32)
+
+    def control(self, state: TaskState, action: Array) -> Array:
+        """Return the controls that actions mean."""
+        return self.middle + clip(action, -1, 1) * self.reach
+
+    def doubles(self, values: Any) -> Array:
+        """Return numbers as an array in double precision, in which starts are drawn."""
+        return self.xp.asarray(np.array(values, np.float64), device=self._kind.device)
+
+    def indices(self, values: Any) -> Array:
+        """Return whole numbers as an array."""
+        return self.xp.asarray(np.array(values, np.int64), device=self._kind.device)
+
+    def mocaps(self, **placed: tuple[Array | None, Array | None]) -> dict[str, Array]:
+        """Return the inputs that place mocap bodies, and leave the others where the file has them.
+
+        Args:
+            placed: by the names of bodies: their places (n, 3) m, and their quaternions (n, 4) or None.
+        """
+        model, inputs = self.model, {}
+        names = [model.body(int(np.flatnonzero(model.body_mocapid == k)[0])).name for k in range(model.nmocap)]
+        for part, (field, of_file) in enumerate((("mocap_pos", model.body_pos), ("mocap_quat", model.body_quat))):
+            given = {name: pose[part] for name, pose in placed.items() if pose[part] is not None}
+            for like in list(given.values())[:1]:
+                none = self.xp.zeros_like(like)
+                own = {name: none + self.doubles(of_file[model.body(name).id]) for name in names if name not in given}
+                inputs[field] = self.xp.stack([self.array((given | own)[name]) for name in names], axis=1)
+        return inputs
 
     def paid(self, sparse: Callable[[], Array], dense: Callable[[], Array]) -> Array:
         """Return the reward of the task's type, computed by one of two functions."""

@@ -4,7 +4,6 @@ import math
 from itertools import product
 from typing import Any, ClassVar
 
-import gymnasium
 import mujoco
 import numpy as np
 
@@ -66,24 +65,6 @@ class HandTask(GoalTask):
     threshold: float = 0.01  # m
     frame_skip: int = 20
 
-    def bind(self) -> None:
-        """Find the ranges of the motors."""
-        low, high = self.model.actuator_ctrlrange.T
-        self.middle, self.reach = self.array((low + high) / 2), self.array((high - low) / 2)
-
-    @property
-    def action_space(self) -> gymnasium.spaces.Box:
-        """Targets of the motors, from -1 to 1."""
-        return gymnasium.spaces.Box(-1.0, 1.0, (int(self.model.nu),), np.float32)
-
-    def control(self, state: TaskState, action: Array) -> Array:
-        """Return the angles that actions mean."""
-        return self.middle + clip(action, -1, 1) * self.reach
-
-    def doubles(self, values: Any) -> Array:
-        """Return numbers as an array in double precision, in which starts are drawn."""
-        return self.xp.asarray(np.asarray(values, np.float64), device=self._kind.device)
-
 
 class HandReach(HandTask):
     """The tips of the thumb and of a finger are to meet above the palm, the other tips to stay where they are.
@@ -115,7 +96,7 @@ class HandReach(HandTask):
             data.qpos[model.joint(f"robot0:{name}").qposadr] = angle
         mujoco.mj_forward(model, data)
         sites = [model.site(name).id for name in TIPS]
-        self.tips = self.xp.asarray(np.array(sites, np.int64), device=self._kind.device)
+        self.tips = self.indices(sites)
         self.start_qpos, self.start_tips = self.doubles(data.qpos), self.doubles(data.site_xpos[sites])
         self.palm = self.doubles(data.body("robot0:palm").xpos)
 
@@ -132,8 +113,8 @@ class HandReach(HandTask):
             stays = at_rest if k == THUMB else at_rest | (finger != k)
             goals.append(xp.where(stays, tip, there))
         qpos = self.start_qpos + 0 * meeting[:, :1]
-        places = {"mocap_pos": xp.stack(goals, axis=1)}
-        return Start(qpos, xp.zeros_like(qpos), {"goal": xp.concat(goals, axis=1)}, inputs=places)
+        shown = self.mocaps(**{f"target{k}": (goal, None) for k, goal in enumerate(goals)})
+        return Start(qpos, xp.zeros_like(qpos), {"goal": xp.concat(goals, axis=1)}, inputs=shown)
 
     def achieved(self, state: TaskState) -> Array:
         """Return the places of the tips, (n, 15) m."""
@@ -201,7 +182,7 @@ class HandManipulate(HandTask):
         model = self.model
         names = [model.sensor(k).name for k in range(model.nsensor)]
         sensors = [int(model.sensor(name).adr[0]) for name in names if name.startswith("robot0:TS_")]
-        self.sensors = self.xp.asarray(np.array(sensors, np.int64), device=self._kind.device)
+        self.sensors = self.indices(sensors)
         self.right_angles = self.doubles(right_angles())
         states = settled(self, self.settled_starts)
         self.settled_qpos, self.settled_qvel, readings = (self.doubles(part) for part in states)
@@ -230,7 +211,7 @@ class HandManipulate(HandTask):
             quat = self.turns(noise, self.target_rotation)
         quat = quat / row_norm(quat)[:, None]
         aside = self.doubles((0.15, 0.0, 0.0)) * (self.target_position == "ignore")
-        shown = {"mocap_pos": (place + aside)[:, None], "mocap_quat": quat[:, None]}
+        shown = self.mocaps(target=(place + aside, quat))
         memory = {"goal": xp.concat((place, quat), axis=1)}
         if self.touch != "off":
             memory["first_touch"] = self.settled_touch[chosen]

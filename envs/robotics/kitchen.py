@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 
 from ..arrays import Array, clip, namespace, row_all, row_norm, row_sum
@@ -81,20 +80,16 @@ class FrankaKitchen(GoalTask):
 
     def bind(self) -> None:
         """Find the coordinates of the things, and the amplitudes of the noise."""
+        super().bind()
         things = [GOALS[name] for name in self.tasks_to_complete]
         places = [k for first, goal in things for k in range(first, first + len(goal))]
-        self.places = self.xp.asarray(np.array(places, np.int64), device=self._kind.device)
+        self.places = self.indices(places)
         self.goal = self.array([number for _, goal in things for number in goal])
         self.ends = np.cumsum([0, *(len(goal) for _, goal in things)]).tolist()
         self.low, self.high = self.array(LOW), self.array(HIGH)
         arm = [NOISE_OF_ARM * self.robot_noise_ratio] * (2 * ARM)
         rest = [amplitude * self.object_noise_ratio for amplitude in (*NOISE_OF_PLACES, *NOISE_OF_SPEEDS)]
         self.amplitudes = self.array([*arm, *rest])
-
-    @property
-    def action_space(self) -> gymnasium.spaces.Box:
-        """Speeds of the joints, from -1 to 1."""
-        return gymnasium.spaces.Box(-1.0, 1.0, (ARM,), np.float32)
 
     def control(self, state: TaskState, action: Array) -> Array:
         """Return targets ahead of the joints that were observed last."""
@@ -103,7 +98,7 @@ class FrankaKitchen(GoalTask):
 
     def reset(self, noise: Noise) -> Start:
         """Start from the original's state, with all goals before it."""
-        start = self.xp.asarray(np.array(START), device=self._kind.device)
+        start = self.doubles(START)
         goal = self.goal + 0 * self.array(noise.uniform(0, 1, 1))
         left = self.xp.ones((len(goal), len(self.tasks_to_complete)), dtype=self._kind.boolean)
         return Start(start, self.xp.zeros(self.model.nv), {"goal": goal, "left": left, "done": ~left})

@@ -75,9 +75,7 @@ class MazeTask(GoalTask):
         goals, starts = (cells if len(cells) else self.places(".") for cells in (goals, starts))
         if not len(goals) or not len(starts):
             raise ValueError(f"{type(self).__name__}: maze_map has no cell for starts, or none for goals")
-        self.goals, self.starts = (
-            self.xp.asarray(cells, dtype=self.xp.float64, device=self._kind.device) for cells in (goals, starts)
-        )
+        self.goals, self.starts = self.doubles(goals), self.doubles(starts)
 
     def reset(self, noise: Noise) -> Start:
         """Draw the goal, and a start in another cell."""
@@ -104,7 +102,7 @@ class MazeTask(GoalTask):
     def shown(self, goal: Array) -> dict[str, Array]:
         """Return the inputs that show goals (n, 2) m."""
         height = 0 * goal[:, :1] + self.wall * self.cell / 2
-        return {"mocap_pos": self.xp.concat((goal, height), axis=1)[:, None]}
+        return self.mocaps(goal=(self.xp.concat((goal, height), axis=1), None))
 
     def achieved(self, state: TaskState) -> Array:
         """Return the robot's place, (n, 2) m."""
