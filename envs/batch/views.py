@@ -156,18 +156,28 @@ class BatchView:
         self._solver.update_parameters(parameters, CheckedEnvs(rows))
 
     def push(self, result: StepResult, state: TaskState) -> Array | None:
-        """Write the velocities of a step's result to environments in which they differ from the state's.
+        """Write the coordinates of a step's result to environments in which they differ from the state's.
 
-        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
+        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no others.
         """
-        if result.qvel is None:
+        if result.qvel is None and result.qpos is None:
             return None
-        nq = self._nq
-        rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+        pushed = self._kind.xp.concat(
+            (
+                state.qpos if result.qpos is None else result.qpos,
+                state.qvel if result.qvel is None else result.qvel,
+            ),
+            axis=1,
+        )
+        rows = indices(~row_all(pushed == state.coordinates))
         if not len(rows):
             return None
-        self._solver.set_state(qvel=result.qvel[rows], envs_idx=CheckedEnvs(rows))
-        return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
+        nq, moved = self._nq, pushed[rows]
+        if result.qpos is None:
+            self._solver.set_state(qvel=moved[:, nq:], envs_idx=CheckedEnvs(rows))
+        else:
+            self._solver.set_state(moved[:, :nq], moved[:, nq:], envs_idx=CheckedEnvs(rows))
+        return pushed
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
