@@ -36,6 +36,7 @@ SOURCES = {
         (("metaworld", "assets"), ("envpool_assets", "mujoco/metaworld/assets")), "pip install 'tumble[suites]'"
     ),
     "myo_sim": AssetSource((("myo_sim", "models"),), "pip install --no-deps myo-sim"),
+    "myosuite": AssetSource((("myosuite", ""),), "pip install --no-deps 'myosuite<3'"),
     "humanoid_bench": AssetSource((), "git clone HumanoidBench"),
 }
 """The projects whose files tasks load, by the name in front of the colon."""
