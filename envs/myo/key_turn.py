@@ -21,8 +21,8 @@ class MyoKeyTurn(MuscleTask):
     the thumb to the middle of the key's head (m), activations.
 
     Reward: `key_turn`, the key's angle (rad); `IFtip_approach` and `THtip_approach`, minus how far the tips are from
-    0.03 m to the middle of the head; `act_reg`; `bonus` 1 from a quarter turn and 1 more from half a turn; `penalty` for
-    each tip that is more than 0.05 m off. Success is an angle above `goal`. More than 0.1 m off ends the episode.
+    0.03 m to the middle of the head; `act_reg`; `bonus` 1 from a quarter turn and 1 more from half a turn; `penalty`
+    for each tip that is more than 0.05 m off. Success is an angle above `goal`. More than 0.1 m off ends the episode.
 
     Starts at rest with the hand open, the key turned by up to ±`turned` (rad) and moved by up to ±`moved` (m).
     """

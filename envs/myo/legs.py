@@ -121,9 +121,9 @@ class MyoLegWalk(MuscleTask):
         super().bind()
         model, pi = self.model, math.pi
         self.torso, self.pelvis = (model.body(name).id for name in ("torso", "pelvis"))
-        self.feet = [model.body(name).id for name in ("talus_l", "talus_r")]
+        self.feet = self.numbers([model.body(name).id for name in ("talus_l", "talus_r")])
         self.hips, self.sideways = (
-            [int(model.jnt_qposadr[model.joint(name).id]) for name in names]
+            self.numbers([model.jnt_qposadr[model.joint(name).id] for name in names])
             for names in (
                 ("hip_flexion_l", "hip_flexion_r"),
                 ("hip_adduction_l", "hip_adduction_r", "hip_rotation_l", "hip_rotation_r"),
@@ -149,7 +149,7 @@ class MyoLegWalk(MuscleTask):
         """Return joints, body, feet, gait and muscles."""
         xp, found = self.xp, state.present
         velocity = [row_sum(-found["cvel"][:, :, k] * self.mass)[:, None] for k in (3, 4)]
-        feet, pelvis = found["xpos"][:, self.feet], found["xpos"][:, self.pelvis]
+        feet, pelvis = xp.take(found["xpos"], self.feet, axis=1), found["xpos"][:, self.pelvis]
         return {
             "qpos_without_xy": state.qpos[:, 2:],
             "qvel": state.qvel * self.dt,
@@ -176,8 +176,8 @@ class MyoLegWalk(MuscleTask):
         terms = {
             "vel_reward": speed,
             "done": self.number(fallen),
-            "cyclic_hip": row_norm(wave - qpos[:, self.hips]),
+            "cyclic_hip": row_norm(wave - xp.take(qpos, self.hips, axis=1)),
             "ref_rot": exp(-5 * row_norm(quat - self.reference)),
-            "joint_angle_rew": exp(-5 * row_sum(abs(qpos[:, self.sideways])) / 4),
+            "joint_angle_rew": exp(-5 * row_sum(abs(xp.take(qpos, self.sideways, axis=1))) / 4),
         }
         return Judgement(terms, speed >= 1, fallen)

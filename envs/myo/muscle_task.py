@@ -82,7 +82,7 @@ class MuscleTask(Task):
         if self.condition == "reafferentation":
             thumb, index = (model.actuator(name).id for name in ("EPL", "EIP"))
             source[thumb], kept[index] = index, 0.0
-        self.source, self.kept = self.xp.asarray(source, device=self.init_qpos.device), self.array(kept)
+        self.source, self.kept = self.numbers(source), self.array(kept)
         self.late = _late(model.opt.timestep, self.frame_skip)
 
     @property
@@ -157,13 +157,17 @@ class MuscleTask(Task):
         """Return the length of the vector of activations, divided by their number, (n,)."""
         return row_norm(parts["act"]) / self.model.na if self.model.na else 0.0
 
-    def sites(self, names: Sequence[str]) -> list[int]:
-        """Return the numbers of sites."""
-        return [self.model.site(name).id for name in names]
+    def numbers(self, places: Sequence[int]) -> Array:
+        """Return places in arrays as an index."""
+        return self.xp.asarray(np.array(places), device=self.init_qpos.device)
 
-    def places(self, state: TaskState, sites: Sequence[int]) -> Array:
+    def sites(self, names: Sequence[str]) -> Array:
+        """Return the numbers of sites, an index."""
+        return self.numbers([self.model.site(name).id for name in names])
+
+    def places(self, state: TaskState, sites: Array) -> Array:
         """Return the places of sites in the world, side by side, (n, 3 k) m."""
-        found = state.present["site_xpos"][:, sites]
+        found = self.xp.take(state.present["site_xpos"], sites, axis=1)
         return self.xp.reshape(found, (found.shape[0], -1))
 
     def is_late(self, state: TaskState) -> Array:

@@ -61,7 +61,7 @@ class MyoReach(MuscleTask):
 
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
         """Rate the distance."""
-        distance, k = row_norm(parts["reach_err"]), len(self.tips)
+        distance, k = row_norm(parts["reach_err"]), len(self.targets)
         near = self.near * k
         lost = (distance > self.far * k) & self.is_late(state)
         terms = {
