@@ -5,8 +5,8 @@ It runs in an environment of its own, with Python 3.11:
     pip install mujoco==4.0.0 dm-control==1.0.50 gymnasium==0.29.1 numpy termcolor flatten-dict h5py
     pip install --no-deps myosuite==2.11.6
 
-MyoSuite 2 asks for older versions of MuJoCo and dm_control; with these two it computes the same task on the physics that
-Tumble has. What it imports and none of these tasks uses, a reader of films, is replaced by an empty module.
+MyoSuite 2 asks for older versions of MuJoCo and dm_control; with these two it computes the same task on the physics
+that Tumble has. What it imports and none of these tasks uses, a reader of films, is replaced by an empty module.
 
 Everything is in double precision: MyoSuite's own observations and the excitations that it makes from float32 actions
 are rounded to single precision, so the observation is taken from its dictionary and actions are handed in as float64.
@@ -120,7 +120,7 @@ def transition(env, step: int, action: np.ndarray) -> dict[str, np.ndarray]:
         tired = env.muscle_fatigue
         kept |= {
             name: np.array(getattr(tired, f"_{word}"))
-            for name, word in zip(("active", "resting", "tired"), ("MA", "MR", "MF"))
+            for name, word in zip(("active", "resting", "tired"), ("MA", "MR", "MF"), strict=True)
         }
     _, reward, done, _, info = env.step(action)
     if hasattr(env, "steps"):

@@ -1,4 +1,4 @@
-"""All ids of MyoSuite: made, stepped, in MuJoCo too, the same in batches of any size and in arrays of both libraries."""
+"""All ids of MyoSuite: made, stepped, in MuJoCo too, the same in batches of any size and in both libraries' arrays."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_in_torch(name):
     for library in (None, "torch"):
         batch, everyone = TaskBatch(make_task(name, {}), 3, library=library), np.arange(3)
         batch.seed([1, 2, 3], everyone)
-        first, _ = batch.reset(everyone)
+        first = batch.reset(everyone).observation
         action = np.linspace(-1, 1, 3 * batch.task.model.nu, dtype=np.float32).reshape(3, -1)
         result = batch.step(torch.as_tensor(action) if library else action)
         seen.append([host(part) for part in (first, result.observation, result.reward)])

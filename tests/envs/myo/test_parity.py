@@ -26,9 +26,9 @@ pytestmark = pytest.mark.skipif(not available(), reason="MyoSuite's models are n
 NAMES = [name for names in TASKS.values() for name in names]
 TIGHT = {"tolerance": 1e-12, "iterations": 200}
 SAME = 1e-9  # of a number of size 1: where constraint solvers may stop
-# Where a tendon runs inside a cylinder, MuJoCo finds its path by steps that stop at an error of 1e-6, and Tumble takes two
-# more of these: moments of the hand's muscles move by 1e-10. Points where ellipsoids touch are found to 1e-6 as well.
-# After ten steps velocities are off by up to the bound.
+# Where a tendon runs inside a cylinder, MuJoCo finds its path by steps that stop at an error of 1e-6, and Tumble takes
+# two more of these: moments of the hand's muscles move by 1e-10. Points where ellipsoids touch are found to 1e-6 as
+# well. After ten steps velocities are off by up to the bound.
 LOOSE = 1e-5
 
 
