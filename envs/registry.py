@@ -84,7 +84,7 @@ MATTER = {
 }
 """Arms with liquid, sand and dough."""
 
-SUITES = ("suite.table",)
+SUITES = ("suite.table", "metaworld.table")
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER

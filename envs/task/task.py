@@ -253,6 +253,13 @@ class Task(ABC):
         """
         return action
 
+    def drive(self, state: TaskState, action: Array) -> Mapping[str, Array]:
+        """Return inputs of the solver that follow from actions, as the mocap body that a gripper is welded to.
+
+        They act in this step, and are kept as those of `step` are. Called before `control`, with the same arguments.
+        """
+        return {}
+
     @property
     def action_space(self) -> gymnasium.Space:
         """The space of one environment's actions: by default the ranges of the actuators' controls, float32.
