@@ -3,7 +3,6 @@
 A new task is one class and one row here; a task of another package is one call of `register`.
 """
 
-import difflib
 import importlib
 from dataclasses import replace
 from functools import cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import gymnasium
 
+from .nearest import nearest
 from .row import Row
 
 V5 = {
@@ -175,7 +175,7 @@ def identity_of(name: str) -> str:
     if (task := name.removesuffix("-v0")) in known:
         return f"tumble/{task}-v0"
     task = name.rpartition("-v")[0] or name
-    near = f"is tumble/{task}-v0" if task in known else _nearest(task, known)
+    near = f"is tumble/{task}-v0" if task in known else nearest(task, known)
     theirs = ", but an environment of Gymnasium's registry, for its own make and make_vec" * (
         name in gymnasium.registry
     )
@@ -194,7 +194,7 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     if isinstance(task, str):
         rows = TASKS | suite_rows()
         if task not in rows:
-            raise ValueError(f"no task {task!r}; there {_nearest(task, list(rows))}")
+            raise ValueError(f"no task {task!r}; there {nearest(task, list(rows))}")
         row = rows[task]
         module = importlib.import_module(f".{row.module}", __package__)
         return make_task(getattr(module, row.kind or task), {**row.options, **options})
@@ -205,14 +205,8 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     for option in options:
         if option not in known:
             raise TypeError(
-                f"{kind.__name__} got an unexpected keyword argument {option!r}; there {_nearest(option, known)}"
+                f"{kind.__name__} got an unexpected keyword argument {option!r}; there {nearest(option, known)}"
             )
     if isinstance(task, Task):
         return replace(task, **options) if options else task
     return task(**options)
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    """Return "is A or B" with the names that come closest to one, or "are ..." with all."""
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"is {' or '.join(close)}" if close else f"are {', '.join(known) or 'none'}"
