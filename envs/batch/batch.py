@@ -224,7 +224,7 @@ class TaskBatch:
             self._notice_edits()
         noise, managers = self.streams.advance(), self.managers
         changes: list[ModelChange] = []
-        late_memory, action = managers.acting(self._memory.arrays, action, noise)
+        given, action = managers.acting(self._memory.arrays, action, noise)
         if self._maps_actions:
             self._drive(action, noise)
         else:
@@ -233,8 +233,7 @@ class TaskBatch:
         state = self._view.look(self._memory.arrays, noise)
         result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
         if managers:
-            result, changes = managers.stepped(state, result)
-            self._memory.update(late_memory)
+            result, changes = managers.stepped(state, result, given)
         self._memory.update(result.memory)
         if result.inputs:
             self._view.drive(result.inputs)

@@ -10,7 +10,7 @@ managers of the user draw from other streams of the same moment, so that the tas
 Their memory lies beside the task's by names that begin with `randomize_`, `observe_` and `delay_`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..arrays import Array
@@ -18,7 +18,7 @@ from ..managers.latency import LateActions
 from ..managers.observed_parts import ObservedParts
 from ..managers.options import ManagerOptions
 from ..managers.pushes import Wrench
-from ..managers.randomization import Randomization
+from ..managers.randomization import Randomization, Term
 from ..task.noise import Noise
 from ..task.task import Last, Observation, Start, StepResult, Task, TaskState
 
@@ -50,9 +50,10 @@ class Managers:
         self._task, self._owner = task, type(task).__name__
         self._randomizations: list[tuple[Randomization, int]] = []  # with their streams; 0: the task's own
         own = tuple(task.randomized())
-        for terms, name, stream in ((own, "randomization", 0), (options.randomize, "randomize", _RANDOMIZE)):
-            if terms:
-                self._randomizations.append((Randomization(task, *terms, name=name), stream))
+        if own:
+            self._randomizations.append((Randomization(task, *own), 0))
+        if options.randomize:
+            self._randomizations.append((self._bound(options.randomize), _RANDOMIZE))
         pushed = [terms for terms in (own, options.randomize) if any(isinstance(term, Wrench) for term in terms)]
         if len(pushed) > 1:
             raise ValueError(f"randomize: {self._owner} has a Wrench already, and the last one would replace it")
@@ -66,6 +67,13 @@ class Managers:
         self._shown: ObservedParts | None = None
         if options.observe or late != (0, 0):
             self._shown = ObservedParts(task, options.observe, late, 1.0 if delay is None else delay.hold)
+
+    def _bound(self, terms: Sequence[Term]) -> Randomization:
+        """Return the user's terms, bound to the task."""
+        try:
+            return Randomization(self._task, *terms, name="randomize")
+        except (ValueError, KeyError) as error:
+            raise type(error)(f"randomize: {error.args[0]}") from None
 
     def __bool__(self) -> bool:
         """Return True if there is anything to run."""
@@ -112,19 +120,22 @@ class Managers:
             return {}, action
         return self._actions.step(memory, action, noise.beside(_ACTION))
 
-    def stepped(self, state: TaskState, result: StepResult) -> tuple[StepResult, list[ModelChange]]:
+    def stepped(
+        self, state: TaskState, result: StepResult, memory: Mapping[str, Array]
+    ) -> tuple[StepResult, list[ModelChange]]:
         """Return a task's result with the managers' part in it, and the numbers of the model that they change.
 
         Args:
             state: after the step, as the task saw it.
             result: of the task, checked.
+            memory: that `acting` returned.
 
         Raises:
             ValueError: the task changes numbers or forces that managers change too.
         """
         if self._forces and _FORCES in result.inputs:
             raise self._clash("step")
-        state = state._replace(memory={**state.memory, **result.memory})
+        state = state._replace(memory={**state.memory, **result.memory, **memory})
         if result.qvel is not None:
             state = state._replace(qvel=result.qvel)
         changes, inputs, qvel = [], dict(result.inputs), result.qvel
@@ -138,12 +149,12 @@ class Managers:
                 changes.append(ModelChange(its["parameters"], its["parameters_mask"]))
             inputs |= its.get("inputs", {})
             qvel = its.get("qvel", qvel)
-        memory, observation = dict(state.memory), result.observation
+        kept, observation = dict(state.memory), result.observation
         if self._shown is not None:
             noisy = state._replace(noise=state.noise.beside(_OBSERVE))
             changed, observation = self._shown.step(noisy, observation)
-            memory |= changed
-        return result._replace(observation=observation, memory=memory, inputs=inputs, qvel=qvel), changes
+            kept |= changed
+        return result._replace(observation=observation, memory=kept, inputs=inputs, qvel=qvel), changes
 
     def space(self, space: Any) -> Any:
         """Return the space of an environment's observations as the agent sees them, from the task's."""
