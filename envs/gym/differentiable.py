@@ -67,7 +67,7 @@ class DifferentiableEnvs:
     ) -> None:
         self.num_envs, self._limit = whole("num_envs", num_envs), time_limit(max_episode_steps)
         own, managers = make_managed(task, task_options, randomize=randomize, observe=observe, delay=delay)
-        made = {"library": "torch", "view": DifferentiableView, "managers": managers}
+        made: dict[str, Any] = {"library": "torch", "view": DifferentiableView, "managers": managers}
         self.batch = TaskBatch(own, self.num_envs, model_options, **made)
         self.task, self.solver = self.batch.task, self.batch.solver
         _require_smooth(self.task)

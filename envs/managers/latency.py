@@ -54,10 +54,10 @@ class Latency:
 
     def steps(self, what: str, dt: float) -> tuple[int, int]:
         """Return the least and the largest delay of "action" or "observation" in steps of `dt` s."""
-        lag = getattr(self, what)
+        lag: Any = getattr(self, what)
         low, high = (lag, lag) if isinstance(lag, Real) else lag
-        unit = dt if self.unit == "seconds" else 1
-        return round(low / unit), round(high / unit)
+        unit = dt if self.unit == "seconds" else 1.0
+        return round(float(low) / unit), round(float(high) / unit)
 
 
 class LateActions:

@@ -118,8 +118,8 @@ class ObservedParts:
         for key in self._terms:
             for name, places in self._meant(key, parts):
                 named.setdefault(name, []).append((key, places))
-        for name, places in named.items():
-            self._columns[name] = self._side_by_side(name, places, parts[name].shape[1])
+        for name, meant in named.items():
+            self._columns[name] = self._side_by_side(name, meant, parts[name].shape[1])
         if self._lag != (0, 0):
             for name in (name for name in parts if name not in EXACT):
                 memory = f"observe_{name}" if name else "observe"

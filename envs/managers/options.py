@@ -110,7 +110,8 @@ def _term(where: str, name: str, value: Any) -> Randomized:
         allowed -= {"low", "high"} if not ranged else set()
     _check_fields(where, table, sorted(allowed))
     if ranged and (missing := [end for end in ("low", "high") if end not in table]):
-        raise ValueError(f"{where}: {' and '.join(missing)} is missing: it draws from low to high")
+        verb = "is" if len(missing) == 1 else "are"
+        raise ValueError(f"{where}: {' and '.join(missing)} {verb} missing: it draws from low to high")
     try:
         return maker(**{field: _tupled(number) for field, number in table.items()})
     except (TypeError, ValueError) as error:
