@@ -87,6 +87,9 @@ MATTER = {
 SUITES = ("suite.table",)
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
 
+MANAGERS = ("randomize", "observe", "delay")
+"""Arguments of environments that any task takes: what a batch runs around its methods."""
+
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 
 
@@ -133,13 +136,14 @@ def register(
         task: a class derived from `tumble.envs.Task`, or an instance of one.
         max_episode_steps: an episode is truncated after so many steps; None: never.
         reward_threshold: the return at which the task counts as solved, if that is known.
-        options: the task's own, as defaults; `gymnasium.make(identity, option=...)` overrides them.
+        options: the task's own, as defaults, and `randomize`, `observe` and `delay`, which run around it;
+            `gymnasium.make(identity, option=...)` overrides them.
 
     Raises:
         TypeError: this is no task, or it has no such option; the message has the nearest ones.
         gymnasium.error.Error: the identity is not of the form namespace/Name-v0.
     """
-    make_task(task, options)
+    make_task(task, {name: value for name, value in options.items() if name not in MANAGERS})
     _register(identity, task, max_episode_steps, reward_threshold, options)
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from ..envs.registry import MANAGERS
 from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 
 CONFIG_FOLDER = Path(__file__).parent / "configs"
@@ -23,8 +24,6 @@ MOST_WIDTH, MOST_WEIGHTS = 2**16, 2**28
 MOST_TRANSITIONS = 10**9
 """In a buffer of any kind. The number that fits into memory depends on the task; more than these fit nowhere."""
 MOST_THREADS = 1024
-MANAGERS = ("randomize", "observe", "delay")
-"""Tables of what runs around the methods of a task, whichever it is."""
 
 
 def _require_room(name: str, transitions: int) -> None:

@@ -24,13 +24,13 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ..envs.registry import make_task
+from ..envs.registry import MANAGERS, make_task
 from ..envs.task.task import options_of
 from ..physics.machine.disk import read_regular
 from ..physics.machine.libraries import pip_install
 from ..physics.machine.waiting import Waiting
 from .checkpoint import write_text_atomically
-from .config import MANAGERS, RunConfig
+from .config import RunConfig
 from .errors import TumbleUserError
 from .learning.learner import place_solver
 from .policy import Policy, newest_policy

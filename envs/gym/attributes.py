@@ -14,7 +14,7 @@ import torch
 
 from ..arrays import equal
 from ..batch.managed import Managers
-from ..managers.options import ARGUMENTS
+from ..registry import MANAGERS
 from .managed_task import changed_managers, is_plain
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def set_attr(envs: "_Envs", name: str, values: Any) -> None:
     """
     value = _shared(name, values, envs.num_envs)
     task = envs.task
-    if name in ARGUMENTS and not (is_plain(value) and hasattr(task, name)):
+    if name in MANAGERS and not (is_plain(value) and hasattr(task, name)):
         _put_managers(envs, name, value)
     elif not hasattr(envs, name) and name in (option.name for option in fields(task)):
         if name in AT_THE_START:

@@ -19,8 +19,6 @@ from .pushes import Push, Wrench
 from .randomization import Term as Randomized
 from .randomize import Randomize
 
-ARGUMENTS = ("randomize", "observe", "delay")
-
 MAKERS: dict[str, Callable[..., Randomized]] = {
     **{
         name: getattr(dr, name)

@@ -344,6 +344,21 @@ def test_a_task_may_randomize_itself(make):
         make(task=Owner, randomize=[dr.mass(0.9, 1.1)])
 
 
+def test_a_registered_task_may_have_them():
+    """Calls override what it is registered with."""
+    tumble.register(
+        "me/Slippery-v0", Robot, max_episode_steps=5, randomize={"friction": [0.1, 0.2]}, delay={"action": 1}
+    )
+    try:
+        envs = tumble.make_vec("me/Slippery-v0", 2, delay=False)
+        envs.reset(seed=0)
+        assert (envs.solver.get_parameters("geom_friction")[..., 0] <= 0.2).all()
+        assert envs.batch.managers.options.delay is None
+        envs.close()
+    finally:
+        gymnasium.registry.pop("me/Slippery-v0")
+
+
 class Driven(Robot):
     """A robot that is pushed by its task."""
 
