@@ -21,7 +21,7 @@ from ..task.scans import poses_for
 from ..task.task import Last, Observation, ResetResult, Task, load, numbers_loaded
 from .checks import ResultCheck
 from .managed import Managers, ModelChange
-from .views import BatchView, make_view
+from .views import BatchView, make_view, sensed_by_steps
 
 
 class StepOutcome(NamedTuple):
@@ -85,11 +85,12 @@ class TaskBatch:
         particles = None if matter is None else matter.slices
         self.task = task = task.bound(model.mj, self.kind, self._varied, particles)
         self._check = ResultCheck(task, self.kind, matter)
-        reads = self._check.reads()
-        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)], matter)
+        reads, present = self._check.reads(), self._check.reads_present()
+        outputs = [*reads, *poses_for(task.rays), *sensed_by_steps(present, model.mj)]
+        self.solver = make_solver(simulator, model, num_envs, outputs, matter)
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
-        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, self._check.reads_present())
+        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, present)
         self.managers = Managers(task, managers or ManagerOptions())
         self._follows = type(task).reset_after is not Task.reset_after or self.managers.randomizes
         self._gone = False  # True: the episodes before the next reset are not known
