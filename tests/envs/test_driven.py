@@ -7,6 +7,7 @@ import torch
 import tumble
 from tumble.envs import SingleEnv, Start, StepResult, Task
 from tumble.envs.arrays import clip
+from tumble.physics import Model
 
 XML = """<mujoco>
   <option timestep="0.01"/>
@@ -29,7 +30,7 @@ class Dragged(Task):
 
     def load_model(self, **options):
         """Compile the text."""
-        return tumble.Model.from_mjcf(XML, **options)
+        return Model.from_mjcf(XML, **options)
 
     def reset(self, noise):
         """Start at the reference."""
@@ -112,7 +113,7 @@ def test_wrong_results_are_named():
             return {"wind": action}
 
     for task, error, message in (
-        (Long, ValueError, r"Long\.step: qpos has shape \(2, 15\); needed is \(2, 8\)"),
+        (Long, ValueError, r"Long\.step: qpos has shape \(2, 15\); needed is an array of shape \(2, 8\)"),
         (Odd, KeyError, r"Odd\.drive: inputs: no input is named 'wind'"),
     ):
         envs = tumble.make_vec(task, 2, output="numpy")
@@ -123,8 +124,9 @@ def test_wrong_results_are_named():
 
 
 def test_positions_have_no_gradients():
-    envs = tumble.make_vec(Dragged, 2, differentiable=True)
+    usual = tumble.make_vec(Dragged, 2, output="torch")
+    envs = usual.differentiable(num_envs=2)
     envs.reset(seed=0)
     with pytest.raises(NotImplementedError, match="changes positions"):
         envs.step(torch.zeros(2, 1))
-    envs.close()
+    usual.close()
