@@ -176,7 +176,7 @@ class PointMaze(MazeTask):
         return super().step(state, action)._replace(qvel=clip(state.qvel, -5, 5))
 
 
-class AntMaze(MazeTask, Ant):
+class AntMaze(MazeTask, Ant):  # type: ignore[override]
     """The ant of Gymnasium's `Ant-v5` comes to a goal in a maze of cells of 4 m.
 
     Action and `observation` as in `Ant`, without x and y. It is paid for the goal only, and may fall.
