@@ -33,8 +33,8 @@ def test_like_the_original(robot, reward, double_precision):
     qvel[:, :2] = pair.rng.normal(0, 4, (pair.num_envs, 2))
     pair.set_state(qpos, qvel)
     toward = pair.rng.normal(size=(pair.num_envs, pair.envs.single_action_space.shape[0]))
-    for step in range(60):
-        pair.step(0.7 * toward + 0.6 * pair.rng.normal(size=toward.shape), step % 6 == 0)
+    for step in range(100):
+        pair.step(0.7 * toward + 0.6 * pair.rng.normal(size=toward.shape), step % 9 == 0)
     found = pair.found()
     assert len(set(found.rewards)) > 1
     assert found.task < TASK
