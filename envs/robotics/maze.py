@@ -160,12 +160,7 @@ class PointMaze(MazeTask):
     cell: ClassVar[float] = 1.0
     wall: ClassVar[float] = 0.4
     surface: ClassVar = {"friction": [0.5, 0.1, 0.1], "margin": 0.002, "condim": 1}
-    xml_file: str = "gymnasium_robotics:point/point.xml"
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Build the walls, and show the ball, which the file hides."""
-        super().edit(spec)
-        spec.geom("particle_geom").rgba = (0.3, 0.6, 0.3, 1.0)
+    xml_file: str = "maze_ball.xml"
 
     def features(self, state: TaskState) -> list[Array]:
         """Return place and velocity, (n, 4)."""
