@@ -75,7 +75,7 @@ def test_the_ball_is_the_originals():
         mujoco.MjModel.from_xml_path(str(assets.find(file)))
         for file in ("maze_ball.xml", "gymnasium_robotics:point/point.xml")
     )
-    kinds = ("body", "jnt", "dof", "geom", "actuator", "qpos")
+    kinds = ("body_", "jnt_", "dof_", "geom_", "actuator_", "qpos")
     looks = ("geom_rgba", "geom_matid")
     names = [name for name in dir(ours) if name.startswith(kinds) and name not in looks]
     assert len(names) > 100
