@@ -7,9 +7,9 @@ from .grasping import OBJECT_W_FIRST, SawyerGrasp, raised
 from .grips import cage, pinch
 from .reaching import PUCK
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-FROM_GEOM = (Seen(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
+FROM_GEOM = (SeenObject(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
 MIDWAY = 0.75  # m along y: beyond it the goal counts, not the way around the wall
 
 
@@ -174,7 +174,8 @@ class SawyerSweepInto(SawyerSweep):
 
     def fits(self, drawn: Array) -> Array:
         """Keep the block away from the hole."""
-        return distance(drawn[:, :2], self._double((0.0, 0.84))) >= self.apart
+        x, y = drawn[:, 0], drawn[:, 1] - 0.84
+        return x * x + y * y >= self.apart**2
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the hole."""
@@ -195,7 +196,7 @@ class SawyerSoccer(SawyerTask):
     free = 9
     fixture = "goal_whole"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
-    parts = (Seen(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
+    parts = (SeenObject(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
     gripped = "objGeom"
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_soccer.xml"
