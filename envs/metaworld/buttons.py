@@ -1,7 +1,7 @@
 """Press buttons: of a box from the front and from above, behind a wall, of a coffee machine; press and pull handles."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..arrays import Array
 from .grips import cage
@@ -16,9 +16,9 @@ class SawyerButtonPress(SawyerTask):
     high = (0.1, 0.9, 0.115)
     hand = single(0.0, 0.4, 0.2)
     joints: ClassVar = {9: 0.0}
-    stilled = (9,)
+    stilled: ClassVar[Sequence[int]] = (9,)
     fixture = "box"
-    target_at = ("site_xpos", "hole")
+    target_at: ClassVar[tuple[str, Any]] = ("site_xpos", "hole")
     parts = (SeenObject(("xpos", "button"), ("xquat", "button"), (0.0, -0.193, 0.0)),)
     axis: ClassVar[int] = 1  # along which the button moves
     succeeds: ClassVar[float] = 0.02  # m
@@ -124,8 +124,8 @@ class SawyerHandlePress(SawyerTask):
 
     low = (-0.1, 0.8, -0.001)
     high = (0.1, 0.9, 0.001)
-    goal_low = (-0.1, 0.55, 0.04)
-    goal_high = (0.1, 0.7, 0.08)
+    goal_low: ClassVar[tuple[float, ...]] = (-0.1, 0.55, 0.04)
+    goal_high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.08)
     joints: ClassVar = {9: -0.001}
     stilled = (9,)
     fixture = "box"
@@ -167,8 +167,8 @@ class SawyerHandlePull(SawyerTask):
 
     low = (-0.1, 0.8, -0.001)
     high = (0.1, 0.9, 0.001)
-    goal_low = (-0.1, 0.55, 0.04)
-    goal_high = (0.1, 0.7, 0.18)
+    goal_low: ClassVar[tuple[float, ...]] = (-0.1, 0.55, 0.04)
+    goal_high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.18)
     joints: ClassVar = {9: -0.1}
     stilled = (9,)
     fixture = "box"

@@ -19,7 +19,7 @@ class SawyerPush(SawyerTask):
     low = (-0.1, 0.6, 0.02, -0.1, 0.8, 0.01)
     high = (0.1, 0.7, 0.02, 0.1, 0.9, 0.02)
     apart = 0.15
-    height = ("xpos", "obj")
+    height: ClassVar[float | tuple[str, str] | None] = ("xpos", "obj")
     free = 9
     parts = PUCK
     gripped = "objGeom"
@@ -127,11 +127,11 @@ class SawyerPushBack(SawyerGrasp):
 class SawyerSweep(SawyerTask):
     """Sweep a block off the table."""
 
-    low = (-0.1, 0.6, 0.02)
-    high = (0.1, 0.7, 0.02)
-    goal_low = (0.49, 0.6, 0.0)
-    goal_high = (0.51, 0.7, 0.02)
-    height = 0.02
+    low: ClassVar[tuple[float, ...]] = (-0.1, 0.6, 0.02)
+    high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.02)
+    goal_low: ClassVar[tuple[float, ...]] = (0.49, 0.6, 0.0)
+    goal_high: ClassVar[tuple[float, ...]] = (0.51, 0.7, 0.02)
+    height: ClassVar[float | tuple[str, str] | None] = 0.02
     free = 9
     parts = OBJECT_W_FIRST
     gripped = "objGeom"

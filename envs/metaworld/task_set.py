@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -96,7 +96,7 @@ class TaskSetEnv(VectorEnv):
 
     def _describe(self, tasks: int) -> None:
         """Set the attributes that Gymnasium's tools read; `tasks` are the numbers of the one-hot code."""
-        first, boxes = self.groups[0], [group.single_observation_space for group in self.groups]
+        first, boxes = self.groups[0], [cast("Box", group.single_observation_space) for group in self.groups]
         low, high = np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
         code = np.zeros(tasks, low.dtype)
         bounds = np.concatenate((low, code)), np.concatenate((high, code + 1))
@@ -235,7 +235,7 @@ class TaskSetEnv(VectorEnv):
             group.episode_lengths = steps[rows]
 
     @property
-    def np_random_seed(self) -> tuple[int | None, ...]:
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # of each, like SyncVectorEnv
         """The seed of every environment."""
         return tuple(seed for group in self.groups for seed in group.episodes.seeds)
 
@@ -259,7 +259,7 @@ class TaskSetEnv(VectorEnv):
         """Return pictures of the first environments, one of each task, 16 at most."""
         if self.render_mode is None:
             return self.groups[0].render()
-        shown = []
+        shown: list[Any] = []
         for group in self.groups[:_SHOWN]:
             group.pictures.render_envs = [0]
             shown += group.render() or ()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ..arrays import Array, sin_cos
+from ..task.task import TaskState
 from .rewards import both, distance, near, shut
 from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
@@ -25,7 +26,7 @@ class SawyerDialTurn(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_dial.xml"
 
-    def frame(self, state):  # type: ignore[no-untyped-def]
+    def frame(self, state: TaskState) -> Array:
         """Show the dial's mark instead of its middle."""
         frame = super().frame(state)
         frame[:, 4:7] = frame[:, 4:7] + self.mark(state.qpos[:, 9])

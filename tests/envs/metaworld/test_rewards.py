@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tumble.assets.packages import folder_of
 from tumble.envs.metaworld.names import KINDS
 
 from .recorded import judged, of_task
@@ -11,17 +10,6 @@ from .recorded import judged, of_task
 NUMBERS = ("near_object", "grasp_reward", "in_place_reward", "obj_to_target")
 MESHES = {"door-close-v3": 5e-8, "door-open-v3": 5e-8, "lever-pull-v3": 2e-3}
 """Errors of observations of a mesh: MuJoCo 4 finds its frame a little elsewhere than 3.3.0, which recorded."""
-
-
-def available() -> bool:
-    """Return True if Meta-World's files are there."""
-    try:
-        return folder_of("metaworld").is_dir()
-    except FileNotFoundError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not available(), reason="Meta-World's files are not installed")
 
 
 @pytest.mark.parametrize("name", KINDS)
