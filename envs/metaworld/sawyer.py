@@ -123,7 +123,7 @@ class SawyerTask(Task):
     """The geom for which contacts of both pads are asked."""
     extra_reads: ClassVar[tuple[str, ...]] = ()
     """Further quantities of the state that the reward reads."""
-    camera: ClassVar = {"distance": 1.7, "lookat": (0.0, 0.65, 0.15), "azimuth": 135.0, "elevation": -30.0}
+    camera: ClassVar = {"distance": 1.3, "lookat": (0.0, 0.68, 0.12), "azimuth": 130.0, "elevation": -28.0}
 
     # where things are placed: the "start" is the first three numbers that were drawn, the "goal" the last three
     height: ClassVar[float | tuple[str, str] | None] = None  # m, of the start; as that quantity has it; or as drawn
@@ -175,7 +175,7 @@ class SawyerTask(Task):
         if self.fixture:
             make_mocap(spec, self.fixture)
         marker = spec.worldbody.add_body(name="goal_marker", mocap=True)
-        marker.add_site(name="goal_marker", size=[0.015] * 3, rgba=[0.9, 0.2, 0.2, 1.0])
+        marker.add_geom(size=[0.012, 0, 0], contype=0, conaffinity=0, rgba=[0.1, 0.8, 0.2, 1.0])
         for pad in ("leftpad_geom", "rightpad_geom") if self.gripped else ():
             geom, kind = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtSensor.mjSENS_CONTACT
             force = spec.add_sensor(name=pad, type=kind, objtype=geom, objname=pad, reftype=geom, refname=self.gripped)

@@ -31,7 +31,7 @@ class TaskSetEnv(VectorEnv):
     Each task has a batch of its own inside, `groups`; their environments stand one group after the other, in the set's
     order. Observations, rewards and infos are those of `SimVectorEnv`, side by side, and so are autoreset modes,
     seeds, `reset_mask`, `elapsed_steps`, faults, saved states and copies. Environments of the same seed have the same
-    bits as in a `SimVectorEnv` of their task alone.
+    bits as in a `SimVectorEnv` of their task.
 
     The set's goals are those that Meta-World draws for `seed`: 50 for each task. In multi-task sets (MT) every episode
     draws one of them, and observations have it; in sets for meta-learning (ML) the goal is hidden, the environments of
