@@ -1,4 +1,4 @@
-"""All ids of MyoSuite: made, stepped, in MuJoCo too, the same in batches of any size and in both libraries' arrays."""
+"""All ids of MyoSuite and HumanoidBench: made, stepped, in MuJoCo too, in batches of any size, in both libraries."""
 
 import numpy as np
 import pytest
@@ -8,26 +8,40 @@ import tumble
 from tumble.envs.arrays import host
 from tumble.envs.batch.batch import TaskBatch
 from tumble.envs.checking.suite import check_vector_env
-from tumble.envs.myo.table import ROWS
+from tumble.envs.humanoid_bench.table import ROWS as HUMANOIDS
+from tumble.envs.myo.table import ROWS as MUSCLES
 from tumble.envs.registry import make_task
 
-from .test_parity import available
+from .humanoid_bench.test_parity import available as has_humanoids
+from .myo.test_parity import available as has_muscles
 
-pytestmark = pytest.mark.skipif(not available(), reason="MyoSuite's models are not installed")
-
-EACH = [
-    f"myosuite/{name}-v0"
-    for name in (
-        *("motorFingerReachRandom", "myoElbowPose1D6MExoRandom", "myoFatiHandReachRandom", "myoReafHandKeyTurnRandom"),
-        *("myoHandObjHoldRandom", "myoSarcHandPenTwirlRandom", "myoLegStandRandom", "myoLegWalk"),
-    )
+AWAY = [
+    pytest.mark.skipif(not has_muscles(), reason="MyoSuite's models are not installed"),
+    pytest.mark.skipif(not has_humanoids(), reason="HumanoidBench's models are not in TUMBLE_ASSETS"),
 ]
-"""A task of each class."""
+EACH = (
+    *(
+        f"myosuite/{name}-v0"
+        for name in (
+            *("motorFingerReachRandom", "myoElbowPose1D6MExoRandom", "myoFatiHandReachRandom"),
+            *("myoReafHandKeyTurnRandom", "myoHandObjHoldRandom", "myoSarcHandPenTwirlRandom", "myoLegStandRandom"),
+            "myoLegWalk",
+        )
+    ),
+    *(f"humanoid_bench/h1-{name}-v0" for name in ("stand", "reach", "pole", "sit_hard", "balance_hard", "maze")),
+)
+"""A task of each class of muscles, and six of HumanoidBench."""
+
+
+def marked(names, of) -> list:
+    """Return names with marks: those that default runs leave out, and those without models."""
+    return [pytest.param(name, marks=[AWAY[name in HUMANOIDS], *of(name)]) for name in names]
+
 
 ids = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in EACH else pytest.mark.slow) for name in ROWS]
+    "name", marked([*MUSCLES, *HUMANOIDS], lambda name: [pytest.mark.slow] * (name not in EACH))
 )
-each = pytest.mark.parametrize("name", EACH)
+each = pytest.mark.parametrize("name", marked(EACH, lambda name: []))
 
 
 def drawn(envs, count: int) -> np.ndarray:
