@@ -41,7 +41,7 @@ class HumanoidBenchTask(Task):
     """
 
     reads: ClassVar[Sequence[str]] = ("site_xpos", "xpos", "xquat", "xmat", "sensordata", "actuator_force")
-    camera: ClassVar = {"distance": 4.0, "lookat": (0.5, 0.0, 1.0), "azimuth": 140.0, "elevation": -15.0}
+    camera: ClassVar = {"distance": 4.5, "lookat": (1.0, 0.0, 1.0), "azimuth": 30.0, "elevation": -15.0}
     touches: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """Counts of contacts by their names: those of a geom or a body's subtree with another one, "" for anything."""
 
