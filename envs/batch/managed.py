@@ -84,8 +84,8 @@ class Managers:
         """True if the starts of episodes depend on the episodes before."""
         return bool(self._randomizations)
 
-    def start(self, start: Start, last: Last | None, noise: Noise, n: int) -> Start:
-        """Return the starts of n episodes that a task drew, with parameters and memory of the managers.
+    def start(self, start: Start, last: Last | None, noise: Noise, n: int) -> tuple[Array, Start]:
+        """Return coordinates (n, nq + nv) and starts of n episodes that a task drew, with the managers' part in them.
 
         Raises:
             ValueError: the task gives numbers or forces, or has memory, that managers have too.
@@ -101,7 +101,7 @@ class Managers:
             start = start._replace(memory={**start.memory, **late})
         added = {name for name, array in start.memory.items() if array is not given.get(name)}
         self._require_free(added, given)
-        return start
+        return self._task.xp.concat((start.qpos, start.qvel), axis=1), start
 
     def shown_first(self, observation: Observation, noise: Noise) -> tuple[dict[str, Array], Observation]:
         """Return memory, and the first observations of n episodes as the agent sees them."""

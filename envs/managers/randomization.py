@@ -16,8 +16,9 @@ from ..task.task import Last, Start, Task, TaskState
 from .pushes import BoundPush, BoundWrench, Push, Wrench
 from .randomize import BoundTerm, Randomize
 from .renewal import Renewal, whole_steps
+from .scatter import BoundScatter, Scatter
 
-Term = Randomize | Push | Wrench
+Term = Randomize | Push | Wrench | Scatter
 
 
 class Randomization:
@@ -46,7 +47,7 @@ class Randomization:
 
     Args:
         task: a bound task.
-        terms: `Randomize` and the functions in `randomize`, `Push`, `Wrench`.
+        terms: `Randomize` and the functions in `randomize`, `Push`, `Wrench`, `Scatter`.
         name: of the memory.
 
     Raises:
@@ -59,6 +60,7 @@ class Randomization:
         self._terms: list[_Drawn] = []
         self._pushes: list[BoundPush] = []
         self._wrenches: list[BoundWrench] = []
+        self._scatters: list[BoundScatter] = []
         for k, term in enumerate(terms):
             if isinstance(term, Randomize):
                 self._terms.append(_Drawn(task, term.bound(task.model), term.name or f"{name}_{k}"))
@@ -66,8 +68,10 @@ class Randomization:
                 self._pushes.append(term.bound(task, f"{name}_{k}"))
             elif isinstance(term, Wrench):
                 self._wrenches.append(term.bound(task, f"{name}_{k}"))
+            elif isinstance(term, Scatter):
+                self._scatters.append(term.bound(task))
             else:
-                raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
+                raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push, Wrench and Scatter")
         for drawn in self._terms:
             if [other.name for other in self._terms].count(drawn.name) > 1:
                 raise ValueError(f"{drawn.term.term}: name={drawn.name!r}: another term keeps its numbers by that name")
@@ -101,6 +105,8 @@ class Randomization:
         acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
         for each in acting:
             memory |= each.begin(noise)
+        for scatter in self._scatters:
+            start = scatter.begin(start, noise)
         known = last.memory and not _numpy(last.fresh).any()  # all environments have their one-time draws
         terms = self._at_resets if known else self._terms
         parameters = self._numbers(terms, [draws[drawn] for drawn in terms], last.envs) if terms else {}

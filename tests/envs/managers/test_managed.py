@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs import Latency, Push, Start, Task, Term, Wrench, dr
+from tumble.envs import Latency, Push, Scatter, Start, Task, Term, Wrench, dr
 from tumble.envs.arrays import host
 
 from ...cases import cases
@@ -23,6 +23,7 @@ MANAGERS = {
         dr.kp(0.9, 1.1, when=(0.05, 0.1)),
         Push(speed=(0.5, 1.0), when=(0.1, 0.2)),
         Wrench("left", force=(-20.0, 20.0), when=(0.1, 0.2), duration=(0.04, 0.08)),
+        Scatter(position=(-0.1, 0.1)),
     ],
     "observe": {"0:3": Term(noise=0.1, bias=0.2), "7:": Term(history=2, delay=(0, 1))},
     "delay": Latency(action=(0, 2), observation=(0, 1), hold=0.7),
@@ -145,8 +146,23 @@ def test_a_push_acts_from_the_next_step_on(make):
         np.testing.assert_allclose(kick, 1.0 if step % 5 == 0 else 0.0, atol=1e-6)
 
 
+def test_starts_are_scattered(make):
+    """Offsets of the joints that are named, within their ranges; the first observation and all else are the task's."""
+    plain = make(64)
+    envs = make(64, randomize=[Scatter("left_.*", position=(0.2, 2.0), velocity=(-1.0, 1.0))])
+    before, after = (one.reset(seed=0)[0] for one in (plain, envs))
+    moved = after - before
+    columns = [7, 8, 10 + 6, 10 + 7]
+    assert not np.delete(moved, columns, axis=1).any() and envs.task.model.nq == 10
+    assert (after[:, 7:9] <= 1).all() and (after[:, 7:9] == 1).any() and (moved[:, 7:9] > 0.19).all()
+    assert abs(moved[:, 16:]).max() <= 1 and moved[:, 16:18].std() > 0.4
+    np.testing.assert_array_equal(host(envs.solver.get("qpos")), after[:, :10])
+    with pytest.raises(ValueError, match="'root' is neither a hinge nor a slide"):
+        make(2, randomize=[Scatter("root")])
+
+
 def test_wrenches_begin_and_end(make):
-    envs = make(8, max_episode_steps=None, randomize=[MANAGERS["randomize"][-1]])
+    envs = make(8, max_episode_steps=None, randomize=[MANAGERS["randomize"][4]])
     envs.reset(seed=0)
     forces = []
     for action in actions_of(envs, 60):
