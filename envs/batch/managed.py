@@ -5,7 +5,7 @@
 | an episode begins | `task.reset`, `Managers.start`, `task.begin`, `Managers.shown_first` |
 | a step | `Managers.acting`, physics, `task.step`, `Managers.stepped` |
 
-What the task declares itself (`Task.randomized`) draws from the task's noise, after `reset` and after `step`. The
+What the task declares itself (`Task.randomized_by`) draws from the task's noise, after `reset` and after `step`. The
 managers of the user draw from other streams of the same moment, so that the task's draws stay the same to the bit.
 Their memory lies beside the task's by names that begin with `randomize_`, `observe_` and `delay_`.
 """
@@ -49,7 +49,7 @@ class Managers:
         self.options = options
         self._task, self._owner = task, type(task).__name__
         self._randomizations: list[tuple[Randomization, int]] = []  # with their streams; 0: the task's own
-        own = tuple(task.randomized())
+        own = tuple(task.randomized_by())
         if own:
             self._randomizations.append((Randomization(task, *own), 0))
         if options.randomize:

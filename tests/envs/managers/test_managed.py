@@ -342,7 +342,7 @@ class Owner(Robot):
     delay: float = 0.0
     own: bool = True
 
-    def randomized(self):
+    def randomized_by(self):
         """Masses."""
         return [dr.mass(0.5, 0.6)] if self.own else []
 
