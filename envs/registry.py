@@ -41,9 +41,9 @@ SUITE = {
     "WalkerRun": Row("suite.walker", 1000),
     "CheetahRun": Row("suite.cheetah", 1000),
     "FishSwim": Row("suite.fish", 1000),
-    "CartPoleSwingUpPixels": Row("suite.pixels", 1000),
-    "PendulumSwingUpPixels": Row("suite.pixels", 1000),
-    "ReacherPixels": Row("suite.pixels", 1000),
+    "CartPoleSwingUpPixels": Row("suite.cartpole", 1000, None, "CartPoleSwingUp", {"pixels": 64}),
+    "PendulumSwingUpPixels": Row("suite.pendulum", 1000, None, "PendulumSwingUp", {"pixels": 64}),
+    "ReacherPixels": Row("suite.reacher", 1000, None, "ReacherHard", {"pixels": 64, "target_size": 0.05}),
 }
 """Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 
@@ -84,7 +84,7 @@ MATTER = {
 }
 """Arms with liquid, sand and dough."""
 
-SUITES = ("suite.table",)
+SUITES = ("suite.table", "robotics.table", "metaworld.table", "myo.table", "humanoid_bench.table")
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
 
 MANAGERS = ("randomize", "observe", "delay")

@@ -94,7 +94,8 @@ class TaskBatch:
         self._follows = type(task).reset_after is not Task.reset_after or self.managers.randomizes
         self._gone = False  # True: the episodes before the next reset are not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
-        self._maps_actions = type(task).control is not Task.control or task.control_each_substep
+        self._drives = type(task).drive is not Task.drive
+        self._maps_actions = type(task).control is not Task.control or task.control_each_substep or self._drives
         if type(task).control is Task.control:
             self._check.require_controls()
         self.streams = Streams(num_envs, self.kind)
@@ -420,7 +421,10 @@ class TaskBatch:
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
             state = self._view.look_ahead(self._memory.arrays, noise)
+            inputs = self._ask(task.drive, state, action) if self._drives else {}
             controls = self._ask(task.control, state, action)
+            if inputs:
+                self._view.drive(self._check.inputs("drive", inputs, self.num_envs))
             self._view.step(steps, self._check.controls(controls, self.num_envs))
 
     def _notice_edits(self) -> None:
