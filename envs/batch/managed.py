@@ -54,6 +54,12 @@ class Managers:
             self._randomizations.append((Randomization(task, *own), 0))
         if options.randomize:
             self._randomizations.append((self._bound(options.randomize), _RANDOMIZE))
+        if len(self._randomizations) > 1:
+            (first, _), (second, _) = self._randomizations
+            if both := sorted(first.lasting & second.parameters):
+                raise ValueError(
+                    f"randomize: {self._owner} draws {both[0]} itself, and not for each episode; leave it out"
+                )
         pushed = [terms for terms in (own, options.randomize) if any(isinstance(term, Wrench) for term in terms)]
         if len(pushed) > 1:
             raise ValueError(f"randomize: {self._owner} has a Wrench already, and the last one would replace it")
@@ -95,7 +101,10 @@ class Managers:
         given = start.memory
         for randomization, stream in self._randomizations:
             assert last is not None
-            start = randomization.begin(start, last, noise.beside(stream) if stream else noise)
+            try:
+                start = randomization.begin(start, last, noise.beside(stream) if stream else noise, onto=True)
+            except ValueError as error:
+                raise ValueError(f"randomize: {self._owner}: {error}") from None
         if self._actions is not None:
             late = self._actions.begin(n, noise.beside(_ACTION))
             start = start._replace(memory={**start.memory, **late})
@@ -143,9 +152,9 @@ class Managers:
             noise = state.noise
             state, its = randomization.step(state._replace(noise=noise.beside(stream)) if stream else state)
             state = state._replace(noise=noise)
+            if both := sorted(randomization.parameters & result.parameters.keys()):
+                raise ValueError(f"randomize: {self._owner}.step changes {both[0]} too; leave the term out")
             if "parameters" in its:
-                if both := sorted(its["parameters"].keys() & result.parameters.keys()):
-                    raise ValueError(f"randomize: {self._owner}.step changes {both[0]} too; leave the term out")
                 changes.append(ModelChange(its["parameters"], its["parameters_mask"]))
             inputs |= its.get("inputs", {})
             qvel = its.get("qvel", qvel)

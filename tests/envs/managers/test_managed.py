@@ -341,10 +341,11 @@ class Owner(Robot):
 
     delay: float = 0.0
     own: bool = True
+    when: str = "reset"
 
     def randomized_by(self):
         """Masses."""
-        return [dr.mass(0.5, 0.6)] if self.own else []
+        return [dr.mass(0.5, 0.6, when=self.when)] if self.own else []
 
 
 def test_a_task_may_randomize_itself(make):
@@ -356,8 +357,40 @@ def test_a_task_may_randomize_itself(make):
     assert (host(envs.solver.get_parameters("geom_friction"))[..., 0] <= 0.5).all()
     envs.set_attr("own", False)
     envs.reset(seed=1)
-    with pytest.raises(ValueError, match=r"'body_mass'.* in the parameters of the start too"):
-        make(task=Owner, randomize=[dr.mass(0.9, 1.1)])
+
+    both = make(task=Owner, randomize=[dr.mass(2.0, 2.0)])
+    for _ in range(2):
+        both.reset(seed=0)
+        share = host(both.solver.get_parameters("body_mass"))[:, 1:] / both.task.model.body_mass[1:]
+        assert share.min() > 0.99 and share.max() < 1.21
+    with pytest.raises(ValueError, match=r"randomize: Owner draws body_.* itself, and not for each episode"):
+        make(task=Owner, when="start", randomize=[dr.mass(2.0, 2.0)])
+
+
+class Loaded(Robot):
+    """A robot with a load of another mass in each episode."""
+
+    def reset(self, noise) -> Start:
+        """Masses by the episode's noise."""
+        start, own = super().reset(noise), self.model.body_mass
+        return start._replace(parameters={"body_mass": own * (1 + noise.uniform(0, 1, 1))})
+
+
+@cases("when", ["reset", "start"])
+def test_terms_change_numbers_that_a_task_gives(make, when):
+    """They are scaled as the model's are, by what is drawn once for an environment in later episodes, too."""
+    envs, plain = (make(16, Loaded, randomize=given) for given in ([dr.mass(2.0, 3.0, "trunk", when=when)], None))
+    shares = []
+    for episode in range(3):
+        for one in (envs, plain):
+            one.reset(seed=0 if episode == 0 else None)
+        ours, theirs = (host(one.solver.get_parameters("body_mass")) for one in (envs, plain))
+        np.testing.assert_array_equal(ours[:, 2:], theirs[:, 2:])
+        shares.append(ours[:, 1] / theirs[:, 1])
+    assert np.min(shares) >= 2 - 1e-9 and np.max(shares) <= 3 + 1e-9 and np.std(shares) > 0.1
+    assert np.allclose(shares[0], shares[2]) == (when == "start")
+    with pytest.raises(ValueError, match="randomize: Loaded: the task gives body_mass itself: draw for it at resets"):
+        make(2, Loaded, randomize=[dr.mass(0.9, 1.1, when=(1.0, 2.0))])
 
 
 def test_a_registered_task_may_have_them():
