@@ -87,7 +87,11 @@ MATTER = {
 SUITES = ("suite.table", "robotics.table", "metaworld.table", "myo.table", "humanoid_bench.table")
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
 
-SUITES = ("suite.table", "robotics.table", "metaworld.table", "myo.table", "humanoid_bench.table")
+SETS = {f"metaworld/{name}": name for name in ("MT1", "MT10", "MT25", "MT50", "ML1", "ML10", "ML25", "ML45")}
+"""Sets of tasks, whose environments are different tasks of one vector environment: the names that it knows."""
+
+MANAGERS = ("randomize", "observe", "delay")
+"""Arguments of environments that any task takes: what a batch runs around its methods."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 

@@ -92,7 +92,7 @@ class Randomization:
 
     @property
     def lasting(self) -> Set[str]:
-        """Those of them that some reset does not draw: they are drawn once, or at intervals too."""
+        """The terms that some reset does not draw: they are drawn once, or at intervals too."""
         return {name for drawn in self._terms if drawn.lasts or drawn.interval for name in drawn.term.parameters}
 
     def begin(self, start: Start, last: Last, noise: Noise, onto: bool = False) -> Start:

@@ -51,7 +51,7 @@ class SawyerPushWall(SawyerPush):
 
     low = (-0.05, 0.6, 0.015, -0.05, 0.85, 0.01)
     high = (0.05, 0.65, 0.015, 0.05, 0.9, 0.02)
-    height = ("geom_xpos", "objGeom")
+    height: ClassVar[float | tuple[str, str] | None] = ("geom_xpos", "objGeom")
     parts = FROM_GEOM
     succeeds = 0.07
 
