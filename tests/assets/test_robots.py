@@ -21,6 +21,8 @@ from ..cases import cases
 
 ROBOT = '<mujoco><worldbody><body name="pole"><joint axis="0 1 0"/><geom size=".1"/></body></worldbody></mujoco>'
 SCENE = '<mujoco><include file="{}"/><worldbody><geom type="plane" size="1 1 1" pos="0 0 -1"/></worldbody></mujoco>'
+HERE = {robot.name: robot.path for robot in tumble.robots.robots() if robot.is_here}
+"""Files of robots, before tests hide any."""
 VARIABLES = ("TUMBLE_ASSETS", "MENAGERIE_ROOT", "MENAGERIE_CACHE_DIR", "XDG_CACHE_HOME")
 
 
@@ -67,6 +69,7 @@ def make_package(folder: Path, monkeypatch, **robots: str) -> None:
 
 
 def test_names_are_of_sources_and_used_once():
+    assert {name.partition(":")[0] for name in HERE} >= {"tumble", "gymnasium"}
     names = tumble.robots.names()
     assert len(names) == len(set(names)) and {name.partition(":")[0] for name in names} <= SOURCES.keys()
     assert set(robot_table.ROBOTS) == set(robot_table.LICENCES)
@@ -87,11 +90,17 @@ def test_our_list_is_that_of_the_package():
     assert menagerie.rows().items() >= menagerie.ROBOTS.items()
 
 
-@cases("name", [robot.name for robot in tumble.robots.robots() if robot.source in ("tumble", "gymnasium")])
-def test_robots_that_every_installation_has(name):
-    path = assets.find(name)
-    assert path.is_file() and tumble.robots.get(name).is_here
-    assert mujoco.MjSpec.from_file(str(path)).joints
+@cases("name, path", HERE.items(), label=lambda robot: robot[0])
+def test_robots_that_are_here_move(name, path):
+    """Of all sources that are installed; Gymnasium's and Tumble's own always are."""
+    assert mujoco.MjSpec.from_file(str(path)).joints or name == "menagerie:realsense_d435i"
+
+
+@pytest.mark.slow
+@cases("name, path", HERE.items(), label=lambda robot: robot[0])
+def test_robots_that_are_here_are_loaded(name, path):
+    """Without options that take anything out."""
+    assert Model.from_mjcf(path).mj.nv or name == "menagerie:realsense_d435i"
 
 
 @pytest.mark.parametrize("variable", ["TUMBLE_ASSETS", "MENAGERIE_ROOT"])
