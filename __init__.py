@@ -10,6 +10,7 @@ from .envs.making import make, make_vec
 from .envs.registry import register, register_all
 
 if TYPE_CHECKING:
+    from . import robots as robots
     from . import wrappers as wrappers
     from .envs.checking import check_vector_env as check_vector_env
     from .physics.machine.runtime import Runtime
@@ -22,14 +23,14 @@ register_all()
 
 
 def __getattr__(name: str) -> Any:
-    """Load `tumble.wrappers`, `tumble.check_vector_env` or `tumble.Scene` when it is first asked for."""
+    """Load `tumble.wrappers`, `robots`, `check_vector_env` or `Scene` when it is first asked for."""
     if name == "Scene":
         return importlib.import_module(".scene", __name__).Scene
     if name == "check_vector_env":
         return importlib.import_module(".envs.checking", __name__).check_vector_env
-    if name != "wrappers":
+    if name not in ("robots", "wrappers"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(".wrappers", __name__)
+    return importlib.import_module(f".{name}", __name__)
 
 
 def init(device: str = "cpu", precision: str = "32", lanes: int | None = None, threads: int | None = None) -> "Runtime":

@@ -35,6 +35,10 @@ TASKS = {
     "docs": ("docs", [["python", ".ci/build_site.py"]]),
 }
 
+ORIGINALS = ("dm_control", "gymnasium-robotics", "metaworld", "mujoco-menagerie", "myo-sim", "pettingzoo")
+"""Packages whose models, tasks and lists are the oracle of tests. Some pin a MuJoCo of their own, so they come without
+their dependencies, of which the extra `test` has what they need; Gymnasium-Robotics imports PettingZoo."""
+
 
 def main() -> int:
     """Set up for the task that the command line names, and run its commands until one fails."""
@@ -76,8 +80,8 @@ def set_up(extra: str) -> None:
     if not (BIN / "pip").exists() and not (BIN / "pip.exe").exists():
         make_venv()
     install("-e", f".[{extra}]")
-    if extra == "test":  # its models and tasks are the tests' oracle; of its dependencies `test` has what they need
-        install("--no-deps", "dm_control")
+    if extra == "test":
+        install("--no-deps", *ORIGINALS)
     stamp.write_text(digest)
 
 

@@ -1,9 +1,13 @@
-"""Model files: our own, and those of other projects (`packages.py`). This room knows nothing of the others."""
+"""Model files: our own, those of other projects (`packages.py`), and robots by name (`robots.py`).
+
+This room knows nothing of the others.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from .packages import SOURCES, find_in_source, is_of_source
+from .packages import SOURCES, is_of_source
+from .robots import find_model
 
 FOLDER = Path(__file__).parent
 
@@ -17,8 +21,8 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
     """Return the path of a model file.
 
     Args:
-        file: the name of a file ("ant.xml"); any path that starts with ".", "/" or "~", or is absolute; or a file of
-            another project ("dm_control:dog.xml"), one of `packages.SOURCES`.
+        file: the name of a file ("ant.xml"); any path that starts with ".", "/" or "~", or is absolute; a file of
+            another project ("dm_control:dog.xml"), one of `packages.SOURCES`; or a robot ("menagerie:unitree_g1").
         beside: folders in which a name is looked for, before the packaged ones.
 
     Raises:
@@ -27,7 +31,7 @@ def find(file: str | Path, beside: Sequence[Path] = ()) -> Path:
     """
     text = str(file)
     if is_of_source(text):
-        return find_in_source(text)
+        return find_model(text)
     elsewhere = text.startswith((".", "/", "~")) or Path(text).is_absolute()
     paths = [Path(text).expanduser()] if elsewhere else [folder / text for folder in (*beside, FOLDER)]
     found = next((path for path in paths if path.is_file()), None)

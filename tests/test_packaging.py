@@ -23,7 +23,7 @@ from tumble.training.errors import TumbleUserError
 
 pytest.importorskip("setuptools", minversion="77", reason="the build's requirement")
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("__init__.py", "__main__.py", "wrappers.py", "py.typed")
+FILES = ("__init__.py", "__main__.py", "robots.py", "wrappers.py", "py.typed")
 
 
 def setup(folder: Path, *arguments: str) -> None:
@@ -69,6 +69,17 @@ def test_the_oldest_versions_can_be_read_from_the_project():
     lowest = dict(line.split("==") for line in lines)
     assert lowest.keys() >= {re.split(r"[\[<>=]", name)[0] for name in project["dependencies"]}
     assert lowest["gymnasium"] == "1.4", "the tests'; users need 1.2"
+
+
+def test_the_originals_of_the_suites_are_pinned_and_installed_for_tests_everywhere():
+    """Without their dependencies, as some pin a MuJoCo of their own."""
+    text = (ROOT / "bootstrap.py").read_text("utf-8")
+    originals = re.findall(r'"([\w-]+)"', re.search(r"ORIGINALS = \((.*)\)", text)[1])
+    pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert {"dm_control", "gymnasium-robotics", "metaworld", "myo-sim"} <= {*originals} <= pinned
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    lines = re.findall(r"--no-deps (.*)", workflow)
+    assert len(lines) == 2 and all(line.split() == originals for line in lines)
 
 
 def test_without_the_folder_of_benchmarks_their_command_says_where_it_is(monkeypatch):

@@ -17,7 +17,9 @@ from .commands.export_command import export
 from .commands.printing import print_outcome, print_scores, print_table
 from .commands.processes_command import Processes, start_processes
 from .commands.render_command import Columns, Overlays, Slow, render
+from .commands.robots_command import robots
 from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
+from .commands.suite_command import suite
 from .commands.sweep_command import sweep
 from .commands.view_command import view
 from .errors import TumbleUserError, explain
@@ -366,6 +368,8 @@ def report(
 
 
 app.command()(sweep)
+app.command()(suite)
+app.command()(robots)
 app.command()(render)
 app.command()(view)
 app.command()(check)

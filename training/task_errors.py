@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import envs
 from .errors import TumbleUserError
 
-PACKAGE = ("__init__.py", "__main__.py", "wrappers.py")
+PACKAGE = ("__init__.py", "__main__.py", "robots.py", "wrappers.py")
 ROOMS = ("assets", "benchmarks", "envs", "physics", "scene", "soft", "terrain", "training", "viewer")
 
 

@@ -81,6 +81,13 @@ class ResultCheck:
                     f"(episodes, model.{'nq' if name == 'qpos' else 'nv'})"
                 )
             parts.append(values if values.ndim == 2 else xp.broadcast_to(values, (n, width)))
+        if start.act is not None:
+            start = start._replace(act=self._kind.numbers(start.act))
+            if tuple(start.act.shape) != (n, model.na):
+                raise ValueError(
+                    f"{self._name}.reset: act has shape {tuple(start.act.shape)}; needed is ({n}, {model.na}), "
+                    "(episodes, model.na)"
+                )
         self._check_rows("reset", "memory", start.memory, n)
         memory = {name: self._kind.like(value) for name, value in start.memory.items()}
         inputs = self.inputs("reset", start.inputs, n)

@@ -190,7 +190,14 @@ class BatchView:
         """
         nq = self._nq
         self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
+
+    def _activate(self, rows: Array, start: Start) -> None:
+        """Write the activations of a start, if it has any."""
+        if start.act is not None:
+            self._solver.set_state(act=start.act, envs_idx=CheckedEnvs(rows))
+            self._solver.forward(CheckedEnvs(rows))
 
     def moved(self, before: Array) -> Array:
         """Return the environments (k,) whose coordinates are not those of (num_envs, nq + nv) before."""
@@ -284,6 +291,7 @@ class SingleEnvView(BatchView):
         """Put the environment into given coordinates (1, nq + nv); return its state."""
         nq = self._nq
         self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self.look(start.memory, noise)
 
     def faults(self) -> np.ndarray | None:
@@ -300,12 +308,19 @@ class MatterView(BatchView):
         """Put the environments `rows` (k,) into given coordinates and particles; return their state."""
         nq, parts = self._nq, {"inputs": start.inputs, "particles": start.particles}
         self._solver.state.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], **parts)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def moved(self, before: Array) -> Array:
         """Return the environments (k,) whose coordinates are others than before, or whose particles were written."""
         same = row_all(self.coordinates() == before)
         return indices(~same | self._kind.from_tensor(self._solver.state.written))
+
+
+def sensed_by_steps(present: Sequence[str], mj: mujoco.MjModel) -> list[str]:
+    """Return the quantities that steps deliver for a task that reads `present` ones: sensors of forces, if any."""
+    late = mj.sensor_needstage == int(mujoco.mjtStage.mjSTAGE_ACC)
+    return ["sensordata"] if "sensordata" in present and late.any() else []
 
 
 def make_view(

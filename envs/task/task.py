@@ -86,6 +86,7 @@ class Start(NamedTuple):
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
     inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; missing ones begin with the model's
     particles: Mapping[str, Any] = {}  # "pos", "vel", "active" of matter, see `matter.py`; missing ones are its own
+    act: Array | None = None  # (n, na), activations of actuators that have a state; None: 0
 
 
 class ResetResult(NamedTuple):
@@ -212,6 +213,13 @@ class Task(ABC):
         (`last.fresh`), so that the results depend only on the seed.
         """
         return self.reset(noise)
+
+    def randomized(self) -> Sequence[Any]:
+        """Return terms of randomization that belong to the task, such as `dr.friction(0.4, 1.0)`; the batch draws them.
+
+        It is asked of a bound task. Draws come from the task's noise, after those of `reset` or `step`.
+        """
+        return ()
 
     def observation(self, state: TaskState) -> Observation:
         """Return the agent's observation, (n, ...) or several by name.

@@ -3,10 +3,12 @@
 import copy
 import os
 from functools import cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from ... import assets
 from ..files.geometry.decomposition import Decompose, Hulls, MeshOptions
 from ..files.geometry.store import GeometryStore
 from ..files.mjmodel.custom import CustomElementError
@@ -38,9 +40,9 @@ from .tables.pack import check_size, contact_pairs, pack, row_pairs
 class Model:
     """A model that Tumble can simulate.
 
-    Make one with `from_mjcf`, `from_urdf`, `from_mjspec` or `from_mjmodel`; options of the file (`timestep`,
-    `integrator`, `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be overridden
-    by keyword; `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield`, `matter` and
+    Make one with `from_name`, `from_mjcf`, `from_urdf`, `from_mjspec` or `from_mjmodel`; options of the file
+    (`timestep`, `integrator`, `iterations`, `tolerance`, `gravity`, `disableflags`, ... as in MuJoCo's mjOption) can be
+    overridden by keyword; `solver="auto"`, `max_contacts`, `broad_phase`, `convex`, `manifold`, `hfield`, `matter` and
     `ignore_reference_overlaps` are Tumble's own. With the last, pairs of geoms that overlap at the reference pose
     (qpos0) make no contacts; `notes` lists them.
 
@@ -138,6 +140,27 @@ class Model:
             ModelWriteError: the model came compiled, or MJCF cannot hold it.
         """
         write_mjcf(self._spec, path)
+
+    @classmethod
+    def from_name(cls, name: str, **options: Any) -> "Model":
+        """Compile a robot by its name, such as "menagerie:unitree_g1" (`tumble.robots`), without a floor of our own.
+
+        Args:
+            name: of a robot, of another file of its folder ("menagerie:unitree_g1/scene"), or of any file of a source
+                ("dm_control:dog.xml").
+            options: as of `from_mjcf`.
+
+        Raises:
+            ModelLoadError: there is no such robot, or its files are not on this machine, and the message says what to
+                do; or one of `from_mjcf`.
+            UnsupportedModelError: as of `from_mjcf`.
+            ValueError: as of `from_mjcf`.
+        """
+        try:
+            path = assets.find_model(name)
+        except FileNotFoundError as error:
+            raise ModelLoadError(str(error)) from error
+        return cls.from_mjcf(path, **options)
 
     @classmethod
     def from_mjcf(

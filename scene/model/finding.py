@@ -21,15 +21,20 @@ _LIKE = {
 
 
 def find(file: str, is_robot: bool = False) -> Path:
-    """Return the path of a file: as it is, in a folder of TUMBLE_ASSETS, or among Tumble's own.
+    """Return the path of a file: as it is, in a folder of TUMBLE_ASSETS, among Tumble's own, or a robot's by its name.
 
     Args:
-        file: the user's file name.
+        file: the user's file name, or the name of a robot such as "menagerie:unitree_g1".
         is_robot: whether an error names Tumble's robots.
 
     Raises:
         ModelLoadError: the file does not exist; the message has the searched folders, and Tumble's most similar robot.
     """
+    if assets.is_of_source(file) and not os.path.exists(file):
+        try:
+            return assets.find_model(file)
+        except FileNotFoundError as error:
+            raise ModelLoadError(str(error)) from error
     folders = [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
     places = [Path(file), *(folder / file for folder in (*folders, assets.FOLDER))]
     existing = next((path for path in places if os.path.exists(path)), None)

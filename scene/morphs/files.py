@@ -20,7 +20,7 @@ class FileMorph(Morph):
 
     Attributes:
         file: its path; one that is not found is looked for in the folders of the environment variable TUMBLE_ASSETS,
-            then among `tumble.assets`.
+            then among `tumble.assets`; or the name of a robot, such as "menagerie:unitree_g1" (`tumble.robots`).
         scale: metres in the file's unit of length.
         convexify: whether meshes touch as convex shapes (None: yes); False: as they are, by distance fields.
         decompose_object_error_threshold: how much larger than a mesh its hull may be, as a share of its volume, before

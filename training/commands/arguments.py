@@ -52,6 +52,25 @@ def is_packaged(task: str, algo: str) -> bool:
     return algo in packaged_algorithms(task)
 
 
+def model_file(what: str, *endings: str) -> Path | None:
+    """Return the file of a model that a word names, by its path or as a robot; None if it names something else.
+
+    Raises:
+        TumbleUserError: There is no such robot, or its files are not here; the message says what to do.
+    """
+    from ...assets.packages import is_of_source
+    from ...assets.robots import find_model, names
+
+    is_file = what.lower().endswith(endings)
+    is_robot = is_of_source(what) and (is_file or what in names() or what.startswith("menagerie:"))
+    if is_robot and not os.path.exists(what):
+        try:
+            return find_model(what)
+        except FileNotFoundError as error:
+            raise TumbleUserError(str(error)) from error
+    return Path(what) if is_file else None
+
+
 def parse_options(options: list[str] | None) -> dict[str, Any]:
     """Read NAME=VALUE for options of a task.
 

@@ -25,7 +25,13 @@ _FILMS = (".mp4", ".gif")
 
 
 def render(
-    what: Annotated[str, typer.Argument(metavar="TASK|MODEL.xml", help="A task (see `tumble list`), or an MJCF file.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK|MODEL.xml|ROBOT",
+            help="A task (see `tumble list`), an MJCF file, or a robot (`tumble robots`).",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Picture (.png), film (.mp4, .gif) or replay (.html).")] = Path(
         "picture.png"
     ),
@@ -53,10 +59,10 @@ def render(
 ) -> None:
     """Draw a task under random actions, or a model with its controls at zero."""
     from ..tasks import find_task
-    from .arguments import check_options, parse_options
+    from .arguments import check_options, model_file, parse_options
 
     require_output_path(out, ".png", *_FILMS, ".html")
-    model = Path(what) if what.endswith(".xml") else None
+    model = model_file(what, ".xml")
     if model is not None and not model.exists():
         raise TumbleUserError(f"{model}: no such model file")
     if model is not None and option:

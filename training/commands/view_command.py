@@ -20,7 +20,10 @@ MODELS = (".xml", ".urdf")
 def view(
     what: Annotated[
         str,
-        typer.Argument(metavar="TASK|MODEL|RUN", help="A task, a file of MJCF or URDF, or a run folder with a policy."),
+        typer.Argument(
+            metavar="TASK|MODEL|ROBOT|RUN",
+            help="A task, a file of MJCF or URDF, a robot (`tumble robots`), or a run folder with a policy.",
+        ),
     ],
     num_envs: Annotated[int, typer.Option(min=1, max=MOST_ENVS, help="Environments, side by side.")] = 1,
     port: Annotated[
@@ -43,14 +46,15 @@ def view(
     trust: Annotated[bool, typer.Option("--trust", help="Import the module or file of a run's task.")] = False,
 ) -> None:
     """Move and show a task, a model or a policy in a browser: play, drag bodies, turn sliders. Ctrl-C ends it."""
-    from .arguments import check_options, parse_options, require_trust
+    from .arguments import check_options, model_file, parse_options, require_trust
 
     options = parse_options(option)
     settings: dict[str, Any] = {"port": port, "host": host, "play": not paused, "seed": seed, "shadows": shadows}
-    if what.lower().endswith(MODELS):
+    model = model_file(what, *MODELS)
+    if model is not None:
         if option:
             raise TumbleUserError(f"--option sets options of tasks, and {what} is a model")
-        view_model(Path(what), num_envs, settings)
+        view_model(model, num_envs, settings)
     elif _is_run(Path(what)):
         from ..runs import Run
 
