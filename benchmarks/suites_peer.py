@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-import envpool  # type: ignore[import-not-found]
+import envpool
 import numpy as np
 
 DIFFERENT_ACTIONS = 16
@@ -29,7 +29,8 @@ def main() -> None:
     """Answer until standard input ends."""
     envs, actions = None, np.zeros(0)
     for line in sys.stdin:
-        job, answer = json.loads(line), {}
+        job: dict[str, Any] = json.loads(line)
+        answer: dict[str, Any] = {}
         try:
             if "task" in job:
                 envs, actions = make(job["task"], job["num_envs"])

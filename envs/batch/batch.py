@@ -161,7 +161,7 @@ class TaskBatch:
         last = self._last(first) if follows else None
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         _, start = self._check.start(drawn, 1)
-        start = managers.start(start, last, noise, 1)
+        _, start = managers.start(start, last, noise, 1)
         result = self._check.begun(self._ask(task.begin, self._view.look(start.memory, noise, first)), 1)
         shown, _ = managers.shown_first(result.observation, noise)
         now, before = (
@@ -188,7 +188,8 @@ class TaskBatch:
         noise, task, check = self.streams.begin(rows), self.task, self._check
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
-        start = self.managers.start(start, last, noise, len(rows))
+        if self.managers:
+            coordinates, start = self.managers.start(start, last, noise, len(rows))
         if start.parameters:
             self._set_env_parameters(start.parameters, rows, "reset")
         try:

@@ -41,9 +41,9 @@ class HumanoidBenchTask(Task):
     """
 
     reads: ClassVar[Sequence[str]] = ("site_xpos", "xpos", "xquat", "xmat", "sensordata", "actuator_force")
-    camera: ClassVar = {"distance": 4.0, "lookat": (0.5, 0.0, 1.0), "azimuth": 140.0, "elevation": -15.0}
+    camera: ClassVar = {"distance": 4.5, "lookat": (1.0, 0.0, 1.0), "azimuth": 30.0, "elevation": -15.0}
     touches: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    """Counts of contacts, by their names: those of a geom or "robot" with another geom, "world" or "" for anything."""
+    """Counts of contacts by their names: those of a geom or a body's subtree with another one, "" for anything."""
 
     frame_skip: int = 10
     randomness: float = 0.01
@@ -54,12 +54,16 @@ class HumanoidBenchTask(Task):
 
         spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
         for name, (one, other) in self.touches.items():
-            first, second = _matched(one), _matched(other) if other else {}
-            kinds = {"objtype": first["type"], "objname": first["name"]}
-            if second:
-                kinds |= {"reftype": second["type"], "refname": second["name"]}
-            # What is reported is the number of contacts.
-            spec.add_sensor(name=name, type=mujoco.mjtSensor.mjSENS_CONTACT, intprm=[1, 0, 1], **kinds)
+            (kind, kind_of_other), none = (_kind(spec, each) for each in (one, other)), mujoco.mjtObj.mjOBJ_UNKNOWN
+            spec.add_sensor(
+                name=name,
+                type=mujoco.mjtSensor.mjSENS_CONTACT,
+                objtype=kind,
+                objname=one,
+                reftype=kind_of_other if other else none,
+                refname=other,
+                intprm=[1, 0, 1],  # the number of contacts
+            )
         self.edit(spec)
         return Model.from_mjspec(spec, **options)
 
@@ -158,8 +162,6 @@ class HumanoidBenchTask(Task):
         return self.xp.where(touched, 0.1, self.xp.ones_like(self.low[0]))
 
 
-def _matched(name: str) -> dict[str, Any]:
-    """Return the type and the name of what contacts must match."""
-    kinds = {"robot": (mujoco.mjtObj.mjOBJ_XBODY, "pelvis"), "world": (mujoco.mjtObj.mjOBJ_BODY, "world")}
-    kind, name = kinds.get(name, (mujoco.mjtObj.mjOBJ_GEOM, name))
-    return {"type": kind, "name": name}
+def _kind(spec: mujoco.MjSpec, name: str) -> mujoco.mjtObj:
+    """Return the kind of what contacts must match by its name, a body with all that hangs from it or a geom."""
+    return mujoco.mjtObj.mjOBJ_GEOM if spec.body(name) is None else mujoco.mjtObj.mjOBJ_XBODY

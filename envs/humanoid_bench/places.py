@@ -128,7 +128,7 @@ class HumanoidMaze(HumanoidBenchTask):
     below 0.2 m.
     """
 
-    touches: ClassVar[Mapping[str, tuple[str, str]]] = {"at_world": ("robot", "world"), "at_floor": ("robot", "floor")}
+    touches: ClassVar[Mapping[str, tuple[str, str]]] = {"at_wall": ("pelvis", "maze")}
     camera: ClassVar = {"distance": 12.0, "lookat": (3.0, 3.0, 0.0), "azimuth": 90.0, "elevation": -60.0}
 
     xml_file: str = "humanoid_bench:envs/h1_pos_maze.xml"
@@ -161,7 +161,7 @@ class HumanoidMaze(HumanoidBenchTask):
             **self.standing(state, 0.9),
             "small_control": self.small_control(state),
             "move": move,
-            "wall_collision_discount": self.unless(self.count(state, "at_world") > self.count(state, "at_floor")),
+            "wall_collision_discount": self.unless(self.count(state, "at_wall") > 0),
             "checkpoint_proximity_reward": tolerance(distance, (0.0, 0.0), 1.0),
             "success_subtasks": after,
         }

@@ -79,22 +79,18 @@ class HumanoidPole(HumanoidBenchTask):
     below 0.5 m.
     """
 
-    touches: ClassVar = {
-        "at_world": ("robot", "world"),
-        **{f"at_{name}": ("robot", name) for name in ("floor", "left_barrier", "right_barrier", "behind_barrier")},
-    }
+    touches: ClassVar = {"at_pole": ("pelvis", "pole_rows")}
 
     xml_file: str = "humanoid_bench:envs/h1_pos_pole.xml"
 
     def rate(self, state: TaskState) -> Rating:
         """Rate posture and speed, and look for contacts."""
-        everywhere, *elsewhere = (self.count(state, name) for name in self.touches)
         info = {
             "small_control": self.small_control(state),
             **self.standing(state, 0.9),
             "move": self.moving(state, 0.5),
         }
-        info["collision_discount"] = self.unless(everywhere > sum(elsewhere))
+        info["collision_discount"] = self.unless(self.count(state, "at_pole") > 0)
         reward = 0.5 * (info["small_control"] * info["stand_reward"]) + 0.5 * info["move"]
         return Rating({"task": reward * info["collision_discount"]}, state.qpos[:, 2] < 0.5, info)
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm
 from .rewards import above, both, distance, flag, funnel, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-HANDLE = (Seen(("geom_xpos", "handle"), ("geom_xmat", "handle")),)
+HANDLE = (SeenObject(("geom_xpos", "handle"), ("geom_xmat", "handle")),)
 DOOR = "metaworld:sawyer_xyz/sawyer_door_pull.xml"
 LOCK = "metaworld:sawyer_xyz/sawyer_door_lock.xml"
 LOCK_SCALE = (0.25, 1.0, 0.5)
@@ -78,7 +78,7 @@ class SawyerDoorLock(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     extra_steps = 5
     fixture = "door"
-    parts = (Seen(("site_xpos", "lockStartLock"), ("xquat", "door_link")),)
+    parts = (SeenObject(("site_xpos", "lockStartLock"), ("xquat", "door_link")),)
 
     xml_file: str = LOCK
 
@@ -108,7 +108,7 @@ class SawyerDoorUnlock(SawyerTask):
     joints: ClassVar = {9: 1.5708}
     stilled = (9,)
     fixture = "door"
-    parts = (Seen(("site_xpos", "lockStartUnlock"), ("xquat", "door_link")),)
+    parts = (SeenObject(("site_xpos", "lockStartUnlock"), ("xquat", "door_link")),)
 
     xml_file: str = LOCK
 
@@ -136,7 +136,7 @@ class SawyerDrawerOpen(SawyerTask):
     hand = single(0.0, 0.6, 0.2)
     fixture = "drawer"
     target_at = ("start", (0.0, -0.36, 0.09))
-    parts = (Seen(("xpos", "drawer_link"), ("xquat", "drawer_link"), (0.0, -0.16, 0.0)),)
+    parts = (SeenObject(("xpos", "drawer_link"), ("xquat", "drawer_link"), (0.0, -0.16, 0.0)),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
@@ -160,7 +160,7 @@ class SawyerDrawerClose(SawyerTask):
     stilled = ()
     fixture = "drawer"
     target_at = ("start", (0.0, -0.16, 0.09))
-    parts = (Seen(("xpos", "drawer_link"), None, (0.0, -0.16, 0.05)),)
+    parts = (SeenObject(("xpos", "drawer_link"), None, (0.0, -0.16, 0.05)),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
@@ -190,7 +190,7 @@ class SawyerWindowOpen(SawyerTask):
     stilled = ()
     fixture = "window"
     target_at = ("start", (0.2, 0.0, 0.0))
-    parts = (Seen(("site_xpos", "handleOpenStart")),)
+    parts = (SeenObject(("site_xpos", "handleOpenStart")),)
     falls: ClassVar[str] = "long_tail"  # how the reward of reaching falls with the distance
     handle_shift: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)  # m, to where the handle starts
 
@@ -222,7 +222,7 @@ class SawyerWindowClose(SawyerWindowOpen):
     high = (0.0, 0.9, 0.2)
     joints: ClassVar = {9: 0.2}
     target_at = ("start", (0.0, 0.0, 0.0))
-    parts = (Seen(("site_xpos", "handleCloseStart")),)
+    parts = (SeenObject(("site_xpos", "handleCloseStart")),)
     falls, handle_shift, first_shift = "gaussian", (0.2, 0.0, 0.0), (-0.2, 0.0, 0.0)
 
     def began(self, now: Glimpse) -> Array:

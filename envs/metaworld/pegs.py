@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..arrays import Array
 from .grips import cage
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject
 
 
 class SawyerPegInsertSide(SawyerTask):
@@ -21,7 +21,7 @@ class SawyerPegInsertSide(SawyerTask):
     fixture = "box"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
     target_at = ("goal", (0.03, 0.0, 0.13))
-    parts = (Seen(("site_xpos", "pegGrasp"), ("site_xmat", "pegGrasp")),)
+    parts = (SeenObject(("site_xpos", "pegGrasp"), ("site_xmat", "pegGrasp")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_peg_insertion_side.xml"
 
@@ -68,7 +68,7 @@ class SawyerPegUnplugSide(SawyerTask):
     stilled = range(9, 12)
     fixture = "box"
     target_at = ("start", (0.194, 0.0, 0.131))
-    parts = (Seen(("site_xpos", "pegEnd"), ("xquat", "plug1")),)
+    parts = (SeenObject(("site_xpos", "pegEnd"), ("xquat", "plug1")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_peg_unplug_side.xml"
 

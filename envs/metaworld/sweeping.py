@@ -7,9 +7,9 @@ from .grasping import OBJECT_W_FIRST, SawyerGrasp, raised
 from .grips import cage, pinch
 from .reaching import PUCK
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-FROM_GEOM = (Seen(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
+FROM_GEOM = (SeenObject(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
 MIDWAY = 0.75  # m along y: beyond it the goal counts, not the way around the wall
 
 
@@ -19,7 +19,7 @@ class SawyerPush(SawyerTask):
     low = (-0.1, 0.6, 0.02, -0.1, 0.8, 0.01)
     high = (0.1, 0.7, 0.02, 0.1, 0.9, 0.02)
     apart = 0.15
-    height = ("xpos", "obj")
+    height: ClassVar[float | tuple[str, str] | None] = ("xpos", "obj")
     free = 9
     parts = PUCK
     gripped = "objGeom"
@@ -51,7 +51,7 @@ class SawyerPushWall(SawyerPush):
 
     low = (-0.05, 0.6, 0.015, -0.05, 0.85, 0.01)
     high = (0.05, 0.65, 0.015, 0.05, 0.9, 0.02)
-    height = ("geom_xpos", "objGeom")
+    height: ClassVar[float | tuple[str, str] | None] = ("geom_xpos", "objGeom")
     parts = FROM_GEOM
     succeeds = 0.07
 
@@ -127,11 +127,11 @@ class SawyerPushBack(SawyerGrasp):
 class SawyerSweep(SawyerTask):
     """Sweep a block off the table."""
 
-    low = (-0.1, 0.6, 0.02)
-    high = (0.1, 0.7, 0.02)
-    goal_low = (0.49, 0.6, 0.0)
-    goal_high = (0.51, 0.7, 0.02)
-    height = 0.02
+    low: ClassVar[tuple[float, ...]] = (-0.1, 0.6, 0.02)
+    high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.02)
+    goal_low: ClassVar[tuple[float, ...]] = (0.49, 0.6, 0.0)
+    goal_high: ClassVar[tuple[float, ...]] = (0.51, 0.7, 0.02)
+    height: ClassVar[float | tuple[str, str] | None] = 0.02
     free = 9
     parts = OBJECT_W_FIRST
     gripped = "objGeom"
@@ -174,7 +174,8 @@ class SawyerSweepInto(SawyerSweep):
 
     def fits(self, drawn: Array) -> Array:
         """Keep the block away from the hole."""
-        return distance(drawn[:, :2], self._double((0.0, 0.84))) >= self.apart
+        x, y = drawn[:, 0], drawn[:, 1] - 0.84
+        return x * x + y * y >= self.apart**2
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the hole."""
@@ -195,7 +196,7 @@ class SawyerSoccer(SawyerTask):
     free = 9
     fixture = "goal_whole"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
-    parts = (Seen(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
+    parts = (SeenObject(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
     gripped = "objGeom"
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_soccer.xml"

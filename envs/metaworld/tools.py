@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..arrays import Array, clip, row_norm
 from .grips import cage
 from .rewards import both, distance, flag, log, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 if TYPE_CHECKING:
     import mujoco
@@ -52,7 +52,7 @@ class SawyerAssembly(SawyerHandled):
     hand = single(0.0, 0.6, 0.2)
     fixture = "peg"
     fixture_at = ("goal", (0.0, 0.0, -0.05))
-    parts = (Seen(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
+    parts = (SeenObject(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
     grip = 0.01
 
     xml_file: str = NUT
@@ -85,7 +85,7 @@ class SawyerDisassemble(SawyerHandled):
     fixture = "peg"
     fixture_at = ("start", (0.0, 0.0, 0.03))
     target_at = ("start", (0.0, 0.0, 0.15))
-    parts = (Seen(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
+    parts = (SeenObject(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
 
     xml_file: str = NUT
 
@@ -105,8 +105,8 @@ class SawyerHammer(SawyerHandled):
     goal_high = (0.2401, 0.7401, 0.111)
     hand = (0.0, 0.4, 0.2)
     parts = (
-        Seen(("xpos", "hammer"), ("xquat", "hammer")),
-        Seen(("xpos", "nail_link"), ("xquat", "nail_link")),
+        SeenObject(("xpos", "hammer"), ("xquat", "hammer")),
+        SeenObject(("xpos", "nail_link"), ("xquat", "nail_link")),
     )
     upright, handle = (1.0, 0.0, 0.0, 0.0), 0.07
 
@@ -147,8 +147,8 @@ class SawyerStickPush(SawyerTask):
     joints: ClassVar = {16: 0.0, 17: 0.0}
     stilled = (*range(9, 15), 16)
     parts = (
-        Seen(("xpos", "stick"), ("xmat", "stick")),
-        Seen(("site_xpos", "insertion"), None, (0.0, 0.09, 0.0)),
+        SeenObject(("xpos", "stick"), ("xmat", "stick")),
+        SeenObject(("site_xpos", "insertion"), None, (0.0, 0.09, 0.0)),
     )
     gripped = "objGeom"
 
@@ -185,7 +185,7 @@ class SawyerStickPull(SawyerStickPush):
     high = (0.0, 0.65, 0.001, 0.45, 0.55, 0.0201)
     hand_low = (-0.5, 0.35, 0.05)
     joints: ClassVar = {16: 0.0, 17: 0.09}
-    parts = (Seen(("xpos", "stick"), ("xmat", "stick")), Seen(("site_xpos", "insertion")))
+    parts = (SeenObject(("xpos", "stick"), ("xmat", "stick")), SeenObject(("site_xpos", "insertion")))
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the height of the stick."""

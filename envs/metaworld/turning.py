@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ..arrays import Array, sin_cos
+from ..task.task import TaskState
 from .rewards import both, distance, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 KNOB = 0.05  # m, the radius of the dial
 
@@ -21,11 +22,11 @@ class SawyerDialTurn(SawyerTask):
     hand = single(0.0, 0.6, 0.2)
     fixture = "dial"
     target_at = ("start", (0.0, 0.03, 0.03))
-    parts = (Seen(("xpos", "dial"), ("xquat", "dial")),)
+    parts = (SeenObject(("xpos", "dial"), ("xquat", "dial")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_dial.xml"
 
-    def frame(self, state):  # type: ignore[no-untyped-def]
+    def frame(self, state: TaskState) -> Array:
         """Show the dial's mark instead of its middle."""
         frame = super().frame(state)
         frame[:, 4:7] = frame[:, 4:7] + self.mark(state.qpos[:, 9])
@@ -60,7 +61,7 @@ class SawyerFaucetOpen(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "faucetBase"
     target_at = ("start", (0.175, 0.0, 0.125))
-    parts = (Seen(("site_xpos", "handleStartOpen"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
+    parts = (SeenObject(("site_xpos", "handleStartOpen"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip: ClassVar[tuple[float, float, float]] = (-0.04, 0.0, 0.03)  # m, from the handle to where it is pushed
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_faucet.xml"
@@ -82,7 +83,7 @@ class SawyerFaucetClose(SawyerFaucetOpen):
     low = (-0.1, 0.8, 0.0)
     high = (0.1, 0.85, 0.0)
     target_at = ("start", (-0.175, 0.0, 0.125))
-    parts = (Seen(("site_xpos", "handleStartClose"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
+    parts = (SeenObject(("site_xpos", "handleStartClose"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip = (0.0, 0.0, 0.0)
 
 
@@ -95,7 +96,7 @@ class SawyerLeverPull(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "lever"
     target_at = ("start", (0.12, 0.0, 0.45))
-    parts = (Seen(("site_xpos", "leverStart"), ("geom_xmat", "objGeom")),)
+    parts = (SeenObject(("site_xpos", "leverStart"), ("geom_xmat", "objGeom")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_lever_pull.xml"
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import Judgement, MuscleTask
+from .muscle_task import MuscleTask, MuscleOutcome
 
 HOLD = 0.03  # m, from the middle of the key's head to a fingertip that holds it
 
@@ -35,7 +35,6 @@ class MyoKeyTurn(MuscleTask):
         "bonus": 4.0,
         "penalty": 25.0,
     }
-    camera: ClassVar = {"distance": 0.6, "lookat": (-0.18, -0.5, 1.42), "azimuth": 150.0, "elevation": -20.0}
 
     xml_file: str = "myosuite:envs/myo/assets/hand/myohand_keyturn.xml"
     goal: float = 3.14
@@ -71,7 +70,7 @@ class MyoKeyTurn(MuscleTask):
             "THtip_approach": ways[:, 3:],
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate the key's angle and the hold."""
         angle = parts["key_qpos"][:, 0]
         index, thumb = (abs(row_norm(parts[f"{name}tip_approach"]) - HOLD) for name in ("IF", "TH"))
@@ -83,4 +82,4 @@ class MyoKeyTurn(MuscleTask):
             "bonus": self.bonus(angle > math.pi / 2, angle > math.pi),
             "penalty": -self.bonus(index > 0.05, thumb > 0.05),
         }
-        return Judgement(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))
+        return MuscleOutcome(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))

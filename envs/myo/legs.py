@@ -10,11 +10,10 @@ import numpy as np
 from ..arrays import Array, clip, exp, row_norm, row_sum
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import Judgement, MuscleTask
+from .muscle_task import MuscleTask, MuscleOutcome
 from .reach import MyoReach
 
 LEGS = "myosuite:simhive/myo_sim/leg/myolegs.xml"
-CAMERA = {"distance": 3.0, "lookat": (0.0, 0.0, 0.9), "azimuth": 40.0, "elevation": -10.0}
 STAND, STRIDE = 0, 2  # keyframes: on both feet, and in the middle of a stride
 UPRIGHT = 10.0  # the reward of a pelvis at its target and at rest
 
@@ -32,7 +31,6 @@ class MyoLegStand(MyoReach):
     """
 
     weights: ClassVar = {"reach": 1.0, "bonus": 4.0, "penalty": 50.0, "act_reg": 1.0}
-    camera: ClassVar = CAMERA
 
     xml_file: str = LEGS
     near: float = 0.05
@@ -70,7 +68,7 @@ class MyoLegStand(MyoReach):
         memory = {**start.memory, "target": target}
         return start._replace(qpos=qpos, memory=memory, inputs={"mocap_pos": target[:, None, :]})
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate distance and rest."""
         rating = super().judge(state, parts)
         reach = UPRIGHT + rating.terms["reach"] - 10 * row_norm(parts["qvel"])
@@ -104,7 +102,6 @@ class MyoLegWalk(MuscleTask):
         *("act", "xipos", "xpos", "xquat", "cvel"),
         *("actuator_length", "actuator_velocity", "actuator_force"),
     )
-    camera: ClassVar = CAMERA
 
     xml_file: str = LEGS
     speed: float = 1.2
@@ -164,7 +161,7 @@ class MyoLegWalk(MuscleTask):
             "muscle_force": clip(found["actuator_force"] / 1000, -100, 100),
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate speed, gait and posture."""
         qpos, xp = state.qpos, self.xp
         vx, vy = parts["com_vel"][:, 0], parts["com_vel"][:, 1]
@@ -180,4 +177,4 @@ class MyoLegWalk(MuscleTask):
             "ref_rot": exp(-5 * row_norm(quat - self.reference)),
             "joint_angle_rew": exp(-5 * row_sum(abs(xp.take(qpos, self.sideways, axis=1))) / 4),
         }
-        return Judgement(terms, speed >= 1, fallen)
+        return MuscleOutcome(terms, speed >= 1, fallen)

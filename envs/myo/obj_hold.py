@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import PALM_UP, Judgement, MuscleTask, mocap_markers
+from .muscle_task import PALM_UP, MuscleTask, MuscleOutcome, mocap_markers
 
 NEAR, DROPPED = 0.01, 0.3  # m from the goal
 
@@ -28,13 +28,12 @@ class MyoObjHold(MuscleTask):
     """
 
     weights: ClassVar = {"goal_dist": 100.0, "bonus": 4.0, "penalty": 10.0}
-    camera: ClassVar = {"distance": 0.6, "lookat": (-0.2, -0.45, 1.42), "azimuth": 150.0, "elevation": -20.0}
 
     xml_file: str = "myosuite:envs/myo/assets/hand/myohand_hold.xml"
     moved: float = 0.0
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Let episodes place the goal."""
+        """Make the goal a body that episodes place."""
         mocap_markers(spec, ["goal"])
 
     def bind(self) -> None:
@@ -67,9 +66,9 @@ class MyoObjHold(MuscleTask):
         way = state.memory["target"] - place
         return {"hand_qpos": state.qpos[:, :-7], "hand_qvel": qvel[:, :-6], "obj_pos": place, "obj_err": way}
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate the distance to the goal."""
         distance = row_norm(parts["obj_err"])
         near, dropped = distance < NEAR, distance > DROPPED
         bonus = self.bonus(distance < 2 * NEAR, near)
-        return Judgement({"goal_dist": -distance, "bonus": bonus, "penalty": -self.number(dropped)}, near, dropped)
+        return MuscleOutcome({"goal_dist": -distance, "bonus": bonus, "penalty": -self.number(dropped)}, near, dropped)

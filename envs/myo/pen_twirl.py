@@ -8,7 +8,7 @@ import mujoco
 from ..arrays import Array, row_norm, row_sum, sin_cos
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import PALM_UP, Judgement, MuscleTask
+from .muscle_task import PALM_UP, MuscleTask, MuscleOutcome
 
 DROPPED = 0.075  # m from the place of the pen
 
@@ -28,14 +28,13 @@ class MyoPenTwirl(MuscleTask):
 
     weights: ClassVar = {"pos_align": 1.0, "rot_align": 1.0, "act_reg": 5.0, "drop": 5.0, "bonus": 10.0}
     reads_present: ClassVar[Sequence[str]] = ("act", "site_xpos", "xpos")
-    camera: ClassVar = {"distance": 0.6, "lookat": (-0.15, -0.47, 1.42), "azimuth": 150.0, "elevation": -20.0}
 
     xml_file: str = "myosuite:envs/myo/assets/hand/myohand_pen.xml"
     frame_skip: int = 5
     turned: float = 0.0
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Let episodes turn the target."""
+        """Make the target a body that episodes turn."""
         spec.body("target").mocap = True
 
     def bind(self) -> None:
@@ -72,7 +71,7 @@ class MyoPenTwirl(MuscleTask):
             "obj_err_rot": pen - direction[:, 3:],
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate the pen's place and direction."""
         pen, wanted, away = parts["obj_rot"], parts["obj_des_rot"], row_norm(parts["obj_err_pos"])
         cosine = row_sum(pen * wanted) / (row_norm(pen) * row_norm(wanted))
@@ -85,4 +84,4 @@ class MyoPenTwirl(MuscleTask):
             "drop": -self.number(dropped),
             "bonus": self.number((cosine > 0.9) & held) + 5 * self.number(aligned),
         }
-        return Judgement(terms, (cosine > 0.95) & ~dropped, dropped)
+        return MuscleOutcome(terms, (cosine > 0.95) & ~dropped, dropped)

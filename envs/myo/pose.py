@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import Judgement, MuscleTask, leave_out
+from .muscle_task import MuscleTask, MuscleOutcome, leave_out
 
 
 class MyoPose(MuscleTask):
@@ -27,7 +27,6 @@ class MyoPose(MuscleTask):
     """
 
     reads_present: ClassVar[Sequence[str]] = ("act",)
-    camera: ClassVar = {"distance": 0.6, "lookat": (-0.2, -0.45, 1.42), "azimuth": 150.0, "elevation": -20.0}
 
     low: Sequence[float] = ()
     high: Sequence[float] = ()
@@ -77,7 +76,7 @@ class MyoPose(MuscleTask):
         """Return joints and the angles to go."""
         return {"qpos": state.qpos, "qvel": state.qvel * self.dt, "pose_err": state.memory["target"] - state.qpos}
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate the pose."""
         distance = row_norm(parts["pose_err"])
         lost, near = distance > 2 * math.pi, distance < self.near
@@ -87,4 +86,4 @@ class MyoPose(MuscleTask):
             "act_reg": -self.activity(parts) + 0 * distance,
             "penalty": -self.number(lost),
         }
-        return Judgement(terms, near, lost)
+        return MuscleOutcome(terms, near, lost)

@@ -8,7 +8,7 @@ import mujoco
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import Judgement, MuscleTask, mocap_markers
+from .muscle_task import MuscleTask, MuscleOutcome, mocap_markers
 
 Box3 = tuple[tuple[float, float, float], tuple[float, float, float]]
 """The lowest and the highest corner of a box, m."""
@@ -27,14 +27,13 @@ class MyoReach(MuscleTask):
     """
 
     weights: ClassVar = {"reach": 1.0, "bonus": 4.0, "penalty": 50.0}
-    camera: ClassVar = {"distance": 0.6, "lookat": (-0.2, -0.45, 1.42), "azimuth": 150.0, "elevation": -20.0}
 
     targets: Sequence[tuple[str, Box3]] = ()  # names of tips, and where their targets are drawn
     near: float = 0.0125
     far: float = 0.35
 
     def edit(self, spec: mujoco.MjSpec) -> None:
-        """Let episodes place the targets."""
+        """Make the targets bodies that episodes place."""
         mocap_markers(spec, [f"{tip}_target" for tip, _ in self.targets])
 
     def bind(self) -> None:
@@ -59,7 +58,7 @@ class MyoReach(MuscleTask):
             "reach_err": state.memory["target"] - tips,
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Judgement:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
         """Rate the distance."""
         distance, k = row_norm(parts["reach_err"]), len(self.targets)
         near = self.near * k
@@ -69,4 +68,4 @@ class MyoReach(MuscleTask):
             "bonus": self.bonus(distance < 2 * near, distance < near),
             "penalty": -self.number(lost),
         }
-        return Judgement(terms, distance < near, lost)
+        return MuscleOutcome(terms, distance < near, lost)

@@ -80,7 +80,7 @@ _FINGER_REACH = {"fixed": {"IFtip": _box((0.2, 0.05, 0.2))}, "random": {"IFtip":
 _FINGER_POSE = {"fixed": ((0, 0, 0.75, 0.75),), "random": ((-0.2, -0.4, 0.1, 0.1), (0.2, 1, 1, 1))}
 _ELBOW, _EXO = f"{ELBOW}/myoelbow_1dof6muscles.xml", f"{ELBOW}/myoelbow_1dof6muscles_1dofexo.xml"
 _MOTORS, _MUSCLES = f"{FINGER}/motorfinger_v0.xml", f"{FINGER}/myofinger_v0.xml"
-_ARM = {"near": 0.175, "anywhere": True}
+_ARM: dict[str, Any] = {"near": 0.175, "anywhere": True}
 
 TASKS: dict[str, tuple[str, str, int, dict[str, Any]]] = {
     # id: module, class, steps of an episode, options

@@ -62,8 +62,8 @@ def model_file(what: str, *endings: str) -> Path | None:
     from ...assets.robots import find_model, names
 
     is_file = what.lower().endswith(endings)
-    is_robot = is_of_source(what) and (is_file or what in names() or what.startswith("menagerie:"))
-    if is_robot and not os.path.exists(what):
+    named = is_file or what in names() or what.startswith("menagerie:")
+    if named and is_of_source(what) and not os.path.exists(what):
         try:
             return find_model(what)
         except FileNotFoundError as error:

@@ -29,7 +29,7 @@ TASKS = {
     "MyoKeyTurn": ("myoHandKeyTurnFixed", "myoHandKeyTurnRandom"),
     "MyoObjHold": ("myoHandObjHoldFixed", "myoHandObjHoldRandom"),
     "MyoPenTwirl": ("myoHandPenTwirlFixed", "myoHandPenTwirlRandom"),
-    "MyoLegStand": ("myoLegStandRandom", "myoFatiLegStandRandom"),
+    "MyoLegStand": ("myoLegStandRandom",),
     "MyoLegWalk": ("myoLegWalk",),
 }
 """The tasks of which transitions are kept, by Tumble's class."""
@@ -99,7 +99,9 @@ def come_near(env, rng) -> None:
 def state_of(env, name: str) -> dict[str, np.ndarray]:
     """Return coordinates, velocities, activations."""
     data = env.sim.data
-    return {f"{name}_{part}": np.array(getattr(data, part), float) for part in ("qpos", "qvel", "act")}
+    return {
+        f"{name}_{part}": np.array(getattr(data, part), float) for part in ("qpos", "qvel", "act", "qacc_warmstart")
+    }
 
 
 def observation(env) -> np.ndarray:
@@ -133,7 +135,7 @@ def transition(env, step: int, action: np.ndarray) -> dict[str, np.ndarray]:
     }
     if hasattr(env, "steps"):
         env.steps += 1
-    return kept | state_of(env, "after")
+    return kept
 
 
 def record(gym, name: str) -> dict[str, np.ndarray]:
