@@ -318,11 +318,11 @@ class SawyerBoxClose(SawyerTask):
         """Pay for closing the fingers at the lid's handle, then for the lid's place."""
         xp = self.xp
         grab = clip((clip(now.effort, -1.0, 1.0) + 1) / 2, 0.0, 1.0)
-        upright = clip(1 - row_norm(now.quat - self.array((0.707, 0, 0, 0.707))) / 0.2, 0.0, 1.0)
-        lid = now.obj + self.array((0.0, 0.0, 0.02))
+        upright = clip(1 - row_norm(now.quat - self.vector(0.707, 0, 0, 0.707)) / 0.2, 0.0, 1.0)
+        lid = now.obj + self.vector(0.0, 0.0, 0.02)
         floor = funnel(row_norm((now.hand - lid)[:, :2]), 0.02, 0.04, 0.4)
         ready = both(above(now.hand[:, 2], floor, floor / 2), near(distance(now.hand, lid), 0.02, 0.5))
-        error = distance(now.target, lid, self.array((1.0, 1.0, 3.0)))
+        error = distance(now.target, lid, self.vector(1.0, 1.0, 3.0))
         lifted = 0.2 * flag(lid[:, 2] > 0.04, error) + 0.8 * near(error, 0.05, 0.25)
         success = distance(now.obj, now.target) < 0.08
         reward = xp.where(success, 10.0, 2 * both(grab, ready) + 8 * lifted) * upright

@@ -42,7 +42,7 @@ class SawyerPegInsertSide(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the peg, then for its head at the hole, not in the box beside it."""
-        xp, scale, head = self.xp, self.array((1.0, 2.0, 2.0)), self.at(now.state, "site_xpos", "pegHead")
+        xp, scale, head = self.xp, self.vector(1.0, 2.0, 2.0), self.at(now.state, "site_xpos", "pegHead")
         to_obj, far = distance(now.obj, now.tcp), distance(head, now.target, scale)
         in_place = near(far, 0.07, distance(now.state.memory["head"], now.target, scale))
         in_place = both(in_place, self.outside_boxes(now, head))
@@ -75,7 +75,7 @@ class SawyerPegUnplugSide(SawyerTask):
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the peg's end is."""
         end, plug = (self.found(self.laid, *what) for what in (("site_xpos", "pegEnd"), ("xpos", "plug1")))
-        return {"start": start + self.array(self.lift) + self.array(end - plug)}
+        return {"start": start + self.vector(*self.lift) + self.array(end - plug)}
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the peg, then for pulling."""

@@ -195,7 +195,7 @@ class SawyerTask(Task):
         self.hand_body, self.hand_mocap = model.body("hand").id, mocap[model.body("mocap").id]
         self.marker = mocap[model.body("goal_marker").id]
         self.fixture_mocap = mocap[model.body(self.fixture).id] if self.fixture else -1
-        self.mocap_start = self.array([model.body_pos[mocap == i][0] for i in range(model.nmocap)])
+        self.mocap_start = self.array(np.stack([model.body_pos[mocap == i][0] for i in range(model.nmocap)]))
         self.hand_range = [self.array(bound) for bound in (self.hand_low, self.hand_high)]
         self.observed_range = [self.array(bound) for bound in self._bounds()]
         self.start_low, self.start_width = (
@@ -203,6 +203,7 @@ class SawyerTask(Task):
         )
         self.known_goals = None if self.goals is None else self._double(self._checked_goals())
         self.indices: dict[tuple[str, str], int] = {}
+        self.vectors: dict[tuple[float, ...], Array] = {}
         self.tool, self.offsets = self.array(self.hand), [self.array(part.offset) for part in self.parts]
         self.rest = self.settled()
         self.laid = mujoco.MjData(model)  # as an episode starts, but with the fixture where the file has it
@@ -223,6 +224,12 @@ class SawyerTask(Task):
         data.ctrl[:] = (-1, 1)
         mujoco.mj_step(self.model, data, SETTLING * self.frame_skip + self.extra_steps)
         return data
+
+    def vector(self, *numbers: float) -> Array:
+        """Return a constant (numbers,), which is made once."""
+        if numbers not in self.vectors:
+            self.vectors[numbers] = self.array(numbers)
+        return self.vectors[numbers]
 
     def _double(self, values: Any) -> Array:
         """Return numbers in double precision."""
@@ -304,18 +311,20 @@ class SawyerTask(Task):
             level = self.height if isinstance(self.height, float) else self.found(self.rest, *self.height)[2]
             start = self.xp.concat((start[:, :2], 0 * start[:, 2:] + level), axis=1)
         mocap = self.xp.broadcast_to(self.mocap_start, (n, *self.mocap_start.shape)) + 0
-        fixture = {"start": start, "goal": goal}[self.fixture_at[0]] + self.array(self.fixture_at[1])
+        fixture = {"start": start, "goal": goal}[self.fixture_at[0]] + self.vector(*self.fixture_at[1])
         if self.fixture:
             columns = 2 if self.fixture_keeps_height else 3
             mocap[:, self.fixture_mocap, :columns] = fixture[:, :columns]
             fixture = mocap[:, self.fixture_mocap]
         target = self.aim(start, goal, fixture)
         mocap[:, self.marker] = target
-        rests = [self.settled(place) for place in host(fixture)] if self.rests_by_goal else [self.rest] * n
-        qpos, qvel = (self.array(np.stack([getattr(rest, name) for rest in rests])) for name in ("qpos", "qvel"))
-        tips = self.array(np.stack([rest.site_xpos[self.tips].sum(0) / 2 for rest in rests]))
+        rests = [self.settled(place) for place in host(fixture)] if self.rests_by_goal else [self.rest]
+        rows = [[rest.qpos, rest.qvel, rest.site_xpos[self.tips].sum(0) / 2] for rest in rests]
+        qpos, qvel, tips = (
+            self.xp.broadcast_to(self.array(np.stack(part)), (n, len(part[0]))) + 0 for part in zip(*rows, strict=True)
+        )
         if self.free >= 0:
-            qpos[:, self.free : self.free + 3] = start + self.array(self.lift)
+            qpos[:, self.free : self.free + 3] = start + self.vector(*self.lift)
         if self.free >= 0 or self.joints:
             qvel[:, list(self.stilled)] = 0.0
         for joint, value in self.joints.items():
@@ -327,7 +336,7 @@ class SawyerTask(Task):
         """Return the targets, (n, 3)."""
         what, where = self.target_at
         if what in ("start", "goal"):
-            return (start if what == "start" else goal) + self.array(where)
+            return (start if what == "start" else goal) + self.vector(*where)
         return fixture + self.beside_fixture(self.laid, what, where)
 
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
@@ -398,7 +407,7 @@ class SawyerTask(Task):
         """Return the first frame twice."""
         frame = self.frame(state)
         if any(self.first_shift):
-            frame[:, 4:7] = frame[:, 4:7] + self.array(self.first_shift)
+            frame[:, 4:7] = frame[:, 4:7] + self.vector(*self.first_shift)
         return ResetResult(self.observed(frame, frame, state.memory["target"]), memory={"frame": frame})
 
     def moment(self, state: TaskState, observation: Array, action: Array) -> Glimpse:

@@ -59,7 +59,7 @@ class SawyerPushWall(SawyerPush):
 
     def on_the_way(self, now: Glimpse, grasp: Array, held: Array) -> tuple[Array, Array]:
         """Pay for passing the wall, then for the target."""
-        past, in_place = self.past_wall(now, self.array((-0.05, 0.77)), now.obj[:, 2:], self.array((3.0, 1.0, 1.0)))
+        past, in_place = self.past_wall(now, self.vector(-0.05, 0.77), now.obj[:, 2:], self.vector(3.0, 1.0, 1.0))
         ways = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
         return 2 * grasp + self.xp.where(held, ways, 0.0), in_place
 
@@ -89,7 +89,7 @@ class SawyerPickPlaceWall(SawyerPushWall):
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         grasp = cage(now, now.obj, 0.015, 0.05, 0.005, extra="")
         middle = xp.concat((now.target[:, :1], 0.77 * one), axis=1)
-        past, in_place = self.past_wall(now, middle, 0.25 * one, self.array((1.0, 1.0, 3.0)))
+        past, in_place = self.past_wall(now, middle, 0.25 * one, self.vector(1.0, 1.0, 3.0))
         holds = (to_obj < 0.02) & (now.opened > 0) & raised(now, 0.015)
         ways = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
         reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, ways, 0.0))
@@ -142,7 +142,7 @@ class SawyerSweep(SawyerTask):
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim beside the table, straight to the right of the block."""
-        return self.array((0.5, 0.0, 0.01)) + start * self.array((0.0, 1.0, 0.0))
+        return self.vector(0.5, 0.0, 0.01) + start * self.vector(0.0, 1.0, 0.0)
 
     def target_now(self, now: Glimpse) -> Array:
         """Return the target, (n, 3)."""
@@ -179,7 +179,7 @@ class SawyerSweepInto(SawyerSweep):
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the hole."""
-        return 0 * start + self.array((0.0, 0.84, 0.02))
+        return 0 * start + self.vector(0.0, 0.84, 0.02)
 
     def target_now(self, now: Glimpse) -> Array:
         """Return the target at the height of the block."""
@@ -203,7 +203,7 @@ class SawyerSoccer(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for grasping, and for bringing the ball between the posts."""
-        scale = self.array((3.0, 1.0, 1.0))
+        scale = self.vector(3.0, 1.0, 1.0)
         obj, target = now.obj, now.target
         scaled, to_obj = distance(obj, target, scale), distance(obj, now.tcp)
         in_place = near(scaled, 0.07, distance(obj, now.start, scale))

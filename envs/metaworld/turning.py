@@ -40,11 +40,11 @@ class SawyerDialTurn(SawyerTask):
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the mark is to be pushed."""
         angle = 0 * start[:, 0] + float(self.rest.qpos[9])
-        return {"start": fixture + self.mark(angle) + self.array((0.05, 0.02, 0.09))}
+        return {"start": fixture + self.mark(angle) + self.vector(0.05, 0.02, 0.09)}
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for pushing at the mark with closed fingers, and for the mark's place."""
-        push = now.obj + self.array((0.05, 0.02, 0.09))
+        push = now.obj + self.vector(0.05, 0.02, 0.09)
         far, to_obj = distance(now.obj, now.target), distance(push, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
         reach = near(to_obj, 0.005, abs(distance(now.start, now.tcp_start) - 0.005), "gaussian")
@@ -68,7 +68,7 @@ class SawyerFaucetOpen(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for reaching the handle and for its place."""
-        handle = now.obj + self.array(self.grip)
+        handle = now.obj + self.vector(*self.grip)
         far, to_obj = distance(handle, now.target), distance(handle, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
         reach = near(to_obj, 0.01, abs(distance(now.start, now.tcp_start) - 0.01), "gaussian")
@@ -102,8 +102,8 @@ class SawyerLeverPull(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for bringing the gripper's shoulder under the lever, and for the lever's place."""
-        scale, shoulder = self.array((4.0, 1.0, 4.0)), self.array((0.0, 0.055, 0.07))
-        first = now.start + self.array((0.12, -0.2, 0.25))
+        scale, shoulder = self.vector(4.0, 1.0, 4.0), self.vector(0.0, 0.055, 0.07)
+        first = now.start + self.vector(0.12, -0.2, 0.25)
         to_lever = distance(now.hand + shoulder, now.obj, scale)
         ready = near(to_lever, 0.02, distance(now.tcp_start + shoulder, first, scale))
         left = abs(-now.state.qpos[:, 9] - math.pi / 2)
