@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import MuscleTask, Verdict
+from .muscle_task import MuscleRating, MuscleTask
 
 HOLD = 0.03  # m, from the middle of the key's head to a fingertip that holds it
 
@@ -70,7 +70,7 @@ class MyoKeyTurn(MuscleTask):
             "THtip_approach": ways[:, 3:],
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Verdict:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the key's angle and the hold."""
         angle = parts["key_qpos"][:, 0]
         index, thumb = (abs(row_norm(parts[f"{name}tip_approach"]) - HOLD) for name in ("IF", "TH"))
@@ -82,4 +82,4 @@ class MyoKeyTurn(MuscleTask):
             "bonus": self.bonus(angle > math.pi / 2, angle > math.pi),
             "penalty": -self.bonus(index > 0.05, thumb > 0.05),
         }
-        return Verdict(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))
+        return MuscleRating(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))

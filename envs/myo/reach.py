@@ -8,7 +8,7 @@ import mujoco
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .muscle_task import MuscleTask, Verdict, mocap_markers
+from .muscle_task import MuscleRating, MuscleTask, mocap_markers
 
 Box3 = tuple[tuple[float, float, float], tuple[float, float, float]]
 """The lowest and the highest corner of a box, m."""
@@ -58,7 +58,7 @@ class MyoReach(MuscleTask):
             "reach_err": state.memory["target"] - tips,
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> Verdict:
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the distance."""
         distance, k = row_norm(parts["reach_err"]), len(self.targets)
         near = self.near * k
@@ -68,4 +68,4 @@ class MyoReach(MuscleTask):
             "bonus": self.bonus(distance < 2 * near, distance < near),
             "penalty": -self.number(lost),
         }
-        return Verdict(terms, distance < near, lost)
+        return MuscleRating(terms, distance < near, lost)
