@@ -10,17 +10,21 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
+<<<<<<< HEAD
 from .muscle_task import MuscleTask, MuscleOutcome, leave_out
+=======
+from .muscle_task import MuscleRating, MuscleTask, leave_out
+>>>>>>> myo
 
 
 class MyoPose(MuscleTask):
-    """Bring all joints to angles, drawn evenly between `low` and `high` (rad). MyoSuite's myoElbow-, Finger-, HandPose.
+    """Bring the first joints to angles, drawn evenly between `low` and `high` (rad), of elbow, finger, hand or torso.
 
     Observation: qpos (rad), qvel (rad in a step), angles still to go (rad), activations.
 
     Reward: `pose`, minus the length of the vector of angles to go; `bonus`, 1 below 1.5 `near` and 1 more below
     `near`, which is success; `act_reg`, minus that of the activations divided by their number; `penalty` where the
-    pose is more than 2 pi away, which ends the episode. `effort` is the weight of `act_reg`.
+    pose is more than `far` away, which ends the episode. `effort` is the weight of `act_reg`.
 
     Starts at rest in the model's pose, or if `anywhere` at any angles within the joints' ranges. If `load` (kg) is
     above 0, the hand carries a mass drawn from it.
@@ -31,6 +35,7 @@ class MyoPose(MuscleTask):
     low: Sequence[float] = ()
     high: Sequence[float] = ()
     near: float = 0.35
+    far: float = 2 * math.pi
     anywhere: bool = False
     effort: float = 1.0
     load: tuple[float, float] = (0.0, 0.0)
@@ -55,7 +60,7 @@ class MyoPose(MuscleTask):
     def reset(self, noise: Noise) -> Start:
         """Draw the pose to reach, the one to start from, and the load."""
         nq = self.model.nq
-        goal = self.goal_low + (self.goal_high - self.goal_low) * noise.uniform(0, 1, nq)
+        goal = self.goal_low + (self.goal_high - self.goal_low) * noise.uniform(0, 1, len(self.low))
         qpos = self.start_low + (self.start_high - self.start_low) * noise.uniform(0, 1, nq)
         start = self.start(qpos, {"target": goal})
         return start._replace(parameters=self.carry(noise.uniform(*self.load, 1))) if self.load[1] > 0 else start
@@ -74,16 +79,25 @@ class MyoPose(MuscleTask):
 
     def parts(self, state: TaskState) -> dict[str, Array]:
         """Return joints and the angles to go."""
-        return {"qpos": state.qpos, "qvel": state.qvel * self.dt, "pose_err": state.memory["target"] - state.qpos}
+        to_go = state.memory["target"] - state.qpos[:, : len(self.low)]
+        return {"qpos": state.qpos, "qvel": state.qvel * self.dt, "pose_err": to_go}
 
+<<<<<<< HEAD
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
+=======
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+>>>>>>> myo
         """Rate the pose."""
         distance = row_norm(parts["pose_err"])
-        lost, near = distance > 2 * math.pi, distance < self.near
+        lost, near = distance > self.far, distance < self.near
         terms = {
             "pose": -distance,
             "bonus": self.bonus(near, distance < 1.5 * self.near),
             "act_reg": -self.activity(parts) + 0 * distance,
             "penalty": -self.number(lost),
         }
+<<<<<<< HEAD
         return MuscleOutcome(terms, near, lost)
+=======
+        return MuscleRating(terms, near, lost)
+>>>>>>> myo

@@ -24,7 +24,7 @@ TASKS = {
     "MyoPose": (
         *("motorFingerPoseRandom", "myoFingerPoseRandom", "myoElbowPose1D6MRandom", "myoElbowPose1D6MExoFixed"),
         *("myoHandPoseFixed", "myoHandPoseRandom", "myoSarcHandPoseRandom", "myoFatiHandPoseRandom"),
-        *("myoReafHandPoseRandom", "myoFatiElbowPose1D6MExoRandom"),
+        *("myoReafHandPoseRandom", "myoFatiElbowPose1D6MExoRandom", "myoTorsoPoseFixed", "myoTorsoExoPoseFixed"),
     ),
     "MyoKeyTurn": ("myoHandKeyTurnFixed", "myoHandKeyTurnRandom"),
     "MyoObjHold": ("myoHandObjHoldFixed", "myoHandObjHoldRandom"),
@@ -34,7 +34,7 @@ TASKS = {
 }
 """The tasks of which transitions are kept, by Tumble's class."""
 
-STEPS = (0, 1, 2, 9)  # of an episode; the targets of odd ones are put near
+STEPS = (0, 1, 9)  # of an episode; the targets of odd ones are put near
 RESETS = 300  # starts whose mean and deviation are kept
 
 
@@ -78,7 +78,8 @@ def come_near(env, rng) -> None:
     """Move what is wanted near to what is."""
     model, data, scale = env.sim.model, env.sim.data, rng.choice([0.2, 1.0, 4.0])
     if hasattr(env, "target_jnt_value"):
-        env.target_jnt_value = data.qpos + scale * rng.normal(0, 0.15, env.sim.model.nq)
+        k = len(env.target_jnt_value)
+        env.target_jnt_value = data.qpos[:k] + scale * rng.normal(0, 0.15, k)
     elif hasattr(env, "goal_sid"):
         model.site_pos[env.goal_sid] = data.site_xpos[env.object_sid] + scale * rng.normal(0, 0.02, 3)
     elif hasattr(env, "target_obj_bid"):
@@ -140,7 +141,7 @@ def transition(env, step: int, action: np.ndarray) -> dict[str, np.ndarray]:
 
 def record(gym, name: str) -> dict[str, np.ndarray]:
     """Return transitions and starts of a task by the names of the numbers, each with its rows."""
-    env, rng = gym.make(f"{name}-v0").unwrapped, np.random.default_rng(3)
+    env, rng = gym.make(f"{name}-v0", seed=3).unwrapped, np.random.default_rng(3)
     env.sim.model.opt.tolerance, env.sim.model.opt.iterations = 1e-12, 200
     starts = []
     for _ in range(RESETS):
