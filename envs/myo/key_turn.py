@@ -9,11 +9,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import MuscleTask, MuscleOutcome
-=======
 from .muscle_task import MuscleRating, MuscleTask
->>>>>>> myo
 
 HOLD = 0.03  # m, from the middle of the key's head to a fingertip that holds it
 
@@ -74,11 +70,7 @@ class MyoKeyTurn(MuscleTask):
             "THtip_approach": ways[:, 3:],
         }
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the key's angle and the hold."""
         angle = parts["key_qpos"][:, 0]
         index, thumb = (abs(row_norm(parts[f"{name}tip_approach"]) - HOLD) for name in ("IF", "TH"))
@@ -90,8 +82,4 @@ class MyoKeyTurn(MuscleTask):
             "bonus": self.bonus(angle > math.pi / 2, angle > math.pi),
             "penalty": -self.bonus(index > 0.05, thumb > 0.05),
         }
-<<<<<<< HEAD
-        return MuscleOutcome(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))
-=======
         return MuscleRating(terms, angle > self.goal, (index > 0.1) | (thumb > 0.1))
->>>>>>> myo

@@ -10,11 +10,7 @@ import numpy as np
 from ..arrays import Array, clip, exp, row_norm, row_sum
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import MuscleTask, MuscleOutcome
-=======
 from .muscle_task import MuscleRating, MuscleTask
->>>>>>> myo
 from .reach import MyoReach
 
 LEGS = "myosuite:simhive/myo_sim/leg/myolegs.xml"
@@ -72,11 +68,7 @@ class MyoLegStand(MyoReach):
         memory = {**start.memory, "target": target}
         return start._replace(qpos=qpos, memory=memory, inputs={"mocap_pos": target[:, None, :]})
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate distance and rest."""
         rating = super().judge(state, parts)
         reach = UPRIGHT + rating.terms["reach"] - 10 * row_norm(parts["qvel"])
@@ -169,11 +161,7 @@ class MyoLegWalk(MuscleTask):
             "muscle_force": clip(found["actuator_force"] / 1000, -100, 100),
         }
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate speed, gait and posture."""
         qpos, xp = state.qpos, self.xp
         vx, vy = parts["com_vel"][:, 0], parts["com_vel"][:, 1]
@@ -189,8 +177,4 @@ class MyoLegWalk(MuscleTask):
             "ref_rot": exp(-5 * row_norm(quat - self.reference)),
             "joint_angle_rew": exp(-5 * row_sum(abs(xp.take(qpos, self.sideways, axis=1))) / 4),
         }
-<<<<<<< HEAD
-        return MuscleOutcome(terms, speed >= 1, fallen)
-=======
         return MuscleRating(terms, speed >= 1, fallen)
->>>>>>> myo

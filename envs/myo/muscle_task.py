@@ -28,11 +28,7 @@ CAMERAS = {
 CONDITIONS = ("", "sarcopenia", "fatigue", "reafferentation")
 
 
-<<<<<<< HEAD
-class MuscleOutcome(NamedTuple):
-=======
 class MuscleRating(NamedTuple):
->>>>>>> myo
     """The rating of a state of n environments."""
 
     terms: Mapping[str, Array]  # parts of the reward before they are weighted, each (n,)
@@ -112,11 +108,7 @@ class MuscleTask(Task):
         self, qpos: Array, memory: Mapping[str, Array] | None = None, qvel: Array | None = None, **rest: Any
     ) -> Start:
         """Return starts from coordinates (n, nq), at rest if there are no velocities, with rested muscles."""
-<<<<<<< HEAD
-        own = {"count": self.xp.zeros_like(qpos[:, :1])} | dict(memory or {})
-=======
         own = {"count": self.xp.zeros_like(qpos[:, :1]), **(memory or {})}
->>>>>>> myo
         if self.fatigue is not None:
             own |= self.fatigue.rested(qpos[:, :1])
         return Start(qpos, self.array(np.zeros(self.model.nv)) if qvel is None else qvel, own, **rest)
@@ -139,11 +131,7 @@ class MuscleTask(Task):
         """Return the parts of the observation but the activations, by MyoSuite's names, each (n, k)."""
 
     @abstractmethod
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the state after a step; `parts` are those of the observation, and `act` the activations."""
 
     def seen(self, state: TaskState) -> dict[str, Array]:
@@ -183,11 +171,7 @@ class MuscleTask(Task):
         """Return the length of the vector of activations, divided by their number, (n,)."""
         return row_norm(parts["act"]) / self.model.na if self.model.na else 0.0
 
-<<<<<<< HEAD
-    def numbers(self, places: Sequence[int] | np.ndarray) -> Array:
-=======
     def numbers(self, places: Any) -> Array:
->>>>>>> myo
         """Return places in arrays as an index."""
         return self.xp.asarray(np.array(places), device=self.init_qpos.device)
 

@@ -9,11 +9,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import PALM_UP, MuscleTask, MuscleOutcome, mocap_markers
-=======
 from .muscle_task import PALM_UP, MuscleRating, MuscleTask, mocap_markers
->>>>>>> myo
 
 NEAR, DROPPED = 0.01, 0.3  # m from the goal
 
@@ -70,17 +66,9 @@ class MyoObjHold(MuscleTask):
         way = state.memory["target"] - place
         return {"hand_qpos": state.qpos[:, :-7], "hand_qvel": qvel[:, :-6], "obj_pos": place, "obj_err": way}
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the distance to the goal."""
         distance = row_norm(parts["obj_err"])
         near, dropped = distance < NEAR, distance > DROPPED
         bonus = self.bonus(distance < 2 * NEAR, near)
-<<<<<<< HEAD
-        return MuscleOutcome({"goal_dist": -distance, "bonus": bonus, "penalty": -self.number(dropped)}, near, dropped)
-=======
         return MuscleRating({"goal_dist": -distance, "bonus": bonus, "penalty": -self.number(dropped)}, near, dropped)
->>>>>>> myo

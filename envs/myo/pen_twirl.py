@@ -8,11 +8,7 @@ import mujoco
 from ..arrays import Array, row_norm, row_sum, sin_cos
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import PALM_UP, MuscleTask, MuscleOutcome
-=======
 from .muscle_task import PALM_UP, MuscleRating, MuscleTask
->>>>>>> myo
 
 DROPPED = 0.075  # m from the place of the pen
 
@@ -75,11 +71,7 @@ class MyoPenTwirl(MuscleTask):
             "obj_err_rot": pen - direction[:, 3:],
         }
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the pen's place and direction."""
         pen, wanted, away = parts["obj_rot"], parts["obj_des_rot"], row_norm(parts["obj_err_pos"])
         cosine = row_sum(pen * wanted) / (row_norm(pen) * row_norm(wanted))
@@ -92,8 +84,4 @@ class MyoPenTwirl(MuscleTask):
             "drop": -self.number(dropped),
             "bonus": self.number((cosine > 0.9) & held) + 5 * self.number(aligned),
         }
-<<<<<<< HEAD
-        return MuscleOutcome(terms, (cosine > 0.95) & ~dropped, dropped)
-=======
         return MuscleRating(terms, (cosine > 0.95) & ~dropped, dropped)
->>>>>>> myo

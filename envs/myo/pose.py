@@ -10,11 +10,7 @@ import numpy as np
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import MuscleTask, MuscleOutcome, leave_out
-=======
 from .muscle_task import MuscleRating, MuscleTask, leave_out
->>>>>>> myo
 
 
 class MyoPose(MuscleTask):
@@ -82,11 +78,7 @@ class MyoPose(MuscleTask):
         to_go = state.memory["target"] - state.qpos[:, : len(self.low)]
         return {"qpos": state.qpos, "qvel": state.qvel * self.dt, "pose_err": to_go}
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the pose."""
         distance = row_norm(parts["pose_err"])
         lost, near = distance > self.far, distance < self.near
@@ -96,8 +88,4 @@ class MyoPose(MuscleTask):
             "act_reg": -self.activity(parts) + 0 * distance,
             "penalty": -self.number(lost),
         }
-<<<<<<< HEAD
-        return MuscleOutcome(terms, near, lost)
-=======
         return MuscleRating(terms, near, lost)
->>>>>>> myo

@@ -8,11 +8,7 @@ import mujoco
 from ..arrays import Array, row_norm
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-<<<<<<< HEAD
-from .muscle_task import MuscleTask, MuscleOutcome, mocap_markers
-=======
 from .muscle_task import MuscleRating, MuscleTask, mocap_markers
->>>>>>> myo
 
 Box3 = tuple[tuple[float, float, float], tuple[float, float, float]]
 """The lowest and the highest corner of a box, m."""
@@ -62,11 +58,7 @@ class MyoReach(MuscleTask):
             "reach_err": state.memory["target"] - tips,
         }
 
-<<<<<<< HEAD
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleOutcome:
-=======
     def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
->>>>>>> myo
         """Rate the distance."""
         distance, k = row_norm(parts["reach_err"]), len(self.targets)
         near = self.near * k
@@ -76,8 +68,4 @@ class MyoReach(MuscleTask):
             "bonus": self.bonus(distance < 2 * near, distance < near),
             "penalty": -self.number(lost),
         }
-<<<<<<< HEAD
-        return MuscleOutcome(terms, distance < near, lost)
-=======
         return MuscleRating(terms, distance < near, lost)
->>>>>>> myo

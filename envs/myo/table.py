@@ -80,12 +80,9 @@ _FINGER_REACH = {"fixed": {"IFtip": _box((0.2, 0.05, 0.2))}, "random": {"IFtip":
 _FINGER_POSE = {"fixed": ((0, 0, 0.75, 0.75),), "random": ((-0.2, -0.4, 0.1, 0.1), (0.2, 1, 1, 1))}
 _ELBOW, _EXO = f"{ELBOW}/myoelbow_1dof6muscles.xml", f"{ELBOW}/myoelbow_1dof6muscles_1dofexo.xml"
 _MOTORS, _MUSCLES = f"{FINGER}/motorfinger_v0.xml", f"{FINGER}/myofinger_v0.xml"
-<<<<<<< HEAD
-=======
 _TORSO = {"xml_file": "myosuite:simhive/myo_sim/torso/myotorso.xml", "low": (0,) * 18, "high": (0,) * 18}
 _BACK = {**_TORSO, "near": 0.25, "far": math.pi, "frame_skip": 5}
 _EXOSUIT = "myosuite:simhive/myo_sim/torso/myotorso_exosuit.xml"
->>>>>>> myo
 _ARM: dict[str, Any] = {"near": 0.175, "anywhere": True}
 
 TASKS: dict[str, tuple[str, str, int, dict[str, Any]]] = {
