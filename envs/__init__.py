@@ -30,15 +30,18 @@ if TYPE_CHECKING:
     from .arrays import Array, all_finite, clip, exp, namespace, row_all, row_norm, row_sum, sin_cos
     from .gym.single_env import SingleEnv
     from .gym.vector_env import SimVectorEnv
+    from .managers import randomize as dr
     from .managers.commands import PoseCommand, VelocityCommand
     from .managers.curricula import Difficulty, Stages, StepCount
     from .managers.delays import DelayedAction
     from .managers.encoders import EncoderBias
     from .managers.feet import FeetAirTime
+    from .managers.latency import Latency
     from .managers.observing import Observer, Term
     from .managers.pushes import Push, Wrench
     from .managers.randomization import Randomization
     from .managers.randomize import Randomize
+    from .managers.scatter import Scatter
     from .managers.terminations import BodyContact, JointLimits, SensorAbove, out_of_bounds, tilted, too_low
     from .suite.rewards import tolerance
     from .task.ground import Ground
@@ -60,10 +63,12 @@ _HOMES = {
     "managers.delays": ("DelayedAction",),
     "managers.encoders": ("EncoderBias",),
     "managers.feet": ("FeetAirTime",),
+    "managers.latency": ("Latency",),
     "managers.observing": ("Observer", "Term"),
     "managers.pushes": ("Push", "Wrench"),
     "managers.randomization": ("Randomization",),
     "managers.randomize": ("Randomize",),
+    "managers.scatter": ("Scatter",),
     "managers.terminations": ("BodyContact", "JointLimits", "SensorAbove", "out_of_bounds", "tilted", "too_low"),
     "v5.locomotion": ("LocomotionTask",),
     "task.noise": ("Noise",),
@@ -87,6 +92,7 @@ __all__ = [
     "Ground",
     "JointLimits",
     "Last",
+    "Latency",
     "LocomotionTask",
     "Noise",
     "Observer",
@@ -96,6 +102,7 @@ __all__ = [
     "Randomize",
     "RayScan",
     "ResetResult",
+    "Scatter",
     "SensorAbove",
     "SimVectorEnv",
     "SingleEnv",
@@ -113,6 +120,7 @@ __all__ = [
     "all_finite",
     "clip",
     "control_cost",
+    "dr",
     "exp",
     "grid_points",
     "make_vec",
@@ -136,8 +144,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for."""
-    if name not in _HOME:
+    if name not in _HOME and name != "dr":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     load_mujoco()
     load_torch()
+    if name == "dr":
+        return importlib.import_module(".managers.randomize", __name__)
     return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

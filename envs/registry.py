@@ -3,7 +3,6 @@
 A new task is one class and one row here; a task of another package is one call of `register`.
 """
 
-import difflib
 import importlib
 from dataclasses import replace
 from functools import cache
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import gymnasium
 
+from .nearest import nearest
 from .row import Row
 
 V5 = {
@@ -41,9 +41,9 @@ SUITE = {
     "WalkerRun": Row("suite.walker", 1000),
     "CheetahRun": Row("suite.cheetah", 1000),
     "FishSwim": Row("suite.fish", 1000),
-    "CartPoleSwingUpPixels": Row("suite.pixels", 1000),
-    "PendulumSwingUpPixels": Row("suite.pixels", 1000),
-    "ReacherPixels": Row("suite.pixels", 1000),
+    "CartPoleSwingUpPixels": Row("suite.cartpole", 1000, None, "CartPoleSwingUp", {"pixels": 64}),
+    "PendulumSwingUpPixels": Row("suite.pendulum", 1000, None, "PendulumSwingUp", {"pixels": 64}),
+    "ReacherPixels": Row("suite.reacher", 1000, None, "ReacherHard", {"pixels": 64, "target_size": 0.05}),
 }
 """Tasks of the DeepMind control suite. As there an episode has 1000 steps, a return is at most 1000."""
 
@@ -84,8 +84,14 @@ MATTER = {
 }
 """Arms with liquid, sand and dough."""
 
-SUITES = ("suite.table",)
+SUITES = ("suite.table", "robotics.table", "metaworld.table", "myo.table", "humanoid_bench.table")
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
+
+SETS = {f"metaworld/{name}": name for name in ("MT1", "MT10", "MT25", "MT50", "ML1", "ML10", "ML25", "ML45")}
+"""Sets of tasks, whose environments are different tasks of one vector environment: the names that it knows."""
+
+MANAGERS = ("randomize", "observe", "delay")
+"""Arguments of environments that any task takes: what a batch runs around its methods."""
 
 TASKS = V5 | SUITE | WALKING | MANIPULATION | FLIGHT | MATTER
 
@@ -96,6 +102,7 @@ if TYPE_CHECKING:
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
 """A name in `TASKS`, a task, or its class."""
 
+_SET = "tumble.envs.metaworld.task_set:TaskSetEnv"
 _SINGLE, _VECTOR = "tumble.envs:SingleEnv", "tumble.envs:SimVectorEnv"
 
 
@@ -109,6 +116,9 @@ def register_all() -> None:
     for identity, (name, row) in known.items():
         if identity not in gymnasium.registry:
             _register(identity, name, row.max_episode_steps, row.reward_threshold, {})
+    for identity, name in SETS.items():
+        if identity not in gymnasium.registry:
+            gymnasium.register(identity, vector_entry_point=_SET, max_episode_steps=500, kwargs={"name": name})
 
 
 @cache
@@ -133,13 +143,14 @@ def register(
         task: a class derived from `tumble.envs.Task`, or an instance of one.
         max_episode_steps: an episode is truncated after so many steps; None: never.
         reward_threshold: the return at which the task counts as solved, if that is known.
-        options: the task's own, as defaults; `gymnasium.make(identity, option=...)` overrides them.
+        options: the task's own, as defaults, and `randomize`, `observe` and `delay`, which run around it;
+            `gymnasium.make(identity, option=...)` overrides them.
 
     Raises:
         TypeError: this is no task, or it has no such option; the message has the nearest ones.
         gymnasium.error.Error: the identity is not of the form namespace/Name-v0.
     """
-    make_task(task, options)
+    make_task(task, {name: value for name, value in options.items() if name not in MANAGERS})
     _register(identity, task, max_episode_steps, reward_threshold, options)
 
 
@@ -175,7 +186,7 @@ def identity_of(name: str) -> str:
     if (task := name.removesuffix("-v0")) in known:
         return f"tumble/{task}-v0"
     task = name.rpartition("-v")[0] or name
-    near = f"is tumble/{task}-v0" if task in known else _nearest(task, known)
+    near = f"is tumble/{task}-v0" if task in known else nearest(task, known)
     theirs = ", but an environment of Gymnasium's registry, for its own make and make_vec" * (
         name in gymnasium.registry
     )
@@ -194,7 +205,7 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     if isinstance(task, str):
         rows = TASKS | suite_rows()
         if task not in rows:
-            raise ValueError(f"no task {task!r}; there {_nearest(task, list(rows))}")
+            raise ValueError(f"no task {task!r}; there {nearest(task, list(rows))}")
         row = rows[task]
         module = importlib.import_module(f".{row.module}", __package__)
         return make_task(getattr(module, row.kind or task), {**row.options, **options})
@@ -205,14 +216,8 @@ def make_task(task: TaskLike, options: dict[str, Any]) -> "Task":
     for option in options:
         if option not in known:
             raise TypeError(
-                f"{kind.__name__} got an unexpected keyword argument {option!r}; there {_nearest(option, known)}"
+                f"{kind.__name__} got an unexpected keyword argument {option!r}; there {nearest(option, known)}"
             )
     if isinstance(task, Task):
         return replace(task, **options) if options else task
     return task(**options)
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    """Return "is A or B" with the names that come closest to one, or "are ..." with all."""
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"is {' or '.join(close)}" if close else f"are {', '.join(known) or 'none'}"

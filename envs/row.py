@@ -9,7 +9,7 @@ class Row(NamedTuple):
 
     Attributes:
         module: the module.
-        max_episode_steps: an episode is truncated after so many steps.
+        max_episode_steps: an episode is truncated after so many steps; None: never.
         reward_threshold: the return at which the task counts as solved, if that is known.
         kind: the name of the class; "": the task's own name.
         options: the task's, as defaults.
@@ -17,7 +17,7 @@ class Row(NamedTuple):
     """
 
     module: str
-    max_episode_steps: int
+    max_episode_steps: int | None
     reward_threshold: float | None = None
     kind: str = ""
     options: Mapping[str, Any] = {}

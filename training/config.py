@@ -1,7 +1,7 @@
 """A run's configuration: one TOML file per task and algorithm, read into dataclasses and checked.
 
-The packaged files are `training/configs/<task>-<algorithm>.toml`. A run keeps its snapshot in the same form,
-so that `tumble train --config runs/.../config.toml` repeats it.
+The packaged files are `training/configs/<task>-<algorithm>.toml`, or `<suite>-<algorithm>.toml` for all tasks of a
+suite. A run keeps its snapshot in the same form, so that `tumble train --config runs/.../config.toml` repeats it.
 """
 
 import dataclasses
@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from ..envs.registry import MANAGERS
 from .toml_dataclass import ConfigError, change, read_toml, require, to_toml
 
 CONFIG_FOLDER = Path(__file__).parent / "configs"
@@ -254,7 +255,8 @@ class CheckpointConfig:
 class RunConfig:
     """Everything that decides a run: on the same kind of machine, the same weights to the last bit.
 
-    `task` is a task as `tasks.find_task` takes it, `env` are options of the environment and of the task. `threads` are
+    `task` is a task as `tasks.find_task` takes it, `env` are options of the environment and of the task. `randomize`,
+    `observe` and `delay` are tables of managers, as the environments' arguments of these names take them. `threads` are
     torch's; those of solver and compiled learner are separate, and their results do not depend on them. One is the
     fastest for networks and minibatches as small as PPO's here, and the only number that repeats a run exactly.
     `stagger` cuts the first episodes at evenly spread lengths, so that not all environments start together for ever.
@@ -269,6 +271,9 @@ class RunConfig:
     threads: int = 1
     stagger: bool = True
     env: dict[str, Any] = field(default_factory=dict)
+    randomize: dict[str, Any] = field(default_factory=dict)
+    observe: dict[str, Any] = field(default_factory=dict)
+    delay: dict[str, Any] = field(default_factory=dict)
     normalize: NormalizeConfig = NormalizeConfig()
     policy: PolicyConfig = PolicyConfig()
     ppo: PPOConfig = PPOConfig()
@@ -287,6 +292,29 @@ class RunConfig:
         if self.algo == "ppo":
             _require_room("num_envs x ppo.n_steps", self.num_envs * self.ppo.n_steps)
         require(self.seed >= 0, "seed must not be negative")
+        self._require_managers()
+
+    def _require_managers(self) -> None:
+        """Refuse tables of managers with unknown names or wrong values, and those that `env` has too."""
+        tables = self.managers()
+        for name in tables:
+            require(name not in self.env, f"{name!r} is in env too: write it in one of both")
+        if not tables:
+            return
+        from ..envs.managers.options import ManagerOptions  # imports torch, which most commands do without
+
+        try:
+            ManagerOptions.of(**tables)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(str(error)) from None
+
+    def managers(self) -> dict[str, Any]:
+        """Return the tables of managers that are not empty, by the names of the environments' arguments."""
+        return {name: table for name in MANAGERS if (table := getattr(self, name))}
+
+    def environment(self) -> dict[str, Any]:
+        """Return the arguments of the environments: managers, and the options in `env`."""
+        return self.managers() | self.env
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -307,7 +335,8 @@ class RunConfig:
         require(algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {algo!r}")
         if algo not in packaged_algorithms(task):
             raise ConfigError(f"no packaged {algo} configuration for {task}; write one and pass it with --config")
-        return cls.load(_packaged_path(task, algo))
+        own = _packaged_path(task, algo)
+        return cls.load(own) if own.exists() else cls.load(_family_path(task, algo)).replace(task=task)
 
     @classmethod
     def default(cls, task: str, algo: str) -> Self:
@@ -351,10 +380,16 @@ class RunConfig:
 
 
 def packaged_algorithms(task: str) -> list[str]:
-    """Name the algorithms that have a packaged configuration for the task; only Tumble's own tasks have some."""
-    own = re.fullmatch(r"tumble/[\w-]+", task)
-    return [algo for algo in ALGORITHMS if own and _packaged_path(task, algo).exists()]
+    """Name the algorithms that have a packaged configuration for the task, or for its suite."""
+    if not re.fullmatch(r"\w+/[\w-]+", task):
+        return []
+    return [algo for algo in ALGORITHMS if any(path(task, algo).exists() for path in (_packaged_path, _family_path))]
 
 
 def _packaged_path(task: str, algo: str) -> Path:
-    return CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml"
+    return CONFIG_FOLDER / f"{task.removeprefix('tumble/').replace('/', '.')}-{algo}.toml"
+
+
+def _family_path(task: str, algo: str) -> Path:
+    """Return the path of the configuration that all tasks of a suite share."""
+    return CONFIG_FOLDER / f"{task.partition('/')[0]}-{algo}.toml"

@@ -1,6 +1,7 @@
 """Evaluation of a policy. The same loop plays it in Tumble and, unchanged, in MuJoCo: a simulator that others wrote.
 
-In MuJoCo Gymnasium's own class judges the v5 tasks, and the task's code every other one.
+In MuJoCo Gymnasium's own class judges the v5 tasks, and the task's code every other one; also these, if a run has
+managers (`[randomize]`, `[observe]`, `[delay]`), which run around the task's code only.
 
 Each environment plays one episode that counts, its first, so that
 short episodes are not counted more often than long ones.
@@ -23,7 +24,7 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ..envs.registry import make_task
+from ..envs.registry import MANAGERS, make_task
 from ..envs.task.task import options_of
 from ..physics.machine.disk import read_regular
 from ..physics.machine.libraries import pip_install
@@ -252,14 +253,17 @@ def play(policy: Policy, envs: VectorEnv, seed: int, deterministic: bool) -> Pla
 
 
 def with_options(config: RunConfig, options: dict[str, Any] | None) -> RunConfig:
-    """Return a run's configuration with other options of the task.
+    """Return a run's configuration with other options of the task, and other managers: randomize=False for none.
 
     Raises:
         EvaluationError: One of them names the simulator, which an evaluation has an argument for.
     """
     if "simulator" in (options or {}):
         raise EvaluationError(f"simulator is no option of an evaluation: choose by --in ({', '.join(SIMULATORS)})")
-    return config.replace(env=config.env | options) if options else config
+    if not options:
+        return config
+    replaced: dict[str, Any] = {name: {} for name in MANAGERS if name in options}
+    return config.replace(env=config.env | options, **replaced)
 
 
 def make_envs(config: RunConfig, simulator: str, num_envs: int, processes: int = 1, /, **options: Any) -> VectorEnv:
@@ -271,7 +275,7 @@ def make_envs(config: RunConfig, simulator: str, num_envs: int, processes: int =
         EvaluationError: The simulator is unknown, or is not installed; or Gymnasium's task refuses an option.
         TaskError: The task cannot be made there; MuJoCo may lack its features.
     """
-    options |= config.env | {"num_envs": num_envs}
+    options |= config.environment() | {"num_envs": num_envs}
     twin = twin_of(config, simulator)
     if twin is None:
         options |= {"output": "numpy", "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -312,7 +316,7 @@ def twin_of(config: RunConfig, simulator: str) -> str | None:
     with _needing_gymnasiums(twin):
         kind: Any = gym.envs.registration.load_env_creator(str(gym.registry[twin].entry_point))
     known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters}
-    return twin if config.env.keys() <= known | {"max_episode_steps", "simulator"} else None
+    return twin if config.environment().keys() <= known | {"max_episode_steps", "simulator"} else None
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """TOML tables to checked, nested dataclasses and back; errors name the file, the key and the expected value."""
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -130,12 +131,17 @@ def to_toml(table: dict[str, Any]) -> str:
         ConfigError: A value of another kind.
     """
     scalars = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in scalars.items() if value is not None]
+    lines = [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in scalars.items() if value is not None]
     for name, inner in table.items():
         if isinstance(inner, dict) and inner:
             lines += ["", f"[{name}]"]
-            lines += [f"{key} = {_toml_value(value)}" for key, value in inner.items() if value is not None]
+            lines += [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in inner.items() if value is not None]
     return "\n".join(lines) + "\n"
+
+
+def _toml_key(key: str) -> str:
+    """Return a key, quoted if it has other characters than a bare one may have, such as "0:3"."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
 
 
 def _toml_value(value: Any) -> str:

@@ -11,15 +11,17 @@ from ...physics.files.mjmodel.actuators import control_names
 from ...physics.machine.normal_mode import in_normal_mode
 from ..arrays import Array, copy, counts, equal, finite_or_zero, host, indices, owns_data
 from ..faults import NON_FINITE
+from ..managers.options import ManagerOptions
 from ..saved import require_parts, require_tensor
 from ..simulators import kind_in, make_solver
 from ..task.memory import TaskMemory, Varied
 from ..task.noise import Noise, Streams
 from ..task.observations import each
 from ..task.scans import poses_for
-from ..task.task import Last, Observation, ResetResult, StepResult, Task, load, numbers_loaded
+from ..task.task import Last, Observation, ResetResult, Task, load, numbers_loaded
 from .checks import ResultCheck
-from .views import BatchView, make_view
+from .managed import Managers, ModelChange
+from .views import BatchView, make_view, sensed_by_steps
 
 
 class StepOutcome(NamedTuple):
@@ -44,6 +46,7 @@ class TaskBatch:
         kind: library, precision and device of all arrays.
         solver: the solver that moves the environments.
         streams: the random numbers of every environment.
+        managers: randomization, noise and delays around the task's methods.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class TaskBatch:
         simulator: str = "tumble",
         library: str | None = None,
         view: Callable[..., BatchView] = make_view,
+        managers: ManagerOptions | None = None,
     ) -> None:
         """Load the model, make the solver, and begin an episode in every environment, to see that the task can.
 
@@ -64,6 +68,7 @@ class TaskBatch:
             simulator: "tumble", or "mujoco" for MuJoCo's C.
             library: of the task's arrays; None: as the task has it.
             view: makes the view of the solver.
+            managers: run around the task's methods; None: only those of the task.
 
         Raises:
             ValueError, TypeError, KeyError: the task does not fit its model, or gives something wrong.
@@ -80,22 +85,27 @@ class TaskBatch:
         particles = None if matter is None else matter.slices
         self.task = task = task.bound(model.mj, self.kind, self._varied, particles)
         self._check = ResultCheck(task, self.kind, matter)
-        reads = self._check.reads()
-        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)], matter)
+        reads, present = self._check.reads(), self._check.reads_present()
+        outputs = [*reads, *poses_for(task.rays), *sensed_by_steps(present, model.mj)]
+        self.solver = make_solver(simulator, model, num_envs, outputs, matter)
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
-        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, self._check.reads_present())
-        self._follows = type(task).reset_after is not Task.reset_after
+        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, present)
+        self.managers = Managers(task, managers or ManagerOptions())
+        self._follows = type(task).reset_after is not Task.reset_after or self.managers.randomizes
         self._gone = False  # True: the episodes before the next reset are not known
         self._left: Last | None = None  # the ends of environments that are reset after the present step
-        self._maps_actions = type(task).control is not Task.control or task.control_each_substep
+        self._drives = type(task).drive is not Task.drive
+        self._maps_actions = type(task).control is not Task.control or task.control_each_substep or self._drives
         if type(task).control is Task.control:
             self._check.require_controls()
         self.streams = Streams(num_envs, self.kind)
         self._memory = TaskMemory(type(task).__name__, self.kind)
         everyone = self.kind.xp.arange(num_envs, device=self.kind.device)
+        self._task_space: Any = None  # of observations as the task returns them
+        self._example: Observation  # one of these
         self.observation = self.reset(everyone).observation  # of a first episode, which no user sees
-        self.action_space, self.observation_space = task.action_space, self._check.observation_space(self.observation)
+        self.action_space, self.observation_space = task.action_space, self.managers.space(self._task_space)
 
     @property
     def action_names(self) -> list[str]:
@@ -126,14 +136,37 @@ class TaskBatch:
         for name in ("action_space", "observation_space"):
             if (now := getattr(task, name)) != (before := getattr(self.task, name)):
                 raise ValueError(f"the {name} is then {now}, and was {before}")
+        self._check_memory(task, Managers(task, self.managers.options))
+
+    def check_managers(self, managers: Managers) -> None:
+        """Refuse managers that these environments cannot go on with; nothing is changed.
+
+        Raises:
+            ValueError: they have other memory, or show other observations.
+        """
+        self._check_memory(self.task, managers)
+        if (now := managers.space(self._task_space)) != self.observation_space:
+            raise ValueError(f"the observation_space is then {now}, and was {self.observation_space}")
+
+    def renew_managers(self, options: ManagerOptions | None = None) -> None:
+        """Bind managers to the task as it is now; None: of the same options. `check_managers` has found them to fit."""
+        self.managers = Managers(self.task, self.managers.options if options is None else options)
+        self.managers.learn(self._example)
+        self._follows = type(self.task).reset_after is not Task.reset_after or self.managers.randomizes
+
+    def _check_memory(self, task: Task, managers: Managers) -> None:
+        """Refuse a task, or managers, that have other memory than those here."""
         first = self.kind.xp.arange(1, device=self.kind.device)
-        noise = self.streams.present(first)
-        drawn = self._ask(task.reset_after, self._last(first), noise) if self._follows else task.reset(noise)
+        noise, follows = self.streams.present(first), self._follows or managers.randomizes
+        last = self._last(first) if follows else None
+        drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         _, start = self._check.start(drawn, 1)
+        _, start = managers.start(start, last, noise, 1)
         result = self._check.begun(self._ask(task.begin, self._view.look(start.memory, noise, first)), 1)
+        shown, _ = managers.shown_first(result.observation, noise)
         now, before = (
             {name: tuple(array.shape[1:]) for name, array in memory.items()}
-            for memory in ({**start.memory, **result.memory}, self._memory.arrays)
+            for memory in ({**start.memory, **result.memory, **shown}, self._memory.arrays)
         )
         if other := [name for name in {**before, **now} if now.get(name) != before.get(name)]:
             shapes = [shape.get(other[0], "absent") for shape in (now, before)]
@@ -155,6 +188,8 @@ class TaskBatch:
         noise, task, check = self.streams.begin(rows), self.task, self._check
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
+        if self.managers:
+            coordinates, start = self.managers.start(start, last, noise, len(rows))
         if start.parameters:
             self._set_env_parameters(start.parameters, rows, "reset")
         try:
@@ -162,7 +197,11 @@ class TaskBatch:
         except ValueError as error:
             raise ValueError(f"{type(task).__name__}.reset: {error}") from error
         result = check.begun(self._ask(task.begin, state), len(rows))
-        self._memory.begin({**start.memory, **result.memory}, rows)
+        if self._task_space is None:
+            self._task_space = check.observation_space(result.observation)
+            self._example = each(lambda part: copy(part[:1]), result.observation)
+        shown, observation = self.managers.shown_first(result.observation, noise)
+        self._memory.begin({**start.memory, **result.memory, **shown}, rows)
         if result.inputs:
             self._view.drive(result.inputs, rows)
             self.solver.forward(CheckedEnvs(rows))
@@ -171,7 +210,7 @@ class TaskBatch:
         else:
             self._coordinates[rows] = coordinates
         self._edits = self.solver.edits
-        return result._replace(observation=each(self._own, result.observation))
+        return result._replace(observation=each(self._own, observation))
 
     def step(self, action: Array, late: Array | None = None, leaving: Array | None = None) -> StepOutcome:
         """Take one environment step.
@@ -186,7 +225,9 @@ class TaskBatch:
         task, solver = self.task, self.solver
         if solver.edits != self._edits:
             self._notice_edits()
-        noise = self.streams.advance()
+        noise, managers = self.streams.advance(), self.managers
+        changes: list[ModelChange] = []
+        given, action = managers.acting(self._memory.arrays, action, noise)
         if self._maps_actions:
             self._drive(action, noise)
         else:
@@ -194,6 +235,8 @@ class TaskBatch:
         self._edits = solver.edits
         state = self._view.look(self._memory.arrays, noise)
         result = self._check.stepped(self._ask(task.step, state, action), self.num_envs)
+        if managers:
+            result, changes = managers.stepped(state, result, given)
         self._memory.update(result.memory)
         if result.inputs:
             self._view.drive(result.inputs)
@@ -207,7 +250,9 @@ class TaskBatch:
         done = terminated if truncated is None else terminated | truncated
         faults = self._view.faults()
         if result.parameters:
-            self._vary(result)
+            self._vary(result.parameters, result.parameters_mask)
+        for change in changes:
+            self._vary(*change)
         if (pushed := self._view.push(result, state)) is not None:
             self._coordinates, self._edits = pushed, solver.edits
         self._left = left  # only now: a step that failed is not followed by its reset
@@ -344,9 +389,8 @@ class TaskBatch:
         except (KeyError, ValueError) as error:
             raise self._check.parameters(error, method) from error
 
-    def _vary(self, result: StepResult) -> None:
+    def _vary(self, parameters: Mapping[str, Any], mask: Array | None) -> None:
         """Give environments the numbers of the model that a step returned."""
-        mask, parameters = result.parameters_mask, result.parameters
         rows = indices(~self.no_env_mask() if mask is None else mask)
         if len(rows):
             if mask is not None:
@@ -378,7 +422,10 @@ class TaskBatch:
         times, steps = (task.frame_skip, 1) if task.control_each_substep else (1, task.frame_skip)
         for _ in range(times):
             state = self._view.look_ahead(self._memory.arrays, noise)
+            inputs = self._ask(task.drive, state, action) if self._drives else {}
             controls = self._ask(task.control, state, action)
+            if inputs:
+                self._view.drive(self._check.inputs("drive", inputs, self.num_envs))
             self._view.step(steps, self._check.controls(controls, self.num_envs))
 
     def _notice_edits(self) -> None:

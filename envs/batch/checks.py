@@ -81,13 +81,21 @@ class ResultCheck:
                     f"(episodes, model.{'nq' if name == 'qpos' else 'nv'})"
                 )
             parts.append(values if values.ndim == 2 else xp.broadcast_to(values, (n, width)))
+        if start.act is not None:
+            start = start._replace(act=self._kind.numbers(start.act))
+            if tuple(start.act.shape) != (n, model.na):
+                raise ValueError(
+                    f"{self._name}.reset: act has shape {tuple(start.act.shape)}; needed is ({n}, {model.na}), "
+                    "(episodes, model.na)"
+                )
         self._check_rows("reset", "memory", start.memory, n)
         memory = {name: self._kind.like(value) for name, value in start.memory.items()}
         inputs = self.inputs("reset", start.inputs, n)
         if start.particles:
             particles = checked_particles(f"{self._name}.reset", start.particles, n, self._matter, self._kind)
             start = start._replace(particles=particles)
-        return xp.concat(parts, axis=1), start._replace(memory=memory, inputs=inputs)
+        qpos, qvel = parts
+        return xp.concat(parts, axis=1), start._replace(qpos=qpos, qvel=qvel, memory=memory, inputs=inputs)
 
     def begun(self, result: Any, n: int) -> ResetResult:
         """Check the result of `begin` for n episodes; errors as in `start`."""
@@ -107,7 +115,7 @@ class ResultCheck:
             fits = False
         result, inputs = result if fits else self._mended(result, n), result.inputs
         self._require_mapping("step", "memory", result.memory)
-        if result.parameters or result.qvel is not None:
+        if result.parameters or result.qvel is not None or result.qpos is not None:
             result = self._changed(result, n)
         if type(inputs) is dict and not inputs:  # as is nearly always so
             return result
@@ -153,16 +161,19 @@ class ResultCheck:
         return result._replace(observation=self._observation(result.observation, n, "step"), reward_terms=terms)
 
     def _changed(self, result: StepResult, n: int) -> StepResult:
-        """Check the changes that a step makes: velocities, and numbers of the model with their environments."""
+        """Check the changes that a step makes: coordinates, and numbers of the model with their environments."""
         if (mask := result.parameters_mask) is not None:
             if getattr(mask, "shape", None) != (n,) or mask.dtype != self._boolean:
                 raise ValueError(self._shape_message("step", "parameters_mask", mask, f"({n},), of bool"))
             self._check_rows("step", "parameters", result.parameters, n)
-        if result.qvel is None:
-            return result
-        if getattr(result.qvel, "shape", None) != (n, self._task.model.nv):
-            raise ValueError(self._shape_message("step", "qvel", result.qvel, (n, self._task.model.nv)))
-        return result._replace(qvel=self._kind.numbers(result.qvel))
+        changed = {}
+        for name, width in (("qvel", self._task.model.nv), ("qpos", self._task.model.nq)):
+            if (values := getattr(result, name)) is None:
+                continue
+            if getattr(values, "shape", None) != (n, width):
+                raise ValueError(self._shape_message("step", name, values, (n, width)))
+            changed[name] = self._kind.numbers(values)
+        return result._replace(**changed)
 
     def inputs(self, method: str, inputs: Any, n: int) -> Mapping[str, Array]:
         """Check the inputs of the solver that a method returned for n environments; return them as arrays.

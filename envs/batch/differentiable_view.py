@@ -88,7 +88,13 @@ class DifferentiableView(BatchView):
         super().drive(inputs, rows)
 
     def push(self, result: StepResult, state: TaskState) -> Array | None:
-        """Write the velocities of a step's result; return the coordinates then, None if there are no others."""
+        """Write the velocities of a step's result; return the coordinates then, None if there are no others.
+
+        Raises:
+            NotImplementedError: the result has other positions.
+        """
+        if result.qpos is not None:
+            raise NotImplementedError("differentiable: the task changes positions after a step, and no gradient flows")
         if result.qvel is None or bool(row_all(result.qvel == self._held["qvel"]).all()):
             return None
         self._rigid.set_state(qvel=result.qvel.detach())

@@ -156,18 +156,28 @@ class BatchView:
         self._solver.update_parameters(parameters, CheckedEnvs(rows))
 
     def push(self, result: StepResult, state: TaskState) -> Array | None:
-        """Write the velocities of a step's result to environments in which they differ from the state's.
+        """Write the coordinates of a step's result to environments in which they differ from the state's.
 
-        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no other velocities.
+        Return the coordinates of all environments then, (num_envs, nq + nv); None if there are no others.
         """
-        if result.qvel is None:
+        if result.qvel is None and result.qpos is None:
             return None
-        nq = self._nq
-        rows = indices(~row_all(result.qvel == state.coordinates[:, nq:]))
+        pushed = self._kind.xp.concat(
+            (
+                state.qpos if result.qpos is None else result.qpos,
+                state.qvel if result.qvel is None else result.qvel,
+            ),
+            axis=1,
+        )
+        rows = indices(~row_all(pushed == state.coordinates))
         if not len(rows):
             return None
-        self._solver.set_state(qvel=result.qvel[rows], envs_idx=CheckedEnvs(rows))
-        return self._kind.xp.concat((state.coordinates[:, :nq], result.qvel), axis=1)
+        nq, moved = self._nq, pushed[rows]
+        if result.qpos is None:
+            self._solver.set_state(qvel=moved[:, nq:], envs_idx=CheckedEnvs(rows))
+        else:
+            self._solver.set_state(moved[:, :nq], moved[:, nq:], envs_idx=CheckedEnvs(rows))
+        return pushed
 
     def drive(self, inputs: Mapping[str, Array], rows: Array | None = None) -> None:
         """Set inputs of the solver, each (k, ...) or (...) for all, in the environments `rows` (k,), or in all."""
@@ -180,7 +190,14 @@ class BatchView:
         """
         nq = self._nq
         self._solver.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
+
+    def _activate(self, rows: Array, start: Start) -> None:
+        """Write the activations of a start, if it has any."""
+        if start.act is not None:
+            self._solver.set_state(act=start.act, envs_idx=CheckedEnvs(rows))
+            self._solver.forward(CheckedEnvs(rows))
 
     def moved(self, before: Array) -> Array:
         """Return the environments (k,) whose coordinates are not those of (num_envs, nq + nv) before."""
@@ -274,6 +291,7 @@ class SingleEnvView(BatchView):
         """Put the environment into given coordinates (1, nq + nv); return its state."""
         nq = self._nq
         self._solver.reset(None, coordinates[:, :nq], coordinates[:, nq:], inputs=start.inputs)
+        self._activate(rows, start)
         return self.look(start.memory, noise)
 
     def faults(self) -> np.ndarray | None:
@@ -290,12 +308,19 @@ class MatterView(BatchView):
         """Put the environments `rows` (k,) into given coordinates and particles; return their state."""
         nq, parts = self._nq, {"inputs": start.inputs, "particles": start.particles}
         self._solver.state.reset(CheckedEnvs(rows), coordinates[:, :nq], coordinates[:, nq:], **parts)
+        self._activate(rows, start)
         return self._state(coordinates, self._found(rows), start.memory, noise, rows)
 
     def moved(self, before: Array) -> Array:
         """Return the environments (k,) whose coordinates are others than before, or whose particles were written."""
         same = row_all(self.coordinates() == before)
         return indices(~same | self._kind.from_tensor(self._solver.state.written))
+
+
+def sensed_by_steps(present: Sequence[str], mj: mujoco.MjModel) -> list[str]:
+    """Return the quantities that steps deliver for a task that reads `present` ones: sensors of forces, if any."""
+    late = mj.sensor_needstage == int(mujoco.mjtStage.mjSTAGE_ACC)
+    return ["sensordata"] if "sensordata" in present and late.any() else []
 
 
 def make_view(

@@ -13,6 +13,9 @@ import numpy as np
 import torch
 
 from ..arrays import equal
+from ..batch.managed import Managers
+from ..registry import MANAGERS
+from .managed_task import changed_managers, is_plain
 
 if TYPE_CHECKING:
     from ...physics import RigidSolver
@@ -82,7 +85,7 @@ def set_attr(envs: "_Envs", name: str, values: Any) -> None:
 
     A new value of a task's option is checked as when a task is made, and the task's `bind` is called again. The
     model, spaces, pictures, rays and the shapes of memory stay: a value that changes them is refused, and nothing
-    is changed then.
+    is changed then. Other managers, by "randomize", "observe" or "delay", draw from the next reset or interval on.
 
     Args:
         envs: the environments.
@@ -96,7 +99,9 @@ def set_attr(envs: "_Envs", name: str, values: Any) -> None:
     """
     value = _shared(name, values, envs.num_envs)
     task = envs.task
-    if not hasattr(envs, name) and name in (option.name for option in fields(task)):
+    if name in MANAGERS and not (is_plain(value) and hasattr(task, name)):
+        _put_managers(envs, name, value)
+    elif not hasattr(envs, name) and name in (option.name for option in fields(task)):
         if name in AT_THE_START:
             raise ValueError(f"set_attr({name!r}): it is read when environments are made; make new ones")
         changed = _with_options(task, envs.batch.kind, {name: value})
@@ -119,12 +124,23 @@ def change_options(env: "_Tasked", changes: Mapping[str, Any]) -> None:
     _put(env, _with_options(env.task, env.batch.kind, changes))
 
 
+def _put_managers(envs: "_Envs", name: str, value: Any) -> None:
+    """Put other managers around the task; refuse those that need environments of other shapes."""
+    try:
+        options = changed_managers(envs.batch.managers.options, {name: value})
+        envs.batch.check_managers(Managers(envs.task, options))
+    except (ValueError, TypeError, KeyError) as error:
+        raise type(error)(f"set_attr({name!r}): {error.args[0]}; make new environments for that") from error
+    envs.batch.renew_managers(options)
+
+
 def _with_options(task: "Task", kind: "ArrayKind", changes: Mapping[str, Any]) -> "Task":
     return replace(task, **changes).bound(task.model, kind, task._varied, task.particles)
 
 
 def _put(env: "_Tasked", changed: "Task") -> None:
     vars(env.task).update(vars(changed))
+    env.batch.renew_managers()
     env.metadata["render_fps"] = round(1 / env.task.dt)
 
 

@@ -99,7 +99,8 @@ class BaseEnv:
         own = vars(self)
         options = {option.name: getattr(self.task, option.name) for option in fields(self.task)}
         carried = {name: own[name] for name in _CARRIED if name in own}
-        state = {"attributes": carried, "options": options, "snapshot": self._snapshot()}
+        state = {"attributes": carried, "options": options, "managers": self.batch.managers.options}
+        state["snapshot"] = self._snapshot()
         return _made_with, (type(self), *self._arguments), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -116,6 +117,8 @@ class BaseEnv:
         }
         if changed:
             change_options(self, changed)
+        if not equal(state["managers"], self.batch.managers.options):
+            self.batch.renew_managers(state["managers"])
         self._restore(state["snapshot"])
 
 

@@ -9,7 +9,8 @@ from ..arguments import time_limit, whole
 from ..batch.batch import TaskBatch
 from ..batch.differentiable_view import DifferentiableView
 from ..batch.seeds import fresh_seed, spread_seeds
-from ..registry import TaskLike, make_task
+from ..registry import TaskLike
+from .managed_task import make_managed
 
 
 class DifferentiableEnvs:
@@ -41,6 +42,9 @@ class DifferentiableEnvs:
         num_envs: how many environments.
         max_episode_steps: an episode is truncated after so many steps; None: never.
         model_options: options that override the model file's.
+        randomize: as in `SimVectorEnv`.
+        observe: as in `SimVectorEnv`.
+        delay: as in `SimVectorEnv`.
         task_options: the task's options.
 
     Raises:
@@ -56,11 +60,15 @@ class DifferentiableEnvs:
         *,
         max_episode_steps: int | None = None,
         model_options: dict[str, Any] | None = None,
+        randomize: Any = None,
+        observe: Any = None,
+        delay: Any = None,
         **task_options: Any,
     ) -> None:
         self.num_envs, self._limit = whole("num_envs", num_envs), time_limit(max_episode_steps)
-        own = make_task(task, task_options)
-        self.batch = TaskBatch(own, self.num_envs, model_options, library="torch", view=DifferentiableView)
+        own, managers = make_managed(task, task_options, randomize=randomize, observe=observe, delay=delay)
+        made: dict[str, Any] = {"library": "torch", "view": DifferentiableView, "managers": managers}
+        self.batch = TaskBatch(own, self.num_envs, model_options, **made)
         self.task, self.solver = self.batch.task, self.batch.solver
         _require_smooth(self.task)
         self.single_observation_space = self.batch.observation_space

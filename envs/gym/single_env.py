@@ -14,10 +14,11 @@ from ..batch.batch import TaskBatch
 from ..batch.reset_options import require_known
 from ..batch.seeds import spread_seeds
 from ..faults import FaultReporter
-from ..registry import TaskLike, make_task
+from ..registry import TaskLike
 from ..task.observations import each
 from ..task.task import Observation
 from .base_env import BaseEnv
+from .managed_task import make_managed
 from .pictures import METADATA, Pictures, check_render_mode
 
 _CLOSED = "the environment was closed: reset() opens it again"
@@ -48,13 +49,17 @@ class SingleEnv(BaseEnv, gymnasium.Env):
         renderer: str | Mapping[str, Any] = "rays",
         model_options: dict[str, Any] | None = None,
         simulator: str = "tumble",
+        randomize: Any = None,
+        observe: Any = None,
+        delay: Any = None,
         **task_options: Any,
     ) -> None:
         """Make the environment; the arguments as in `SimVectorEnv`."""
         check_render_mode(render_mode)
         self.render_mode = render_mode
         view = width, height, camera_id, camera_name, renderer
-        self._asked = make_task(task, task_options), (model_options, simulator), view
+        managed = make_managed(task, task_options, randomize=randomize, observe=observe, delay=delay)
+        self._asked = managed, (model_options, simulator), view
         self._open()
         self.metadata = METADATA | {"render_fps": round(1 / self.task.dt)}
         self.observation_space, self.action_space = self.batch.observation_space, self.batch.action_space
@@ -63,8 +68,8 @@ class SingleEnv(BaseEnv, gymnasium.Env):
 
     def _open(self) -> None:
         """Make the solver, and the parts of this environment that use it."""
-        task, solving, view = self._asked
-        self.batch = TaskBatch(task, 1, *solving)
+        (task, managers), solving, view = self._asked
+        self.batch = TaskBatch(task, 1, *solving, managers=managers)
         self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         self._pictures = Pictures(self.batch, *view)
         self._actions = ActionCheck(1, self.batch.action_space, self.batch.kind, self.batch.action_names)

@@ -15,11 +15,12 @@ from ..batch.batch import TaskBatch
 from ..batch.packing import PackedOutput
 from ..batch.reset_options import KNOWN, require_known
 from ..batch.seeds import spread_seeds
-from ..registry import TaskLike, make_task
+from ..registry import TaskLike
 from . import attributes
 from .base_env import BaseEnv
 from .differentiable import DifferentiableEnvs
 from .episodes import Episodes
+from .managed_task import make_managed
 from .pictures import METADATA, VECTOR_RENDER_MODES, Pictures, VectorPictures, check_render_mode
 from .snapshots import Snapshots
 from .vector_names import VectorNames
@@ -87,6 +88,10 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         renderer: "rays"; "path", for path tracing; or a dict of the options of `PathTracer`, such as {"samples": 256}.
         model_options: options that override the model file's, e.g. {"timestep": 0.005}.
         simulator: "tumble"; or "mujoco", where MuJoCo's C moves the same task, in double precision on the processor.
+        randomize: numbers of the model, pushes and wrenches that are drawn around the task's methods, whichever it is:
+            `[dr.friction(0.4, 1.0), Push(speed=(0, 0.5))]`, or a table, {"friction": [0.4, 1.0]}.
+        observe: noise, bias and history of observations: a `Term`, or terms by parts and columns, {"0:3": Term(...)}.
+        delay: a `Latency` of actions and observations, or a table, {"action": [0, 2]}.
         task_options: the task's options; the registered v5 tasks have Gymnasium's.
 
     Raises:
@@ -113,6 +118,9 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         renderer: str | Mapping[str, Any] = "rays",
         model_options: dict[str, Any] | None = None,
         simulator: str = "tumble",
+        randomize: Any = None,
+        observe: Any = None,
+        delay: Any = None,
         **task_options: Any,
     ) -> None:
         """Make the environments; the arguments are described above."""
@@ -125,7 +133,8 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
         if target_device is not None:
             ensure_runtime_near(str(target_device))
         mode = parse_autoreset_mode(autoreset_mode)
-        self.batch = TaskBatch(make_task(task, task_options), num_envs, model_options, simulator)
+        own, managers = make_managed(task, task_options, randomize=randomize, observe=observe, delay=delay)
+        self.batch = TaskBatch(own, num_envs, model_options, simulator, managers=managers)
         self.task, self.solver = self.batch.task, cast("RigidSolver", self.batch.solver)
         packed = PackedOutput(self.batch.kind, target_device or self.solver.device, output)
         self.device = packed.device
@@ -198,7 +207,13 @@ class SimVectorEnv(VectorNames, BaseEnv, VectorEnv):  # type: ignore[misc]  # np
             NotImplementedError: the task or its model has no derivatives; the message says why.
         """
         limit, options = self.episodes.max_steps, self._arguments[1].get("model_options")
-        return DifferentiableEnvs(self.task, num_envs or self.num_envs, max_episode_steps=limit, model_options=options)
+        return DifferentiableEnvs(
+            self.task,
+            num_envs or self.num_envs,
+            max_episode_steps=limit,
+            model_options=options,
+            **self.batch.managers.options._asdict(),
+        )
 
     call = attributes.call
     get_attr = attributes.get_attr

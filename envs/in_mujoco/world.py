@@ -166,10 +166,11 @@ class MujocoWorld:
 
     @contextmanager
     def at_present(self) -> Iterator[None]:
-        """Bring positions, velocities and what follows from them to the present state within this block."""
+        """Bring positions, velocities, forces of actuators and what follows to the present state within this block."""
         evaluated, self.data = self.data, copy.copy(self.data)
         try:
             mujoco.mj_step1(self.model, self.data)
+            mujoco.mj_fwdActuation(self.model, self.data)
             yield
         finally:
             self.data = evaluated

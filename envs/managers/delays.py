@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import Array, namespace
 from ..task.noise import Noise
 from ..task.task import Task, TaskState
+from .renewal import spread
 
 
 class Delay:
@@ -14,7 +15,7 @@ class Delay:
 
     | memory | shape | what |
     |---|---|---|
-    | `name_late` | (n, max_lag + 1, k) | last values, newest first |
+    | `name_late` | (n, max_lag + 1, ...) | last values, newest first |
     | `name_lag` | (n,) int64 | by how many steps the present one is late; only if that differs |
 
     Args:
@@ -41,19 +42,23 @@ class Delay:
         self.late, self.lag = f"{name}_late", f"{name}_lag"
 
     def begin(self, value: Array, noise: Noise) -> dict[str, Array]:
-        """Return the memory with which n episodes begin: the past is full of the first value (n, k)."""
+        """Return the memory with which n episodes begin: the past is full of the first value (n, ...)."""
         memory = {self.late: self._task.xp.stack([value] * (self._max + 1), axis=1)}
         if self._min < self._max:
             memory[self.lag] = self._drawn(noise)
         return memory
 
     def step(self, memory: Mapping[str, Array], value: Array, noise: Noise) -> tuple[dict[str, Array], Array]:
-        """Take in the present value (n, k); return the memory that changes, and the value that comes out."""
-        late = self._task.xp.concat((value[:, None, :], memory[self.late][:, :-1, :]), axis=1)
+        """Take in the present value (n, ...); return the memory that changes, and the value that comes out."""
+        late = self.pushed(memory[self.late], value)
         changed, lag = {self.late: late}, None
         if self._min < self._max:
             lag = changed[self.lag] = self.lag_after(memory, noise)
         return changed, self.pick(late, lag)
+
+    def pushed(self, late: Array, value: Array) -> Array:
+        """Return the last values with one more in front, (n, max_lag + 1, ...), without the oldest one."""
+        return self._task.xp.concat((value[:, None, ...], late[:, :-1, ...]), axis=1)
 
     def lag_after(self, memory: Mapping[str, Array], noise: Noise) -> Array:
         """Return the lag of the next step, (n,): kept, or resampled."""
@@ -64,12 +69,12 @@ class Delay:
         return self._task.xp.where(holds, lag, drawn)
 
     def pick(self, late: Array, lag: Array | None) -> Array:
-        """Return the values (n, k) of so many steps ago, (n,), out of the last ones."""
+        """Return the values (n, ...) of so many steps ago, (n,), out of the last ones."""
         if lag is None:
-            return late[:, self._max, :]
-        xp, late_value = namespace(late), late[:, self._min, :]
+            return late[:, self._max, ...]
+        xp, late_value = namespace(late), late[:, self._min, ...]
         for steps in range(self._min + 1, self._max + 1):
-            late_value = xp.where((lag == steps)[:, None], late[:, steps, :], late_value)
+            late_value = xp.where(spread(lag == steps, late_value), late[:, steps, ...], late_value)
         return late_value
 
     def _drawn(self, noise: Noise) -> Array:
@@ -127,15 +132,15 @@ class DelayedAction:
 
     def acting(self, state: TaskState, action: Array) -> Array:
         """Return the actions (n, k) that act now, if this one is given."""
-        late, xp = state.memory[self._delay.late], self._task.xp
-        actions = xp.concat((xp.astype(action, late.dtype)[:, None, :], late[:, :-1, :]), axis=1)
+        late = state.memory[self._delay.late]
+        actions = self._delay.pushed(late, self._task.xp.astype(action, late.dtype))
         return self._delay.pick(actions, state.memory.get(self._delay.lag))
 
     def step(self, state: TaskState, action: Array) -> TaskState:
         """Return the state with the action that was given in its memory, and with the lag of the next one."""
-        late, memory, xp = self._delay.late, {}, self._task.xp
+        late, memory = self._delay.late, {}
         past = state.memory[late]
-        memory[late] = xp.concat((xp.astype(action, past.dtype)[:, None, :], past[:, :-1, :]), axis=1)
+        memory[late] = self._delay.pushed(past, self._task.xp.astype(action, past.dtype))
         if self._delay.lag in state.memory:
             memory[self._delay.lag] = self._delay.lag_after(state.memory, state.noise)
         return state.remember(**memory)

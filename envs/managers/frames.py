@@ -32,6 +32,7 @@ __all__ = [
     "quat_rotate_inverse",
     "sqrt",
     "to_heading",
+    "to_local",
     "up_of",
     "wrap_to_pi",
     "yaw_of",
@@ -100,6 +101,12 @@ def up_of(quat: Array) -> Array:
 def projected_gravity(quat: Array) -> Array:
     """Return the direction of gravity in a body's frame, (..., 3); (0, 0, -1) where the body stands upright."""
     return -up_of(quat)
+
+
+def to_local(vector: Array, matrix: Array) -> Array:
+    """Return vectors (n, 3) of the world's frame in frames whose rotation matrices (n, 9) are given row by row."""
+    parts = [row_sum(vector * matrix[:, axis::3])[:, None] for axis in range(3)]
+    return namespace(vector).concat(parts, axis=1)
 
 
 def _heading(quat: Array) -> tuple[Array, Array]:

@@ -84,7 +84,7 @@ class Observer:
             raise ValueError("Observer: there are no terms; name some, as in gyro=Term(noise=0.2)")
         self._task = task
         self._terms = {
-            term: _Bound(task, f"{name}_{term}", options, f"Observer: {term}") for term, options in terms.items()
+            term: Sensing(task, f"{name}_{term}", options, f"Observer: {term}") for term, options in terms.items()
         }
 
     def begin(self, values: Mapping[str, Array], noise: Noise) -> tuple[dict[str, Array], Array]:
@@ -119,11 +119,22 @@ class Observer:
             raise ValueError(f"Observer: values of {sorted(values)} were given; its terms are {sorted(self._terms)}")
 
 
-class _Bound:
-    """A term of a task."""
+class Sensing:
+    """A term of a task, for one quantity.
+
+    Args:
+        task: a bound task.
+        name: of the memory.
+        term: noise, delay and the like.
+        owner: of errors.
+
+    Raises:
+        ValueError: the term has impossible numbers.
+        TypeError: it is not a `Term`.
+    """
 
     def __init__(self, task: Task, name: str, term: Term, owner: str) -> None:
-        _require_term(owner, term)
+        require_term(owner, term)
         self._task, self._term, self._owner = task, term, owner
         self._bias_name, self._history_name = f"{name}_bias", f"{name}_history"
         self._noise, self._bias, self._scale = (_constant(task, x) for x in (term.noise, term.bias, term.scale))
@@ -188,7 +199,7 @@ class _Bound:
         return value + self._noise * self._task.array(drawn)
 
 
-def _require_term(owner: str, term: Any) -> None:
+def require_term(owner: str, term: Any) -> None:
     """Raise ValueError if a term has impossible numbers, and TypeError if it is not a Term."""
     if not isinstance(term, Term):
         raise TypeError(f"{owner} is {term!r}; needed is a Term, as in gyro=Term(noise=0.2)")

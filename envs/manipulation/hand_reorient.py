@@ -1,6 +1,7 @@
 """HandReorientCube: turn a cube in the hand until it looks like another one."""
 
 import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -9,9 +10,9 @@ from gymnasium.spaces import Box
 from ..arrays import Array, clip, namespace, row_norm, row_sum, sin_cos
 from ..managers import randomize as dr
 from ..managers.frames import quat_angle, quat_conj, quat_mul, quat_rotate
-from ..managers.randomization import Randomization
+from ..managers.randomization import Term
 from ..task.noise import Noise
-from ..task.task import Last, Observation, ResetResult, Start, StepResult, Task, TaskState
+from ..task.task import Observation, ResetResult, Start, StepResult, Task, TaskState
 
 FINGERS = 16  # hinges
 GOALS = ("any", "near", "palm")
@@ -144,7 +145,6 @@ class HandReorientCube(Task):
         self.tips = [model.site(name).id for name in TIPS]
         self.low, self.high = (self.array(model.actuator_ctrlrange[:, k][None]) for k in (0, 1))
         self.home = self.array(model.key("home").qpos[:FINGERS][None])
-        self.randomization = Randomization(self, *RANDOMIZED) if self.randomize else None
         self.palm = self.array(model.body("palm").quat[None])
         self.start = self.array(model.body("cube").pos[None])
 
@@ -174,10 +174,9 @@ class HandReorientCube(Task):
         memory["rotations"] = noise.integers(0, 1, 1)[:, 0]
         return Start(qpos, 0 * qpos[:, 1:], memory, inputs={"mocap_quat": goal[:, None, :]})
 
-    def reset_after(self, last: Last, noise: Noise) -> Start:
-        """Draw the same, and with `randomize` numbers of the model."""
-        start = self.reset(noise)
-        return self.randomization.begin(start, last, noise) if self.randomization else start
+    def randomized_by(self) -> Sequence[Term]:
+        """Return what Playground randomizes, with `randomize`."""
+        return RANDOMIZED if self.randomize else ()
 
     def draw_start(self, noise: Noise) -> Array:
         """Draw orientations for the cube to start in, (n, 4): any, or lying on the palm."""

@@ -5,11 +5,12 @@ from typing import ClassVar
 
 from ..arrays import Array, row_norm, row_sum, sin_cos
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .rewards import tolerance
+from .suite_task import SuiteTask
 
 
-class AcrobotSwingUp(Task):
+class AcrobotSwingUp(SuiteTask):
     """A motor at the elbow swings two arms up and balances them. Same task as the control suite's acrobot swingup.
 
     Action:
@@ -29,28 +30,31 @@ class AcrobotSwingUp(Task):
     Reward: `reward_reach`, from 0 to 1, tolerance(distance from the tip to the target, up to its radius of 0.2 m,
     margin 1); the target is straight above, at the position of the tip if both arms are upright.
 
-    `success` is a tip within the target, whose `distance` (m) is in the info too. Never ends by itself. Starts at rest,
-    both joints at any angle.
+    With `sparse` it is 1 in the target and 0 elsewhere. `success` is a tip within the target, whose `distance` (m) is
+    in the info too. Never ends by itself. Starts at rest, both joints at any angle.
     """
 
     camera: ClassVar = {"distance": 6.0, "lookat": (0.0, 0.0, 2.3), "azimuth": 90.0, "elevation": -8.0}
 
     xml_file: str = "suite_acrobot.xml"
     frame_skip: int = 1
+    sparse: bool = False
 
     def bind(self) -> None:
         """Look up the lengths of the arms and the target."""
         model = self.model
         self.arms = self.array([model.body("lower_arm").pos[2], model.site("tip").pos[2]])
-        self.rise = float(model.geom("target").pos[2] - model.body("upper_arm").pos[2])
-        self.radius = float(model.geom("target").size[0])
+        in_geoms = any(model.geom(geom).name == "target" for geom in range(model.ngeom))  # the suite's is a site
+        target = model.geom("target") if in_geoms else model.site("target")
+        self.rise = float(target.pos[2] - model.body("upper_arm").pos[2])
+        self.radius = float(target.size[0])
 
     def reset(self, noise: Noise) -> Start:
         """Draw any angles, at rest."""
         qpos = noise.uniform(-math.pi, math.pi, 2)
         return Start(qpos, 0 * qpos)
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return sines and cosines of the arms' angles, and the joints' rates, (n, 6)."""
         shoulder = state.qpos[:, :1]
         sine, cosine = sin_cos(self.xp.concat((shoulder, shoulder + state.qpos[:, 1:]), axis=1))
@@ -63,9 +67,9 @@ class AcrobotSwingUp(Task):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for a tip near the target."""
-        observation = self.observation(state)
-        x, z = row_sum(observation[:, :2] * self.arms), row_sum(observation[:, 2:4] * self.arms)
+        features = self.features(state)
+        x, z = row_sum(features[:, :2] * self.arms), row_sum(features[:, 2:4] * self.arms)
         distance = row_norm(self.xp.stack((x, self.rise - z), axis=-1))
-        reward = tolerance(distance, (0.0, self.radius), margin=1)
+        reward = tolerance(distance, (0.0, self.radius), margin=0 if self.sparse else 1)
         info = {"distance": distance, "success": distance <= self.radius}
-        return StepResult(observation, {"reward_reach": reward}, info=info)
+        return StepResult(self.seen(state, features), {"reward_reach": reward}, info=info)

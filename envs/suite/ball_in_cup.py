@@ -6,13 +6,12 @@ import numpy as np
 
 from ..arrays import Array, row_all
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .starts import TRIES, capsule_ends, first_that_fits, segment_distance
+from .suite_task import SuiteTask
 
-CUP = ("cup_left", "cup_left_bottom", "cup_bottom", "cup_right_bottom", "cup_right")  # capsules
 
-
-class BallInCup(Task):
+class BallInCup(SuiteTask):
     """A cup on springs catches the ball on its string. Same task as the control suite's ball_in_cup catch.
 
     Action:
@@ -43,11 +42,12 @@ class BallInCup(Task):
     def bind(self) -> None:
         """Look up the cup's shape, and how near its middle the ball has to come."""
         model = self.model
-        ends = np.array([capsule_ends(model, name) for name in CUP])
+        cup, ball, target = model.body("cup"), model.body("ball"), model.site("target")
+        walls = range(int(cup.geomadr[0]), int(cup.geomadr[0] + cup.geomnum[0]))
+        ends = np.array([capsule_ends(model, wall) for wall in walls])
         self.walls = self.array(ends[:, 0]), self.array(ends[:, 1])  # (5, 2) m each, in the cup's frame
         radius = float(model.geom("ball").size[0])
-        self.touch = radius + float(model.geom("cup_bottom").size[0])
-        cup, ball, target = model.body("cup"), model.body("ball"), model.site("target")
+        self.touch = radius + float(model.geom(walls[0]).size[0])
         self.offset = self.array((ball.pos - cup.pos)[[0, 2]])  # from the cup to the ball at the reference
         self.middle = self.array(target.pos[[0, 2]])
         self.room = self.array(target.size[[0, 2]] - radius)
@@ -65,7 +65,7 @@ class BallInCup(Task):
         """Return True where the ball, at coordinates (n, 2), does not touch the cup in its middle, (n,) bool."""
         return row_all(segment_distance((ball + self.offset)[:, None, :], *self.walls) > self.touch)
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return places and velocities of cup and ball, (n, 8)."""
         return state.coordinates
 

@@ -7,16 +7,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .planar import PlanarRobot
 from .rewards import tolerance
+from .suite_task import SuiteTask
 
 SETTLING = 200  # physics steps
 STARTS = 128
 """Starts that are settled when the task is bound; an episode begins with one of them."""
 
 
-class CheetahRun(Task):
+class CheetahRun(SuiteTask):
     """A planar cheetah runs forward at 10 m/s. Same task as the control suite's cheetah run.
 
     Action:
@@ -61,7 +62,7 @@ class CheetahRun(Task):
         start = self.xp.take(self.starts, noise.integers(0, STARTS, 1)[:, 0], axis=0)
         return Start(start[:, : self.model.nq], start[:, self.model.nq :])
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return positions without x, and velocities, (n, 17)."""
         return self.xp.concat((state.qpos[:, 1:], state.qvel), axis=1)
 

@@ -1,16 +1,21 @@
 """The finger of the control suite: keep a body spinning with flicks of a finger."""
 
+import math
 from typing import ClassVar
 
-from ..arrays import Array, namespace, sin_cos
+import mujoco
+
+from ..arrays import Array, namespace, row_norm, sin_cos
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
+from .elementary import log1p
 from .starts import TRIES, JointRanges, capsule_ends, first_that_fits, segment_distance
+from .suite_task import SuiteTask, to_mocap
 
-SPIN = 15.0  # rad/s
+SPIN, SPIN_DAMPING = 15.0, 0.03  # rad/s; N m s
 
 
-class FingerSpin(Task):
+class FingerSpin(SuiteTask):
     """A finger of two links spins a body on a hinge. Same task as the control suite's finger spin.
 
     Action:
@@ -42,9 +47,17 @@ class FingerSpin(Task):
     xml_file: str = "suite_finger.xml"
     frame_skip: int = 2
 
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Set the damping of the spinner, and hide what only the turning task shows."""
+        spec.joint("hinge").damping[0] = SPIN_DAMPING
+        for name in ("target", "tip"):
+            if spec.site(name) is not None:
+                spec.site(name).rgba[3] = 0
+
     def bind(self) -> None:
         """Look up the shapes of the fingertip and of the spinner, and the joints' ranges."""
         model = self.model
+        self.touch_columns = self.sensors("touchtop", "touchbottom")
         self.ranges = JointRanges(self)
         self.tip = float(model.site("tip").pos[2])
         self.reference = float(model.qpos0[0])
@@ -75,10 +88,10 @@ class FingerSpin(Task):
                 fits = far if fits is None else fits & far
         return fits
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return finger joints, the spinner's tip, rates and touch, (n, 9)."""
         sine, cosine = sin_cos(state.qpos[:, 2:])
-        touch = _log1p(state.fields["sensordata"])
+        touch = log1p(self.xp.take(state.fields["sensordata"], self.touch_columns, axis=1))
         return self.xp.concat((state.qpos[:, :2], -self.tip * sine, self.tip * cosine, state.qvel, touch), axis=1)
 
     @property
@@ -94,23 +107,64 @@ class FingerSpin(Task):
         return StepResult(self.observation(state), {"reward_spin": reward}, info={"spin": spin, "success": fast})
 
 
+class FingerTurn(FingerSpin):
+    """A finger of two links turns a body on a hinge to an angle. Same task as the control suite's finger turn tasks.
+
+    Actions and starts are those of `FingerSpin`; the target is at any angle. The observation is that of `FingerSpin`,
+    then:
+
+    | index | name | unit | meaning |
+    |---|---|---|---|
+    | 9-10 | target | m | x and z of the target from the hinge |
+    | 11 | distance | m | from the tip to the target's surface, below 0 inside |
+
+    Reward: `reward_turn`, 1 where the tip is in the target, of radius `target_size`, else 0; `success` in the info.
+    """
+
+    xml_file: str = "dm_control:finger.xml"
+    target_size: float = 0.07  # m
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Give the target its size, and let episodes place it."""
+        spec.site("target").size[0] = self.target_size
+        sensor = spec.sensor("target")  # of the site, which has another name or none during the change
+        to_mocap(spec, "target", "site")
+        del sensor
+
+    def bind(self) -> None:
+        """Look up where the target may be."""
+        super().bind()
+        self.radius = float(self.model.geom("cap1").size.sum())
+        self.hinge = self.array(self.model.body("spinner").pos)
+
+    def reset(self, noise: Noise) -> Start:
+        """Draw angles of the joints and of the target."""
+        start, (sine, cosine) = super().reset(noise), sin_cos(noise.uniform(-math.pi, math.pi, 1))
+        target = self.radius * self.xp.concat((sine, cosine), axis=1)
+        place = self.xp.concat((target[:, :1], 0 * sine, target[:, 1:]), axis=1) + self.hinge
+        return start._replace(memory={"target": target}, inputs={"mocap_pos": place[:, None, :]})
+
+    def features(self, state: TaskState) -> Array:
+        """Return what `FingerSpin` sees, the target, and the distance from it, (n, 12)."""
+        features, target = super().features(state), state.memory["target"]
+        distance = row_norm(target - features[:, 2:4]) - self.target_size
+        return self.xp.concat((features, target, distance[:, None]), axis=1)
+
+    @property
+    def observation_structure(self) -> dict[str, int]:
+        """The widths of the observation's blocks, in order."""
+        return {**super().observation_structure, "target_position": 2, "dist_to_target": 1}
+
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Pay for a tip in the target."""
+        features = self.features(state)
+        inside = features[:, 11] <= 0
+        terms = {"reward_turn": self.xp.astype(inside, features.dtype)}
+        return StepResult(self.seen(state, features), terms, info={"success": inside})
+
+
 def _turned(vector: Array, angle: Array) -> Array:
     """Turn x and z (2,) m about +y by angles (n, 1): (n, 2) m."""
     sine, cosine = sin_cos(angle)
     x, z = vector[0], vector[1]
     return namespace(angle).concat((x * cosine + z * sine, z * cosine - x * sine), axis=1)
-
-
-def _log1p(x: Array) -> Array:
-    """Return log(1 + x) of numbers >= 0, good to 32 roundings, with the same bits in any batch.
-
-    Five roots bring numbers up to 1e10 below 2.1, where the series of the inverse hyperbolic tangent needs few terms.
-    """
-    xp, root = namespace(x), 1 + x
-    for _ in range(5):
-        root = xp.sqrt(root)
-    z = (root - 1) / (root + 1)
-    square, series = z * z, 0 * z
-    for k in range(14, -1, -1):
-        series = series * square + 1 / (2 * k + 1)
-    return 64 * z * series

@@ -8,11 +8,12 @@ import numpy as np
 from ..arrays import Array, row_norm, row_sum
 from ..managers.frames import quat_rotate_inverse
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .rewards import tolerance
+from .suite_task import SuiteTask, to_mocap
 
 
-class FishSwim(Task):
+class FishSwim(SuiteTask):
     """A fish swims to a target with its mouth first. Same task as the control suite's fish swim.
 
     Action:
@@ -48,6 +49,11 @@ class FishSwim(Task):
     xml_file: str = "suite_fish.xml"
     frame_skip: int = 10
 
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Make the target one that episodes place."""
+        if spec.body("target") is None:
+            to_mocap(spec, "target")
+
     def bind(self) -> None:
         """Look up where the mouth is, and how near to the target it has to come."""
         mouth, turned = self.model.geom("mouth"), np.zeros(9)
@@ -72,11 +78,14 @@ class FishSwim(Task):
         local = quat_rotate_inverse(state.qpos[:, 3:7], offset) - self.mouth
         return row_sum(local[:, None, :] * self.axes)
 
-    def observation(self, state: TaskState) -> Array:
-        """Return joints, uprightness, the way to the target, and velocities, (n, 24)."""
+    def upright(self, state: TaskState) -> Array:
+        """Return the cosine of the torso's angle from upright, (n, 1)."""
         x, y = state.qpos[:, 4:5], state.qpos[:, 5:6]
-        upright = 1 - 2 * (x * x + y * y)
-        return self.xp.concat((state.qpos[:, 7:], upright, self.to_target(state), state.qvel), axis=1)
+        return 1 - 2 * (x * x + y * y)
+
+    def features(self, state: TaskState) -> Array:
+        """Return joints, uprightness, the way to the target, and velocities, (n, 24)."""
+        return self.xp.concat((state.qpos[:, 7:], self.upright(state), self.to_target(state), state.qvel), axis=1)
 
     @property
     def observation_structure(self) -> dict[str, int]:
@@ -85,8 +94,37 @@ class FishSwim(Task):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for a mouth near the target, and a little for swimming upright."""
-        observation = self.observation(state)
-        distance = row_norm(observation[:, 8:11])
+        features = self.features(state)
+        distance = row_norm(features[:, 8:11])
         near = tolerance(distance, (0.0, self.reach), margin=2 * self.reach)
-        terms = {"reward_target": 7 * near / 8, "reward_upright": (observation[:, 7] + 1) / 16}
-        return StepResult(observation, terms, info={"distance": distance, "success": distance <= self.reach})
+        terms = {"reward_target": 7 * near / 8, "reward_upright": (features[:, 7] + 1) / 16}
+        info = {"distance": distance, "success": distance <= self.reach}
+        return StepResult(self.seen(state, features), terms, info=info)
+
+
+class FishUpright(FishSwim):
+    """A fish turns upright. Same task as the control suite's fish upright.
+
+    Actions and starts are those of `FishSwim`, and so is the observation, but without the target.
+
+    Reward: `reward_upright`, from 0 to 1, tolerance(cosine of the torso's angle from upright, 1, margin 1).
+    """
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Hide the target."""
+        super().edit(spec)
+        spec.geom("target").rgba[3] = 0
+
+    def features(self, state: TaskState) -> Array:
+        """Return joints, uprightness and velocities, (n, 21)."""
+        return self.xp.concat((state.qpos[:, 7:], self.upright(state), state.qvel), axis=1)
+
+    @property
+    def observation_structure(self) -> dict[str, int]:
+        """The widths of the observation's blocks, in order."""
+        return {"joint_angles": 7, "upright": 1, "velocity": 13}
+
+    def step(self, state: TaskState, action: Array) -> StepResult:
+        """Pay for being upright."""
+        reward = tolerance(self.upright(state)[:, 0], (1.0, 1.0), margin=1)
+        return StepResult(self.observation(state), {"reward_upright": reward})

@@ -5,13 +5,14 @@ from typing import ClassVar
 
 from ..arrays import Array, sin_cos
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .rewards import tolerance
+from .suite_task import SuiteTask
 
 UPRIGHT = math.cos(math.radians(8))  # the least cosine that is rewarded
 
 
-class PendulumSwingUp(Task):
+class PendulumSwingUp(SuiteTask):
     """A weak motor swings a pendulum up and holds it there. Same task as the control suite's pendulum swingup.
 
     Action:
@@ -42,7 +43,7 @@ class PendulumSwingUp(Task):
         angle = noise.uniform(-math.pi, math.pi, 1)
         return Start(angle, 0 * angle)
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return cosine and sine of the angle, and its rate, (n, 3)."""
         sine, cosine = sin_cos(state.qpos)
         return self.xp.concat((cosine, sine, state.qvel), axis=1)
@@ -54,6 +55,6 @@ class PendulumSwingUp(Task):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for standing upright."""
-        observation = self.observation(state)
-        reward = tolerance(observation[:, 0], (UPRIGHT, 1.0))
-        return StepResult(observation, {"reward_upright": reward}, info={"success": reward == 1})
+        features = self.features(state)
+        reward = tolerance(features[:, 0], (UPRIGHT, 1.0))
+        return StepResult(self.seen(state, features), {"reward_upright": reward}, info={"success": reward == 1})

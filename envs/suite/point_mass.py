@@ -2,14 +2,19 @@
 
 from typing import ClassVar
 
-from ..arrays import Array, row_norm, row_sum
+import gymnasium
+import mujoco
+import numpy as np
+
+from ..arrays import Array, clip, row_norm, row_sum
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .rewards import tolerance
-from .starts import JointRanges
+from .starts import TRIES, JointRanges, first_that_fits
+from .suite_task import SuiteTask, small_control
 
 
-class PointMass(Task):
+class PointMass(SuiteTask):
     """Two weak motors hold a ball on a target on a table. Same task as the control suite's point_mass easy.
 
     Action:
@@ -32,24 +37,48 @@ class PointMass(Task):
     - (4 + mean of tolerance(action, margin 1, quadratic to 0)) / 5, `small_control`
 
     `success` is a ball within the target, whose `distance` is in the info too. Never ends by itself. Starts at rest,
-    evenly distributed within ±0.29 m.
+    evenly distributed within ±0.29 m. With `random_gains`, the suite's point_mass hard, each action is a force in a
+    direction of the episode, drawn for it, and the two directions are at least 26 degrees apart.
     """
 
     camera: ClassVar = {"distance": 0.95, "lookat": (0.0, 0.0, 0.0), "azimuth": 90.0, "elevation": -60.0}
 
     xml_file: str = "suite_point_mass.xml"
     frame_skip: int = 1
+    random_gains: bool = False
+
+    @property
+    def action_space(self) -> gymnasium.Space:
+        """Two shares of a force."""
+        return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Take the limits off controls, which are sums of two directions' parts and may be above 1."""
+        for actuator in spec.actuators if self.random_gains else ():
+            actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE
 
     def bind(self) -> None:
         """Look up the target's radius and the joints' ranges."""
         self.radius, self.ranges = float(self.model.geom("target").size[0]), JointRanges(self)
 
     def reset(self, noise: Noise) -> Start:
-        """Draw a place on the table, at rest."""
-        place = self.ranges.draw(noise)
-        return Start(place, 0 * place)
+        """Draw a place on the table, at rest, and the directions of the forces."""
+        xp, place = self.xp, self.ranges.draw(noise)
+        if not self.random_gains:
+            return Start(place, 0 * place)
+        first = _direction(noise)
+        tries = [_direction(noise) for _ in range(TRIES)]
+        second = first_that_fits(tries, [abs(row_sum(first * each)) <= 0.9 for each in tries])
+        return Start(place, 0 * place, {"directions": xp.stack((first, second), axis=1)})
 
-    def observation(self, state: TaskState) -> Array:
+    def control(self, state: TaskState, action: Array) -> Array:
+        """Return the forces along x and y, (n, 2): the actions', or their parts along the episode's directions."""
+        if not self.random_gains:
+            return action
+        directions, shares = state.memory["directions"], clip(self.array(action), -1.0, 1.0)
+        return shares[:, :1] * directions[:, 0, :] + shares[:, 1:] * directions[:, 1, :]
+
+    def features(self, state: TaskState) -> Array:
         """Return place and velocity, (n, 4)."""
         return state.coordinates
 
@@ -62,7 +91,12 @@ class PointMass(Task):
         """Pay for being near the target, with little force."""
         distance = row_norm(state.qpos)
         near = tolerance(distance, (0.0, self.radius), margin=self.radius)
-        small = tolerance(action, margin=1, value_at_margin=0, sigmoid="quadratic")
-        small_control = (4 + row_sum(small) / 2) / 5
-        info = {"near": near, "small_control": small_control, "distance": distance, "success": distance <= self.radius}
-        return StepResult(self.observation(state), {"reward_near": near * small_control}, info=info)
+        small = small_control(action)
+        info = {"near": near, "small_control": small, "distance": distance, "success": distance <= self.radius}
+        return StepResult(self.observation(state), {"reward_near": near * small}, info=info)
+
+
+def _direction(noise: Noise) -> Array:
+    """Draw directions in the plane, (n, 2)."""
+    drawn = noise.normal(2)
+    return drawn / row_norm(drawn)[:, None]

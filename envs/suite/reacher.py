@@ -1,22 +1,19 @@
 """The reacher of the control suite: bring the finger of a planar arm into a small target."""
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import mujoco
 
-from ... import assets
 from ..arrays import Array, row_norm, sin_cos
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .rewards import tolerance
 from .starts import JointRanges
-
-if TYPE_CHECKING:
-    from ...physics import Model
+from .suite_task import SuiteTask, to_mocap
 
 
-class ReacherHard(Task):
+class ReacherHard(SuiteTask):
     """A planar arm of two hinges holds its finger in a small target. Same task as the control suite's reacher hard.
 
     Action:
@@ -55,13 +52,11 @@ class ReacherHard(Task):
         self.reach = float(model.geom("target").size[0] + model.geom("finger").size[0])
         self.ranges = JointRanges(self)
 
-    def load_model(self, **options: Any) -> "Model":
-        """Load the arm, with a target of the size that was asked for."""
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Give the target the size that was asked for."""
         spec.geom("target").size[0] = self.target_size
-        return Model.from_mjspec(spec, **options)
+        if spec.body("target") is None:
+            to_mocap(spec, "target")
 
     def reset(self, noise: Noise) -> Start:
         """Draw the arm at rest, and the target."""
@@ -79,7 +74,7 @@ class ReacherHard(Task):
         finger = (upper * part[:, :1] + lower * part[:, 1:] for part in (cosine, sine))
         return state.memory["target"] - self.xp.concat(tuple(finger), axis=1)
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return angles, the way to the target, and rates, (n, 6)."""
         return self.xp.concat((state.qpos, self.to_target(state), state.qvel), axis=1)
 
@@ -90,7 +85,8 @@ class ReacherHard(Task):
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for a finger in the target."""
-        observation = self.observation(state)
-        distance = row_norm(observation[:, 2:4])
+        features = self.features(state)
+        distance = row_norm(features[:, 2:4])
         reward = tolerance(distance, (0.0, self.reach))
-        return StepResult(observation, {"reward_reach": reward}, info={"distance": distance, "success": reward == 1})
+        info = {"distance": distance, "success": reward == 1}
+        return StepResult(self.seen(state, features), {"reward_reach": reward}, info=info)

@@ -5,7 +5,7 @@ import math
 import mujoco
 import numpy as np
 
-from ..arrays import Array, clip, namespace, row_sum
+from ..arrays import Array, clip, namespace, row_norm, row_sum
 from ..task.noise import Noise
 from ..task.task import Task
 
@@ -16,7 +16,8 @@ TRIES = 16
 class JointRanges:
     """The ranges that coordinates are drawn from: limits, a whole turn for hinges without, nothing for slides without.
 
-    Make one in `bind`. The model has only hinges and slides.
+    Free joints keep their place, and are turned as dm_control turns them: by four numbers from 0 to 1, of which it
+    makes a quaternion; that is no even distribution of turns. Make one in `bind`. There are no ball joints.
 
     Args:
         task: a bound task, whose arrays are computed with.
@@ -24,18 +25,29 @@ class JointRanges:
 
     def __init__(self, task: Task) -> None:
         model = task.model
-        low, high = model.jnt_range.T.copy()
-        free = ~model.jnt_limited.astype(bool)
-        turn = np.where(model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE, math.pi, 0.0)
-        low[free], high[free] = -turn[free], turn[free]
         reference = task.init_qpos
+        low, width, self._turned = model.qpos0.copy(), np.zeros(model.nq), []
+        for joint in range(model.njnt):
+            kind, adr = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
+            if kind == mujoco.mjtJoint.mjJNT_FREE:
+                self._turned.append(adr + 3)
+                low[adr + 3 : adr + 7], width[adr + 3 : adr + 7] = 0.0, 1.0
+            elif model.jnt_limited[joint]:
+                low[adr], width[adr] = model.jnt_range[joint, 0], np.ptp(model.jnt_range[joint])
+            elif kind == mujoco.mjtJoint.mjJNT_HINGE:
+                low[adr], width[adr] = -math.pi, 2 * math.pi
         self._low, self._width = (
-            task.xp.asarray(part, dtype=reference.dtype, device=reference.device) for part in (low, high - low)
+            task.xp.asarray(part, dtype=reference.dtype, device=reference.device) for part in (low, width)
         )
 
     def draw(self, noise: Noise) -> Array:
         """Draw coordinates (n, nq) evenly from their ranges, in double precision."""
-        return self._low + self._width * noise.uniform(0, 1, len(self._low))
+        drawn = self._low + self._width * noise.uniform(0, 1, len(self._low))
+        for first in self._turned:
+            quat = drawn[:, first : first + 4]
+            parts = drawn[:, :first], quat / row_norm(quat)[:, None], drawn[:, first + 4 :]
+            drawn = namespace(drawn).concat(parts, axis=1)
+        return drawn
 
 
 def first_that_fits(tries: list[Array], fits: list[Array]) -> Array:
@@ -46,7 +58,7 @@ def first_that_fits(tries: list[Array], fits: list[Array]) -> Array:
     return start
 
 
-def capsule_ends(model: mujoco.MjModel, name: str) -> np.ndarray:
+def capsule_ends(model: mujoco.MjModel, name: str | int) -> np.ndarray:
     """Return the ends of the segment within a capsule, (2, 2) m: x and z in the frame of its body."""
     geom, axis = model.geom(name), np.zeros(3)
     mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, geom.size[1]]), geom.quat)

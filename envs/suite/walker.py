@@ -4,15 +4,16 @@ from typing import ClassVar
 
 from ..arrays import Array
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, Task, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .planar import PlanarRobot, Turns
 from .rewards import tolerance
 from .starts import JointRanges
+from .suite_task import SuiteTask
 
 STAND_HEIGHT = 1.2  # m, of the torso
 
 
-class WalkerWalk(Task):
+class WalkerWalk(SuiteTask):
     """A planar walker stands up and walks at 1 m/s. Same task as the control suite's walker walk.
 
     Action:
@@ -40,8 +41,8 @@ class WalkerWalk(Task):
     - (1 + 5 tolerance(speed along x, from `move_speed` on, margin `move_speed` / 2, linear to 0.5)) / 6, `move`
 
     The speed is that of the center of mass, `x_velocity` in the info; at half of `move_speed` the tolerance is 0.5, at
-    rest 0. Never ends by itself. Starts: at rest with the torso's joint at 1.3 m, turned by any angle, leg joints
-    evenly distributed in their limits.
+    rest 0. With `move_speed` 0, the suite's walker stand, the reward is `stand`. Never ends by itself. Starts: at rest
+    with the torso's joint at 1.3 m, turned by any angle, leg joints evenly distributed in their limits.
     """
 
     camera: ClassVar = {"trackbodyid": 1, "distance": 4.5, "azimuth": 90.0, "elevation": -12.0}
@@ -60,11 +61,11 @@ class WalkerWalk(Task):
         qpos = self.ranges.draw(noise)
         return Start(qpos, 0 * qpos)
 
-    def observation(self, state: TaskState) -> Array:
+    def features(self, state: TaskState) -> Array:
         """Return orientations, height and velocities, (n, 24)."""
-        return self._seen(state, self.robot.turns(state.coordinates))
+        return self._features(state, self.robot.turns(state.coordinates))
 
-    def _seen(self, state: TaskState, turns: Turns) -> Array:
+    def _features(self, state: TaskState, turns: Turns) -> Array:
         xp = self.xp
         orientations = xp.reshape(xp.stack((turns.cosine, turns.sine), axis=-1), (-1, 2 * turns.sine.shape[1]))
         return xp.concat((orientations, self.reference_height + state.qpos[:, :1], state.qvel), axis=1)
@@ -77,13 +78,14 @@ class WalkerWalk(Task):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for standing upright, and for speed along x on top."""
         turns, infinite = self.robot.turns(state.coordinates), float("inf")
-        observation, speed = self._seen(state, turns), self.robot.speed(state.coordinates, turns)
-        upright, height = (1 + observation[:, 0]) / 2, observation[:, 14]
+        features, speed = self._features(state, turns), self.robot.speed(state.coordinates, turns)
+        upright, height = (1 + features[:, 0]) / 2, features[:, 14]
         stand = (3 * tolerance(height, (STAND_HEIGHT, infinite), margin=STAND_HEIGHT / 2) + upright) / 4
         goal_speed = self.move_speed
         move = tolerance(speed, (goal_speed, infinite), margin=goal_speed / 2, value_at_margin=0.5, sigmoid="linear")
+        reward = stand * (5 * move + 1) / 6 if goal_speed > 0 else stand
         info = {"stand": stand, "move": move, "x_velocity": speed}
-        return StepResult(observation, {"reward_move": stand * (5 * move + 1) / 6}, info=info)
+        return StepResult(self.seen(state, features), {"reward_move": reward}, info=info)
 
 
 class WalkerRun(WalkerWalk):

@@ -18,6 +18,7 @@ from ..arrays import Array, ArrayKind, copy, host, namespace, sin_cos
 from ..saved import require_counts, require_parts
 
 _STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: separates the draws of steps from the draws of the start
+_ASIDE = 0xD1342543DE82EF95  # Steele and Vigna's multiplier: separates the streams of one moment
 _BLOCK = 32  # numbers hashed ahead of requests: the next draws of the same start then cost no hashing
 # Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
 # draws as many velocities after its positions.
@@ -112,6 +113,17 @@ class Noise:
         part = Noise(lambda: self._key[rows])
         part._hashed = self.position
         return part
+
+    def beside(self, stream: int) -> "Noise":
+        """Return the noise of another stream, 1, 2, ..., of the same moment; draws from it leave this one as it is."""
+        away = (stream * _ASIDE + 2**63) % 2**64 - 2**63  # as a signed number
+
+        def make_key() -> Array:
+            if self._key is None:
+                self._key = self._make_key()
+            return mix(self._key + away)
+
+        return Noise(make_key)
 
 
 class Streams:

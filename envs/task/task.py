@@ -86,6 +86,7 @@ class Start(NamedTuple):
     parameters: Mapping[str, Any] = {}  # numbers of the model by MuJoCo's names, each (n, ...): `set_parameters`
     inputs: Mapping[str, Any] = {}  # inputs of the solver, see `inputs.py`; missing ones begin with the model's
     particles: Mapping[str, Any] = {}  # "pos", "vel", "active" of matter, see `matter.py`; missing ones are its own
+    act: Array | None = None  # (n, na), activations of actuators that have a state; None: 0
 
 
 class ResetResult(NamedTuple):
@@ -110,6 +111,7 @@ class StepResult(NamedTuple):
     parameters: Mapping[str, Any] = {}  # numbers of the model from the next step on, each (n, ...), as in `Start`
     parameters_mask: Array | None = None  # (n,) bool: the environments whose numbers change; None: all
     qvel: Array | None = None  # (n, nv), velocities to go on with, as after a push; None: the state's
+    qpos: Array | None = None  # (n, nq), positions to go on with, as of joints that are locked; None: the state's
 
 
 class CameraView(NamedTuple):
@@ -212,6 +214,13 @@ class Task(ABC):
         """
         return self.reset(noise)
 
+    def randomized_by(self) -> Sequence[Any]:
+        """Return terms of randomization that belong to the task, such as `dr.friction(0.4, 1.0)`; the batch draws them.
+
+        It is asked of a bound task. Draws come from the task's noise, after those of `reset` or `step`.
+        """
+        return ()
+
     def observation(self, state: TaskState) -> Observation:
         """Return the agent's observation, (n, ...) or several by name.
 
@@ -237,7 +246,7 @@ class Task(ABC):
         learners treat it as terminated.
 
         A push is `qvel`: the next step begins with it, and an observation shows it if it is made of a state that has
-        it. `fields` then still belong to the last evaluation.
+        it. `fields` then still belong to the last evaluation. `qpos` is the same for positions.
 
         Args:
             state: after the step, with the memory from before it.
@@ -252,6 +261,13 @@ class Task(ABC):
             action: (n, ...).
         """
         return action
+
+    def drive(self, state: TaskState, action: Array) -> Mapping[str, Array]:
+        """Return inputs of the solver that follow from actions, as the mocap body that a gripper is welded to.
+
+        They act in this step, and are kept as those of `step` are. Called before `control`, with the same arguments.
+        """
+        return {}
 
     @property
     def action_space(self) -> gymnasium.Space:

@@ -274,7 +274,7 @@ def make_envs(config: RunConfig, **changes: Any) -> VectorEnv:
     """
     place_solver(config.device)
     options = {"num_envs": config.num_envs, "autoreset_mode": AutoresetMode.SAME_STEP}
-    return make_vec(config.task, **(config.env | options | changes))
+    return make_vec(config.task, **(config.environment() | options | changes))
 
 
 def place_solver(device: str) -> None:
