@@ -21,7 +21,7 @@ def actions(num_envs: int = N, steps: int = STEPS) -> np.ndarray:
 
 def make(name: str = "metaworld/MT10", num_envs: int = N, **options):
     """Make a set in MuJoCo, which compiles nothing."""
-    return tumble.make_vec(name, num_envs, output="numpy", simulator="mujoco", **{"seed": 7, **options})
+    return tumble.make_vec(name, num_envs, output="numpy", **{"seed": 7, "simulator": "mujoco", **options})
 
 
 def same(one, other) -> bool:
@@ -129,6 +129,17 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="7"):
         envs.step(bad)
     envs.close()
+
+
+@pytest.mark.slow
+def test_threads_in_tumble():
+    both = [make(threads=threads, simulator="tumble") for threads in (1, 2)]
+    for envs in both:
+        envs.reset(seed=1)
+    for action in actions():
+        assert same(*(envs.step(action) for envs in both))
+    for envs in both:
+        envs.close()
 
 
 @pytest.mark.slow
