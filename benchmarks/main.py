@@ -51,6 +51,7 @@ TASKS = (
     *("CartPoleBalance", "CartPoleSwingUp", "PendulumSwingUp", "AcrobotSwingUp", "FingerSpin", "BallInCup"),
     *("PointMass", "ReacherHard", "WalkerWalk", "WalkerRun", "CheetahRun", "FishSwim"),
 )
+OF_SUITES = ("dm_control",)
 SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
     *(f"chain-{n}" for n in (14, 30, 60, 100, 200, 400)),
@@ -98,6 +99,11 @@ BENCHMARKS = {
         "environment steps of Tumble's own tasks; the physics of their robots against mujoco.rollout",
         "tasks",
         {"models": TASKS, "num_envs": 1024, "steps": 20, "rounds": 5, "threads": usable_cores()},
+    ),
+    "suites": Benchmark(
+        "environment steps of other projects' suites, beside EnvPool's",
+        "suites",
+        {"models": OF_SUITES, "num_envs": 256, "steps": 20, "rounds": 3, "envpool": ""},
     ),
     "learn": Benchmark(
         "environment steps while PPO learns, beside Stable-Baselines3's own vector environments",
@@ -232,6 +238,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kinds": {"nargs": "+", "help": "the kinds of files to damage"},
     "cases": {"type": int, "help": "damaged files of each kind but run folders"},
     "mjx": {"help": "a Python that has JAX and mujoco-mjx, such as ~/mjx/bin/python; without it they are left out"},
+    "envpool": {"help": "a Python that has EnvPool, such as ~/envpool/bin/python; without it it is left out"},
     "genesis": {"help": "a Python that has Genesis, such as ~/genesis/bin/python; without it it is left out"},
     "runs": {"type": int, "help": "damaged run folders"},
     "first": {"type": int, "help": "the number of the first case"},

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .managers.pushes import Push, Wrench
     from .managers.randomization import Randomization
     from .managers.randomize import Randomize
+    from .managers.scatter import Scatter
     from .managers.terminations import BodyContact, JointLimits, SensorAbove, out_of_bounds, tilted, too_low
     from .suite.rewards import tolerance
     from .task.ground import Ground
@@ -67,6 +68,7 @@ _HOMES = {
     "managers.pushes": ("Push", "Wrench"),
     "managers.randomization": ("Randomization",),
     "managers.randomize": ("Randomize",),
+    "managers.scatter": ("Scatter",),
     "managers.terminations": ("BodyContact", "JointLimits", "SensorAbove", "out_of_bounds", "tilted", "too_low"),
     "v5.locomotion": ("LocomotionTask",),
     "task.noise": ("Noise",),
@@ -100,6 +102,7 @@ __all__ = [
     "Randomize",
     "RayScan",
     "ResetResult",
+    "Scatter",
     "SensorAbove",
     "SimVectorEnv",
     "SingleEnv",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 from ..physics.machine.waiting import importing
-from .registry import TaskLike, identity_of
+from .registry import SETS, TaskLike, identity_of
 
 if TYPE_CHECKING:
     from .gym.vector_env import SimVectorEnv
@@ -52,9 +52,11 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
     """
     with importing(LIBRARIES):
         from .gym.vector_env import SimVectorEnv
+        from .metaworld.task_set import TaskSetEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
-    return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), SimVectorEnv)
+    kind = TaskSetEnv if task in SETS else SimVectorEnv
+    return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), kind)
 
 
 def _ours(task: str, made: Any, kind: type) -> Any:

@@ -19,6 +19,7 @@ from .commands.processes_command import Processes, start_processes
 from .commands.render_command import Columns, Overlays, Slow, render
 from .commands.robots_command import robots
 from .commands.seeds_command import Jobs, Seeds, check_seeds, evaluated, find_batch, resume_seeds, train_seeds
+from .commands.suite_command import suite
 from .commands.sweep_command import sweep
 from .commands.view_command import view
 from .errors import TumbleUserError, explain
@@ -142,22 +143,31 @@ def tumble(
 @app.command("list")
 def list_tasks(
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="[MODULE|FILE]...", help="Modules and files with your tasks.")
+        list[str] | None,
+        typer.Argument(metavar="[SUITE|MODULE|FILE]...", help="Suites such as dm_control; modules and files of yours."),
     ] = None,
 ) -> None:
     """Show the tasks, Gymnasium's task that each equals, and the algorithms with a packaged configuration."""
+    from collections import Counter
+
     from rich.table import Table
 
+    from ..envs.registry import TASKS, suite_rows
     from .config import packaged_algorithms
-    from .tasks import NAMESPACE, gymnasium_twin, load_task, task_ids, tasks_of
+    from .tasks import NAMESPACE, gymnasium_twin, load_task, tasks_of
 
     table = Table("task", "equals", "steps an episode", "packaged training", box=None)
-    tasks = [task for task in task_ids() if task.startswith(NAMESPACE)]
-    tasks += [task for source in sources or [] for task in tasks_of(source)]
+    suites = Counter(identity.partition("/")[0] for identity in suite_rows())
+    tasks = sorted(f"{NAMESPACE}{name}-v0" for name in TASKS)
+    for source in sources or []:
+        own = [identity for identity in suite_rows() if identity.partition("/")[0] == source]
+        tasks += own or tasks_of(source)
     for task in tasks:
         limit = load_task(task).max_episode_steps
         table.add_row(task, gymnasium_twin(task) or "", str(limit or ""), " ".join(packaged_algorithms(task)))
     print_table(table)
+    counts = ", ".join(f"{name} {count}" for name, count in suites.items())
+    print(f"and tasks of other projects' suites, such as `tumble list dm_control`: {counts}")
 
 
 @app.command(cls=_WithSettings)
@@ -367,6 +377,7 @@ def report(
 
 
 app.command()(sweep)
+app.command()(suite)
 app.command()(robots)
 app.command()(render)
 app.command()(view)

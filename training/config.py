@@ -1,7 +1,7 @@
 """A run's configuration: one TOML file per task and algorithm, read into dataclasses and checked.
 
-The packaged files are `training/configs/<task>-<algorithm>.toml`. A run keeps its snapshot in the same form,
-so that `tumble train --config runs/.../config.toml` repeats it.
+The packaged files are `training/configs/<task>-<algorithm>.toml`, or `<suite>-<algorithm>.toml` for all tasks of a
+suite. A run keeps its snapshot in the same form, so that `tumble train --config runs/.../config.toml` repeats it.
 """
 
 import dataclasses
@@ -335,7 +335,8 @@ class RunConfig:
         require(algo in ALGORITHMS, f"algo must be one of {', '.join(ALGORITHMS)}, not {algo!r}")
         if algo not in packaged_algorithms(task):
             raise ConfigError(f"no packaged {algo} configuration for {task}; write one and pass it with --config")
-        return cls.load(_packaged_path(task, algo))
+        own = _packaged_path(task, algo)
+        return cls.load(own) if own.exists() else cls.load(_family_path(task, algo)).replace(task=task)
 
     @classmethod
     def default(cls, task: str, algo: str) -> Self:
@@ -379,10 +380,16 @@ class RunConfig:
 
 
 def packaged_algorithms(task: str) -> list[str]:
-    """Name the algorithms that have a packaged configuration for the task; only Tumble's own tasks have some."""
-    own = re.fullmatch(r"tumble/[\w-]+", task)
-    return [algo for algo in ALGORITHMS if own and _packaged_path(task, algo).exists()]
+    """Name the algorithms that have a packaged configuration for the task, or for its suite."""
+    if not re.fullmatch(r"\w+/[\w-]+", task):
+        return []
+    return [algo for algo in ALGORITHMS if any(path(task, algo).exists() for path in (_packaged_path, _family_path))]
 
 
 def _packaged_path(task: str, algo: str) -> Path:
-    return CONFIG_FOLDER / f"{task.removeprefix('tumble/')}-{algo}.toml"
+    return CONFIG_FOLDER / f"{task.removeprefix('tumble/').replace('/', '.')}-{algo}.toml"
+
+
+def _family_path(task: str, algo: str) -> Path:
+    """Return the path of the configuration that all tasks of a suite share."""
+    return CONFIG_FOLDER / f"{task.partition('/')[0]}-{algo}.toml"

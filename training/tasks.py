@@ -171,10 +171,12 @@ def _none_registered(source: str) -> TaskError:
 
 def _unknown(name: str) -> TaskError:
     """Return the error for a name that no task has; its message suggests the nearest names."""
-    by_key = _keys(task_ids())
+    ids = task_ids()
+    by_key, spaces = _keys(ids), {identity.partition("/")[0] for identity in ids}
     near = list(dict.fromkeys(by_key[key] for key in get_close_matches(_key(name), by_key, n=3)))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(task_ids())}"
-    foreign = "/" in name and not name.startswith(NAMESPACE)
+    own = ", ".join(identity for identity in ids if identity.startswith(NAMESPACE))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {own}, and more in `tumble list`"
+    foreign = "/" in name and name.partition("/")[0] not in spaces
     return TaskError(f"unknown task {name!r}; {OWN_TASK if foreign else f'{hint} ({OWN_TASK})'}")
 
 

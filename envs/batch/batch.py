@@ -21,7 +21,7 @@ from ..task.scans import poses_for
 from ..task.task import Last, Observation, ResetResult, Task, load, numbers_loaded
 from .checks import ResultCheck
 from .managed import Managers, ModelChange
-from .views import BatchView, make_view
+from .views import BatchView, make_view, sensed_by_steps
 
 
 class StepOutcome(NamedTuple):
@@ -85,11 +85,12 @@ class TaskBatch:
         particles = None if matter is None else matter.slices
         self.task = task = task.bound(model.mj, self.kind, self._varied, particles)
         self._check = ResultCheck(task, self.kind, matter)
-        reads = self._check.reads()
-        self.solver = make_solver(simulator, model, num_envs, [*reads, *poses_for(task.rays)], matter)
+        reads, present = self._check.reads(), self._check.reads_present()
+        outputs = [*reads, *poses_for(task.rays), *sensed_by_steps(present, model.mj)]
+        self.solver = make_solver(simulator, model, num_envs, outputs, matter)
         for shapes in variants:
             self._varied |= shapes.apply(self.solver)
-        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, self._check.reads_present())
+        self._view = view(self.solver, reads, task.cameras, task.rays, self.kind, present)
         self.managers = Managers(task, managers or ManagerOptions())
         self._follows = type(task).reset_after is not Task.reset_after or self.managers.randomizes
         self._gone = False  # True: the episodes before the next reset are not known
@@ -160,7 +161,7 @@ class TaskBatch:
         last = self._last(first) if follows else None
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         _, start = self._check.start(drawn, 1)
-        start = managers.start(start, last, noise, 1)
+        _, start = managers.start(start, last, noise, 1)
         result = self._check.begun(self._ask(task.begin, self._view.look(start.memory, noise, first)), 1)
         shown, _ = managers.shown_first(result.observation, noise)
         now, before = (
@@ -187,7 +188,8 @@ class TaskBatch:
         noise, task, check = self.streams.begin(rows), self.task, self._check
         drawn = task.reset(noise) if last is None else self._ask(task.reset_after, last, noise)
         coordinates, start = check.start(drawn, len(rows))
-        start = self.managers.start(start, last, noise, len(rows))
+        if self.managers:
+            coordinates, start = self.managers.start(start, last, noise, len(rows))
         if start.parameters:
             self._set_env_parameters(start.parameters, rows, "reset")
         try:

@@ -94,7 +94,8 @@ class ResultCheck:
         if start.particles:
             particles = checked_particles(f"{self._name}.reset", start.particles, n, self._matter, self._kind)
             start = start._replace(particles=particles)
-        return xp.concat(parts, axis=1), start._replace(memory=memory, inputs=inputs)
+        qpos, qvel = parts
+        return xp.concat(parts, axis=1), start._replace(qpos=qpos, qvel=qvel, memory=memory, inputs=inputs)
 
     def begun(self, result: Any, n: int) -> ResetResult:
         """Check the result of `begin` for n episodes; errors as in `start`."""

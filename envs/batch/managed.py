@@ -5,7 +5,7 @@
 | an episode begins | `task.reset`, `Managers.start`, `task.begin`, `Managers.shown_first` |
 | a step | `Managers.acting`, physics, `task.step`, `Managers.stepped` |
 
-What the task declares itself (`Task.randomized`) draws from the task's noise, after `reset` and after `step`. The
+What the task declares itself (`Task.randomized_by`) draws from the task's noise, after `reset` and after `step`. The
 managers of the user draw from other streams of the same moment, so that the task's draws stay the same to the bit.
 Their memory lies beside the task's by names that begin with `randomize_`, `observe_` and `delay_`.
 """
@@ -49,11 +49,17 @@ class Managers:
         self.options = options
         self._task, self._owner = task, type(task).__name__
         self._randomizations: list[tuple[Randomization, int]] = []  # with their streams; 0: the task's own
-        own = tuple(task.randomized())
+        own = tuple(task.randomized_by())
         if own:
             self._randomizations.append((Randomization(task, *own), 0))
         if options.randomize:
             self._randomizations.append((self._bound(options.randomize), _RANDOMIZE))
+        if len(self._randomizations) > 1:
+            (first, _), (second, _) = self._randomizations
+            if both := sorted(first.lasting & second.parameters):
+                raise ValueError(
+                    f"randomize: {self._owner} draws {both[0]} itself, and not for each episode; leave it out"
+                )
         pushed = [terms for terms in (own, options.randomize) if any(isinstance(term, Wrench) for term in terms)]
         if len(pushed) > 1:
             raise ValueError(f"randomize: {self._owner} has a Wrench already, and the last one would replace it")
@@ -84,8 +90,8 @@ class Managers:
         """True if the starts of episodes depend on the episodes before."""
         return bool(self._randomizations)
 
-    def start(self, start: Start, last: Last | None, noise: Noise, n: int) -> Start:
-        """Return the starts of n episodes that a task drew, with parameters and memory of the managers.
+    def start(self, start: Start, last: Last | None, noise: Noise, n: int) -> tuple[Array, Start]:
+        """Return coordinates (n, nq + nv) and starts of n episodes that a task drew, with the managers' part in them.
 
         Raises:
             ValueError: the task gives numbers or forces, or has memory, that managers have too.
@@ -95,13 +101,16 @@ class Managers:
         given = start.memory
         for randomization, stream in self._randomizations:
             assert last is not None
-            start = randomization.begin(start, last, noise.beside(stream) if stream else noise)
+            try:
+                start = randomization.begin(start, last, noise.beside(stream) if stream else noise, onto=True)
+            except ValueError as error:
+                raise ValueError(f"randomize: {self._owner}: {error}") from None
         if self._actions is not None:
             late = self._actions.begin(n, noise.beside(_ACTION))
             start = start._replace(memory={**start.memory, **late})
         added = {name for name, array in start.memory.items() if array is not given.get(name)}
         self._require_free(added, given)
-        return start
+        return self._task.xp.concat((start.qpos, start.qvel), axis=1), start
 
     def shown_first(self, observation: Observation, noise: Noise) -> tuple[dict[str, Array], Observation]:
         """Return memory, and the first observations of n episodes as the agent sees them."""
@@ -143,9 +152,9 @@ class Managers:
             noise = state.noise
             state, its = randomization.step(state._replace(noise=noise.beside(stream)) if stream else state)
             state = state._replace(noise=noise)
+            if both := sorted(randomization.parameters & result.parameters.keys()):
+                raise ValueError(f"randomize: {self._owner}.step changes {both[0]} too; leave the term out")
             if "parameters" in its:
-                if both := sorted(its["parameters"].keys() & result.parameters.keys()):
-                    raise ValueError(f"randomize: {self._owner}.step changes {both[0]} too; leave the term out")
                 changes.append(ModelChange(its["parameters"], its["parameters_mask"]))
             inputs |= its.get("inputs", {})
             qvel = its.get("qvel", qvel)

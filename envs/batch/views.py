@@ -317,6 +317,12 @@ class MatterView(BatchView):
         return indices(~same | self._kind.from_tensor(self._solver.state.written))
 
 
+def sensed_by_steps(present: Sequence[str], mj: mujoco.MjModel) -> list[str]:
+    """Return the quantities that steps deliver for a task that reads `present` ones: sensors of forces, if any."""
+    late = mj.sensor_needstage == int(mujoco.mjtStage.mjSTAGE_ACC)
+    return ["sensordata"] if "sensordata" in present and late.any() else []
+
+
 def make_view(
     solver: Simulator,
     reads: Sequence[str],

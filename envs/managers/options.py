@@ -18,6 +18,7 @@ from .observing import Term, require_term
 from .pushes import Push, Wrench
 from .randomization import Term as Randomized
 from .randomize import Randomize
+from .scatter import Scatter
 
 MAKERS: dict[str, Callable[..., Randomized]] = {
     **{
@@ -29,6 +30,7 @@ MAKERS: dict[str, Callable[..., Randomized]] = {
     },
     "push": Push,
     "wrench": Wrench,
+    "scatter": Scatter,
 }
 """Functions and classes of terms by the names that tables use, which may be any of `PARAMETERS` too."""
 
@@ -73,7 +75,7 @@ def _randomize(given: Any) -> tuple[Randomized, ...]:
     for term in terms:
         if not isinstance(term, Randomized):
             raise TypeError(
-                f"randomize: {term!r} is no term; there are Randomize, the functions of dr, Push and Wrench"
+                f"randomize: {term!r} is no term; there are Randomize, the functions of dr, Push, Wrench, Scatter"
             )
     return tuple(terms)
 
@@ -96,14 +98,14 @@ def _term(where: str, name: str, value: Any) -> Randomized:
     if kind not in known:
         raise ValueError(f"{where}: no term is called {kind!r}; there {nearest(str(kind), known)}")
     maker = MAKERS.get(kind) or (lambda low, high, **more: Randomize(kind, low, high, **more))
-    ranged = kind not in ("push", "wrench", "inertia")
+    ranged = kind not in _EXAMPLES
     if table is None:
         if not ranged or not _fits("pair", value):
             example = "[0.8, 1.2] or { low = 0.8, high = 1.2 }" if ranged else f"{{ {_EXAMPLES[kind]} }}"
             raise ValueError(f"{where}: {value!r}: write {example}")
         table = dict(zip(("low", "high"), value, strict=True))
     allowed = {name for name in inspect.signature(maker).parameters if name not in ("options", "more")}
-    if kind not in ("push", "wrench"):
+    if kind not in ("push", "wrench", "scatter"):
         allowed |= {field.name for field in fields(Randomize)} - {"parameter", "_"}
         allowed -= {"low", "high"} if not ranged else set()
     _check_fields(where, table, sorted(allowed))
@@ -208,7 +210,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("operation", "distribution", "kind", "name", "unit", "joint"), ("word",)),
     **dict.fromkeys(("bodies", "geoms", "joints", "actuators", "tendons"), ("word", "words")),
     **dict.fromkeys(("alpha", "d", "s", "t", "x", "y", "z", "roll", "pitch", "yaw", "speed"), ("pair",)),
-    **dict.fromkeys(("clip", "duration"), ("pair",)),
+    **dict.fromkeys(("clip", "duration", "position", "velocity"), ("pair",)),
     **dict.fromkeys(("force", "torque"), ("pair", "pairs")),
     **dict.fromkeys(("action", "observation"), ("number", "pair")),
     "when": ("word", "pair"),
@@ -223,4 +225,5 @@ _EXAMPLES = {
     "push": "speed = [0.0, 0.5]",
     "wrench": 'bodies = "trunk", force = [-30.0, 30.0]',
     "inertia": "alpha = [-0.1, 0.1]",
+    "scatter": "position = [-0.1, 0.1]",
 }

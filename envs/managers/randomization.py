@@ -1,6 +1,6 @@
 """Randomization of a task: numbers of the model, pushes and external wrenches, at starts, resets and intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,8 +16,9 @@ from ..task.task import Last, Start, Task, TaskState
 from .pushes import BoundPush, BoundWrench, Push, Wrench
 from .randomize import BoundTerm, Randomize
 from .renewal import Renewal, whole_steps
+from .scatter import BoundScatter, Scatter
 
-Term = Randomize | Push | Wrench
+Term = Randomize | Push | Wrench | Scatter
 
 
 class Randomization:
@@ -46,7 +47,7 @@ class Randomization:
 
     Args:
         task: a bound task.
-        terms: `Randomize` and the functions in `randomize`, `Push`, `Wrench`.
+        terms: `Randomize` and the functions in `randomize`, `Push`, `Wrench`, `Scatter`.
         name: of the memory.
 
     Raises:
@@ -59,6 +60,7 @@ class Randomization:
         self._terms: list[_Drawn] = []
         self._pushes: list[BoundPush] = []
         self._wrenches: list[BoundWrench] = []
+        self._scatters: list[BoundScatter] = []
         for k, term in enumerate(terms):
             if isinstance(term, Randomize):
                 self._terms.append(_Drawn(task, term.bound(task.model), term.name or f"{name}_{k}"))
@@ -66,8 +68,10 @@ class Randomization:
                 self._pushes.append(term.bound(task, f"{name}_{k}"))
             elif isinstance(term, Wrench):
                 self._wrenches.append(term.bound(task, f"{name}_{k}"))
+            elif isinstance(term, Scatter):
+                self._scatters.append(term.bound(task))
             else:
-                raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push and Wrench")
+                raise TypeError(f"Randomization: {term!r} is no term; there are Randomize, Push, Wrench and Scatter")
         for drawn in self._terms:
             if [other.name for other in self._terms].count(drawn.name) > 1:
                 raise ValueError(f"{drawn.term.term}: name={drawn.name!r}: another term keeps its numbers by that name")
@@ -81,19 +85,33 @@ class Randomization:
             self._require(str(drawn.term.term), [drawn])
         self._require("Randomization, all terms together", self._terms)
 
-    def begin(self, start: Start, last: Last, noise: Noise) -> Start:
+    @property
+    def parameters(self) -> Set[str]:
+        """The numbers of the model that terms change, by MuJoCo's names."""
+        return self._own.keys()
+
+    @property
+    def lasting(self) -> Set[str]:
+        """The terms that some reset does not draw: they are drawn once, or at intervals too."""
+        return {name for drawn in self._terms if drawn.lasts or drawn.interval for name in drawn.term.parameters}
+
+    def begin(self, start: Start, last: Last, noise: Noise, onto: bool = False) -> Start:
         """Return starts of n episodes with per-environment model parameters, and with the memory of all terms.
 
         Args:
             start: of the episodes.
             last: the episodes before: draws at "start" are kept, unless the environment was seeded since.
             noise: of the episodes.
+            onto: True: terms change the numbers that the start has, where it has some, in place of the model's.
 
         Raises:
-            ValueError: the task itself gives numbers that terms change.
+            ValueError: the task itself gives numbers that terms change, or that terms change at intervals.
         """
-        if both := [name for name in self._own if name in start.parameters]:
+        both = [name for name in self._own if name in start.parameters]
+        if both and not onto:
             raise ValueError(f"Randomization: {both} are in the parameters of the start too; leave them to one of both")
+        if later := [name for drawn in self._at_intervals for name in drawn.term.parameters if name in both]:
+            raise ValueError(f"the task gives {later[0]} itself: draw for it at resets or starts, not at intervals")
         memory, draws = dict(start.memory), {}
         for drawn in self._terms:
             draws[drawn], more = drawn.begin(last, noise)
@@ -101,9 +119,12 @@ class Randomization:
         acting: list[BoundPush | BoundWrench] = [*self._pushes, *self._wrenches]
         for each in acting:
             memory |= each.begin(noise)
+        for scatter in self._scatters:
+            start = scatter.begin(start, noise)
         known = last.memory and not _numpy(last.fresh).any()  # all environments have their one-time draws
-        terms = self._at_resets if known else self._terms
-        parameters = self._numbers(terms, [draws[drawn] for drawn in terms], last.envs) if terms else {}
+        terms = self._at_resets if known and not both else self._terms
+        given = {name: _numpy(start.parameters[name]) for name in both}
+        parameters = self._numbers(terms, [draws[drawn] for drawn in terms], last.envs, given) if terms else {}
         return start._replace(memory=memory, parameters={**start.parameters, **parameters})
 
     def step(self, state: TaskState) -> tuple[TaskState, dict[str, Any]]:
@@ -156,11 +177,17 @@ class Randomization:
             parameters[name][rows] = numbers
         return parameters
 
-    def _numbers(self, terms: list["_Drawn"], found: list[Array], envs: Array | None = None) -> dict[str, np.ndarray]:
+    def _numbers(
+        self,
+        terms: list["_Drawn"],
+        found: list[Array],
+        envs: Array | None = None,
+        given: Mapping[str, np.ndarray] | None = None,
+    ) -> dict[str, np.ndarray]:
         """Return the changed numbers of the model, (n, ...) each, from the draws of terms, (n, width) each.
 
         Numbers that differ between environments by the shapes of their scene are taken from the environments `envs`
-        (n,).
+        (n,), and those in `given` (n, ...) in place of the model's.
         """
         drawn = [_numpy(numbers).astype(np.float64) for numbers in found]
         names = dict.fromkeys(name for each in terms for name in each.term.parameters)
@@ -169,6 +196,8 @@ class Randomization:
             name: varied[name][_numpy(envs)] if name in varied else np.repeat(self._own[name], len(drawn[0]), axis=0)
             for name in names
         }
+        for name, numbers in (given or {}).items():
+            values[name] = np.array(np.broadcast_to(numbers, values[name].shape), np.float64)
         for each, numbers in zip(terms, drawn, strict=True):
             each.term.apply(values, numbers)
         return values

@@ -96,9 +96,13 @@ class ArmToolTask(Task):
         return (joints + steps).T
 
     def wished(self, state: TaskState, action: Array) -> Array:
-        """Return the wished pose after an action, (n, 4): place, m, and tilt, rad."""
-        xp, now = self.xp, self.pose(state)
-        wish = state.memory["wish"] + self.most * clip(self.array(action), -1.0, 1.0)
+        """Return the wished pose after an action, (n, 4): place, m, and tilt, rad.
+
+        A motion that turns back begins where the tool is, not at a wish that something in the way kept it from.
+        """
+        xp, now, wish = self.xp, self.pose(state), state.memory["wish"]
+        way = self.most * clip(self.array(action), -1.0, 1.0)
+        wish = xp.where(way * (wish - now) < 0, now, wish) + way
         ahead = xp.minimum(xp.maximum(wish - now, -self.leash), self.leash)
         return xp.minimum(xp.maximum(now + ahead, self.lowest), self.highest)
 

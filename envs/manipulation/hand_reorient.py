@@ -174,7 +174,7 @@ class HandReorientCube(Task):
         memory["rotations"] = noise.integers(0, 1, 1)[:, 0]
         return Start(qpos, 0 * qpos[:, 1:], memory, inputs={"mocap_quat": goal[:, None, :]})
 
-    def randomized(self) -> Sequence[Term]:
+    def randomized_by(self) -> Sequence[Term]:
         """Return what Playground randomizes, with `randomize`."""
         return RANDOMIZED if self.randomize else ()
 

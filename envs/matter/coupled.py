@@ -84,9 +84,9 @@ class CoupledSolver(SolverNames):
         self.coupler.step(as_count("n", n), ctrl)
         self.state.written.zero_()
 
-    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, **more: Any) -> None:
+    def set_state(self, qpos: Any = None, qvel: Any = None, envs_idx: Any = None, act: Any = None, **more: Any) -> None:
         """Write coordinates and velocities of bodies: `RigidSolver.set_state`."""
-        self.state.set(envs_idx, qpos=qpos, qvel=qvel, **more)
+        self.state.set(envs_idx, qpos=qpos, qvel=qvel, act=act, **more)
 
     def set_particles(self, envs_idx: Any = None, **values: Any) -> None:
         """Write particles: `state.set_particles`."""

@@ -1,12 +1,12 @@
 """Press buttons: of a box from the front and from above, behind a wall, of a coffee machine; press and pull handles."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..arrays import Array
 from .grips import cage
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 
 class SawyerButtonPress(SawyerTask):
@@ -16,10 +16,10 @@ class SawyerButtonPress(SawyerTask):
     high = (0.1, 0.9, 0.115)
     hand = single(0.0, 0.4, 0.2)
     joints: ClassVar = {9: 0.0}
-    stilled = (9,)
+    stilled: ClassVar[Sequence[int]] = (9,)
     fixture = "box"
-    target_at = ("site_xpos", "hole")
-    parts = (Seen(("xpos", "button"), ("xquat", "button"), (0.0, -0.193, 0.0)),)
+    target_at: ClassVar[tuple[str, Any]] = ("site_xpos", "hole")
+    parts = (SeenObject(("xpos", "button"), ("xquat", "button"), (0.0, -0.193, 0.0)),)
     axis: ClassVar[int] = 1  # along which the button moves
     succeeds: ClassVar[float] = 0.02  # m
     reach: ClassVar[float] = 0.05  # m from the button that counts as there, and within which pressing pays
@@ -75,7 +75,7 @@ class SawyerButtonPressTopdown(SawyerButtonPress):
     low = (-0.1, 0.8, 0.115)
     high = (0.1, 0.9, 0.115)
     joints: ClassVar = {}
-    parts = (Seen(("xpos", "button"), ("xquat", "button"), (0.0, 0.0, 0.193)),)
+    parts = (SeenObject(("xpos", "button"), ("xquat", "button"), (0.0, 0.0, 0.193)),)
     axis, succeeds, reach, press_within, weights = 2, 0.024, 0.01, 0.03, (5.0, 5.0)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_button_press_topdown.xml"
@@ -109,7 +109,7 @@ class SawyerCoffeeButton(SawyerButtonPress):
     stilled = range(9, 15)
     fixture = "coffee_machine"
     target_at = ("start", (0.0, -0.19, 0.3))
-    parts = (Seen(("site_xpos", "buttonStart"), ("xquat", "world")),)
+    parts = (SeenObject(("site_xpos", "buttonStart"), ("xquat", "world")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_coffee.xml"
 
@@ -124,14 +124,14 @@ class SawyerHandlePress(SawyerTask):
 
     low = (-0.1, 0.8, -0.001)
     high = (0.1, 0.9, 0.001)
-    goal_low = (-0.1, 0.55, 0.04)
-    goal_high = (0.1, 0.7, 0.08)
+    goal_low: ClassVar[tuple[float, ...]] = (-0.1, 0.55, 0.04)
+    goal_high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.08)
     joints: ClassVar = {9: -0.001}
     stilled = (9,)
     fixture = "box"
     rests_by_goal = True
     target_at = ("site_xpos", "goalPress")
-    parts = (Seen(("site_xpos", "handleStart")),)
+    parts = (SeenObject(("site_xpos", "handleStart")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_handle_press.xml"
 
@@ -167,14 +167,14 @@ class SawyerHandlePull(SawyerTask):
 
     low = (-0.1, 0.8, -0.001)
     high = (0.1, 0.9, 0.001)
-    goal_low = (-0.1, 0.55, 0.04)
-    goal_high = (0.1, 0.7, 0.18)
+    goal_low: ClassVar[tuple[float, ...]] = (-0.1, 0.55, 0.04)
+    goal_high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.18)
     joints: ClassVar = {9: -0.1}
     stilled = (9,)
     fixture = "box"
     rests_by_goal = True
     target_at = ("site_xpos", "goalPull")
-    parts = (Seen(("site_xpos", "handleRight")),)
+    parts = (SeenObject(("site_xpos", "handleRight")),)
     succeeds: ClassVar[float] = 0.05
     size: ClassVar[tuple[float, float]] = (0.022, 0.05)  # m, of the handle and of the gripper around it
 
@@ -207,7 +207,7 @@ class SawyerHandlePullSide(SawyerHandlePull):
     high = (-0.25, 0.75, 0.0)
     goal_low, goal_high = (), ()
     rests_by_goal = False
-    parts = (Seen(("site_xpos", "handleCenter")),)
+    parts = (SeenObject(("site_xpos", "handleCenter")),)
     succeeds, size = 0.08, (0.032, 0.06)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_handle_press_sideways.xml"

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm
 from .rewards import above, both, distance, flag, funnel, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-HANDLE = (Seen(("geom_xpos", "handle"), ("geom_xmat", "handle")),)
+HANDLE = (SeenObject(("geom_xpos", "handle"), ("geom_xmat", "handle")),)
 DOOR = "metaworld:sawyer_xyz/sawyer_door_pull.xml"
 LOCK = "metaworld:sawyer_xyz/sawyer_door_lock.xml"
 LOCK_SCALE = (0.25, 1.0, 0.5)
@@ -31,10 +31,10 @@ class SawyerDoorOpen(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for coming to the handle from above, then for the angle of the door."""
-        angle, handle = now.state.qpos[:, 9], now.obj + self.array((-0.05, 0.0, 0.0))
+        angle, handle = now.state.qpos[:, 9], now.obj + self.vector(-0.05, 0.0, 0.0)
         grab = (clip(now.effort, -1.0, 1.0) + 1) / 2
         floor = funnel(row_norm((now.hand - handle)[:, :2]), 0.12, 0.04, 0.4)
-        hold = handle + self.array((0.05, 0.03, -0.01))
+        hold = handle + self.vector(0.05, 0.03, -0.01)
         ready = both(above(now.hand[:, 2], floor, floor / 2), near(distance(now.hand, hold), 0.06, 0.5))
         left = math.pi / 2 + math.pi / 6 + angle
         opened = 0.2 * flag(angle < -math.pi / 90, angle) + 0.8 * near(left, 0.5, math.pi / 3)
@@ -78,17 +78,17 @@ class SawyerDoorLock(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     extra_steps = 5
     fixture = "door"
-    parts = (Seen(("site_xpos", "lockStartLock"), ("xquat", "door_link")),)
+    parts = (SeenObject(("site_xpos", "lockStartLock"), ("xquat", "door_link")),)
 
     xml_file: str = LOCK
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim below the lock."""
-        return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.array((0.0, -0.04, -0.1))
+        return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.0, -0.04, -0.1)
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for reaching the lock with the left pad, and for turning it."""
-        scale = self.array(LOCK_SCALE)
+        scale = self.vector(*LOCK_SCALE)
         to_obj = distance(now.obj, now.left, scale)
         left = abs(now.target[:, 2] - now.obj[:, 2])
         reached, turned = near(to_obj, 0.01, to_obj), near(left, 0.005, 0.1)
@@ -108,17 +108,17 @@ class SawyerDoorUnlock(SawyerTask):
     joints: ClassVar = {9: 1.5708}
     stilled = (9,)
     fixture = "door"
-    parts = (Seen(("site_xpos", "lockStartUnlock"), ("xquat", "door_link")),)
+    parts = (SeenObject(("site_xpos", "lockStartUnlock"), ("xquat", "door_link")),)
 
     xml_file: str = LOCK
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim to the right of the lock."""
-        return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.array((0.1, -0.04, 0.0))
+        return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.1, -0.04, 0.0)
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for bringing the gripper's shoulder to the lock, and for turning it."""
-        scale, shoulder = self.array(LOCK_SCALE), self.array((0.0, 0.055, 0.07))
+        scale, shoulder = self.vector(*LOCK_SCALE), self.vector(0.0, 0.055, 0.07)
         axis = self.at(now.state, "xpos", "lock_link")
         to_lock = distance(now.hand + shoulder, now.obj, scale)
         ready = near(to_lock, 0.02, distance(now.tcp_start + shoulder, axis, scale))
@@ -136,13 +136,13 @@ class SawyerDrawerOpen(SawyerTask):
     hand = single(0.0, 0.6, 0.2)
     fixture = "drawer"
     target_at = ("start", (0.0, -0.36, 0.09))
-    parts = (Seen(("xpos", "drawer_link"), ("xquat", "drawer_link"), (0.0, -0.16, 0.0)),)
+    parts = (SeenObject(("xpos", "drawer_link"), ("xquat", "drawer_link"), (0.0, -0.16, 0.0)),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for the hand at the handle, and for the handle at the target."""
-        scale, closed = self.array((3.0, 3.0, 1.0)), now.target + self.array((0.0, 0.2, 0.0))
+        scale, closed = self.vector(3.0, 3.0, 1.0), now.target + self.vector(0.0, 0.2, 0.0)
         left = distance(now.obj, now.target)
         opening = near(left, 0.02, 0.2)
         caging = near(distance(now.obj, now.hand, scale), 0.01, distance(closed, now.tcp_start, scale))
@@ -160,14 +160,14 @@ class SawyerDrawerClose(SawyerTask):
     stilled = ()
     fixture = "drawer"
     target_at = ("start", (0.0, -0.16, 0.09))
-    parts = (Seen(("xpos", "drawer_link"), None, (0.0, -0.16, 0.05)),)
+    parts = (SeenObject(("xpos", "drawer_link"), None, (0.0, -0.16, 0.05)),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the handle was."""
         handle = fixture + self.beside_fixture(self.laid, "xpos", "drawer_link")
-        return {"start": handle + self.array(self.parts[0].offset)}
+        return {"start": handle + self.vector(*self.parts[0].offset)}
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for reaching the handle with closed fingers, and for its place."""
@@ -190,7 +190,7 @@ class SawyerWindowOpen(SawyerTask):
     stilled = ()
     fixture = "window"
     target_at = ("start", (0.2, 0.0, 0.0))
-    parts = (Seen(("site_xpos", "handleOpenStart")),)
+    parts = (SeenObject(("site_xpos", "handleOpenStart")),)
     falls: ClassVar[str] = "long_tail"  # how the reward of reaching falls with the distance
     handle_shift: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)  # m, to where the handle starts
 
@@ -199,7 +199,7 @@ class SawyerWindowOpen(SawyerTask):
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the handle was."""
         handle = fixture + self.beside_fixture(self.rest, *self.parts[0].place)
-        return {"handle": handle + self.array(self.handle_shift)}
+        return {"handle": handle + self.vector(*self.handle_shift)}
 
     def began(self, now: Glimpse) -> Array:
         """Return from where the way of the handle is measured, (n,) m."""
@@ -222,7 +222,7 @@ class SawyerWindowClose(SawyerWindowOpen):
     high = (0.0, 0.9, 0.2)
     joints: ClassVar = {9: 0.2}
     target_at = ("start", (0.0, 0.0, 0.0))
-    parts = (Seen(("site_xpos", "handleCloseStart")),)
+    parts = (SeenObject(("site_xpos", "handleCloseStart")),)
     falls, handle_shift, first_shift = "gaussian", (0.2, 0.0, 0.0), (-0.2, 0.0, 0.0)
 
     def began(self, now: Glimpse) -> Array:

@@ -6,9 +6,9 @@ from ..arrays import Array, clip, row_norm
 from .grips import cage, clasp
 from .reaching import PUCK
 from .rewards import above, both, distance, flag, funnel, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-OBJECT_W_FIRST = (Seen(("xpos", "obj"), ("xquat", "obj")),)
+OBJECT_W_FIRST = (SeenObject(("xpos", "obj"), ("xquat", "obj")),)
 
 
 class SawyerGrasp(SawyerTask):
@@ -127,7 +127,7 @@ class SawyerBasketball(SawyerGrasp):
     fixture = "basket_goal"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
     target_at = ("site_xpos", "goal")
-    parts = (Seen(("xpos", "bsktball"), ("xquat", "bsktball")),)
+    parts = (SeenObject(("xpos", "bsktball"), ("xquat", "bsktball")),)
     radius, succeeds, close, scale = 0.08, 0.08, 0.05, (1.0, 1.0, 2.0)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_basketball.xml"
@@ -161,7 +161,7 @@ class SawyerCoffeePull(SawyerGrasp):
     free = 0
     fixture = "coffee_machine"
     fixture_at = ("start", (0.0, 0.22, 0.0))
-    parts = (Seen(("xpos", "obj"), ("geom_xmat", "mug")),)
+    parts = (SeenObject(("xpos", "obj"), ("geom_xmat", "mug")),)
     gripped = "mug"
     scale = (2.0, 2.0, 1.0)
 
@@ -310,7 +310,7 @@ class SawyerBoxClose(SawyerTask):
     fixture = "boxbody"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
     fixture_keeps_height = True
-    parts = (Seen(("xpos", "top_link"), ("xquat", "top_link")),)
+    parts = (SeenObject(("xpos", "top_link"), ("xquat", "top_link")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_box.xml"
 
@@ -318,11 +318,11 @@ class SawyerBoxClose(SawyerTask):
         """Pay for closing the fingers at the lid's handle, then for the lid's place."""
         xp = self.xp
         grab = clip((clip(now.effort, -1.0, 1.0) + 1) / 2, 0.0, 1.0)
-        upright = clip(1 - row_norm(now.quat - self.array((0.707, 0, 0, 0.707))) / 0.2, 0.0, 1.0)
-        lid = now.obj + self.array((0.0, 0.0, 0.02))
+        upright = clip(1 - row_norm(now.quat - self.vector(0.707, 0, 0, 0.707)) / 0.2, 0.0, 1.0)
+        lid = now.obj + self.vector(0.0, 0.0, 0.02)
         floor = funnel(row_norm((now.hand - lid)[:, :2]), 0.02, 0.04, 0.4)
         ready = both(above(now.hand[:, 2], floor, floor / 2), near(distance(now.hand, lid), 0.02, 0.5))
-        error = distance(now.target, lid, self.array((1.0, 1.0, 3.0)))
+        error = distance(now.target, lid, self.vector(1.0, 1.0, 3.0))
         lifted = 0.2 * flag(lid[:, 2] > 0.04, error) + 0.8 * near(error, 0.05, 0.25)
         success = distance(now.obj, now.target) < 0.08
         reward = xp.where(success, 10.0, 2 * both(grab, ready) + 8 * lifted) * upright

@@ -1,5 +1,7 @@
 """Names of Meta-World's tasks, and which of them its sets have."""
 
+from typing import NamedTuple
+
 KINDS = {
     "assembly-v3": "tools.SawyerAssembly",
     "basketball-v3": "grasping.SawyerBasketball",
@@ -29,22 +31,22 @@ KINDS = {
     "handle-pull-side-v3": "buttons.SawyerHandlePullSide",
     "handle-pull-v3": "buttons.SawyerHandlePull",
     "lever-pull-v3": "turning.SawyerLeverPull",
-    "peg-insert-side-v3": "pegs.SawyerPegInsertSide",
     "pick-place-wall-v3": "sweeping.SawyerPickPlaceWall",
     "pick-out-of-hole-v3": "grasping.SawyerPickOutOfHole",
-    "reach-v3": "reaching.SawyerReach",
-    "push-back-v3": "sweeping.SawyerPushBack",
-    "push-v3": "sweeping.SawyerPush",
     "pick-place-v3": "grasping.SawyerPickPlace",
     "plate-slide-v3": "plates.SawyerPlateSlide",
     "plate-slide-side-v3": "plates.SawyerPlateSlideSide",
     "plate-slide-back-v3": "plates.SawyerPlateSlideBack",
     "plate-slide-back-side-v3": "plates.SawyerPlateSlideBackSide",
+    "peg-insert-side-v3": "pegs.SawyerPegInsertSide",
     "peg-unplug-side-v3": "pegs.SawyerPegUnplugSide",
     "soccer-v3": "sweeping.SawyerSoccer",
     "stick-push-v3": "tools.SawyerStickPush",
     "stick-pull-v3": "tools.SawyerStickPull",
+    "push-v3": "sweeping.SawyerPush",
     "push-wall-v3": "sweeping.SawyerPushWall",
+    "push-back-v3": "sweeping.SawyerPushBack",
+    "reach-v3": "reaching.SawyerReach",
     "reach-wall-v3": "reaching.SawyerReachWall",
     "shelf-place-v3": "grasping.SawyerShelfPlace",
     "sweep-into-v3": "sweeping.SawyerSweepInto",
@@ -53,3 +55,67 @@ KINDS = {
     "window-close-v3": "doors.SawyerWindowClose",
 }
 """By Meta-World's names of the tasks, in its order: module and class."""
+
+_TEN = (
+    "reach push pick-place door-open drawer-open drawer-close button-press-topdown peg-insert-side window-open "
+    "window-close"
+)
+_TWENTY_FIVE = (
+    f"{_TEN} coffee-pull pick-out-of-hole disassemble pick-place-wall basketball stick-pull button-press-wall "
+    "faucet-open door-lock lever-pull sweep-into faucet-close coffee-button button-press-topdown-wall dial-turn"
+)
+_TEN_TO_MEET = (
+    "reach push pick-place door-open drawer-close button-press-topdown peg-insert-side window-open sweep basketball"
+)
+_FORTY_FIVE = (
+    "assembly basketball button-press-topdown button-press-topdown-wall button-press button-press-wall coffee-button "
+    "coffee-pull coffee-push dial-turn disassemble door-close door-open drawer-close drawer-open faucet-open "
+    "faucet-close hammer handle-press-side handle-press handle-pull-side handle-pull lever-pull pick-place-wall "
+    "pick-out-of-hole push-back pick-place plate-slide plate-slide-side plate-slide-back plate-slide-back-side "
+    "peg-insert-side peg-unplug-side soccer stick-push stick-pull push-wall push reach-wall reach shelf-place "
+    "sweep-into sweep window-open window-close"
+)
+
+
+class TaskSet(NamedTuple):
+    """The tasks of a set, by their names without the version, and whether observations have the goal."""
+
+    train: str
+    test: str = ""
+    goal_visible: bool = False
+
+
+SETS = {
+    "MT10": TaskSet(_TEN, goal_visible=True),
+    "MT25": TaskSet(_TWENTY_FIVE, goal_visible=True),
+    "MT50": TaskSet(" ".join(name.removesuffix("-v3") for name in KINDS), goal_visible=True),
+    "ML10": TaskSet(_TEN_TO_MEET, "drawer-open door-close shelf-place sweep-into lever-pull"),
+    "ML25": TaskSet(_TWENTY_FIVE, "basketball door-close shelf-place sweep button-press"),
+    "ML45": TaskSet(_FORTY_FIVE, "bin-picking box-close hand-insert door-lock door-unlock"),
+}
+"""Sets of several tasks, which are in the order of their environments."""
+
+
+def members(name: str, split: str = "train", env_name: str | None = None) -> list[str]:
+    """Return the names of a set's tasks, in its order.
+
+    Args:
+        name: of the set, such as "MT10"; "MT1" and "ML1" have the task `env_name`.
+        split: "train" or "test".
+        env_name: such as "reach-v3".
+
+    Raises:
+        ValueError: there is no such set, split or task.
+    """
+    if split not in ("train", "test"):
+        raise ValueError(f"split={split!r}: there is 'train' and 'test'")
+    if name in ("MT1", "ML1"):
+        if env_name not in KINDS:
+            raise ValueError(f"{name} has one task: env_name={env_name!r} is none of {', '.join(KINDS)}")
+        return [env_name]
+    if name not in SETS:
+        raise ValueError(f"no set {name!r}; there are MT1, ML1, {', '.join(SETS)}")
+    found = getattr(SETS[name], split).split()
+    if not found:
+        raise ValueError(f"{name} has no tasks to test on")
+    return [f"{member}-v3" for member in found]

@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..arrays import Array
 from .grips import cage
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject
 
 
 class SawyerPegInsertSide(SawyerTask):
@@ -21,7 +21,7 @@ class SawyerPegInsertSide(SawyerTask):
     fixture = "box"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
     target_at = ("goal", (0.03, 0.0, 0.13))
-    parts = (Seen(("site_xpos", "pegGrasp"), ("site_xmat", "pegGrasp")),)
+    parts = (SeenObject(("site_xpos", "pegGrasp"), ("site_xmat", "pegGrasp")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_peg_insertion_side.xml"
 
@@ -42,7 +42,7 @@ class SawyerPegInsertSide(SawyerTask):
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the peg, then for its head at the hole, not in the box beside it."""
-        xp, scale, head = self.xp, self.array((1.0, 2.0, 2.0)), self.at(now.state, "site_xpos", "pegHead")
+        xp, scale, head = self.xp, self.vector(1.0, 2.0, 2.0), self.at(now.state, "site_xpos", "pegHead")
         to_obj, far = distance(now.obj, now.tcp), distance(head, now.target, scale)
         in_place = near(far, 0.07, distance(now.state.memory["head"], now.target, scale))
         in_place = both(in_place, self.outside_boxes(now, head))
@@ -68,14 +68,14 @@ class SawyerPegUnplugSide(SawyerTask):
     stilled = range(9, 12)
     fixture = "box"
     target_at = ("start", (0.194, 0.0, 0.131))
-    parts = (Seen(("site_xpos", "pegEnd"), ("xquat", "plug1")),)
+    parts = (SeenObject(("site_xpos", "pegEnd"), ("xquat", "plug1")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_peg_unplug_side.xml"
 
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the peg's end is."""
         end, plug = (self.found(self.laid, *what) for what in (("site_xpos", "pegEnd"), ("xpos", "plug1")))
-        return {"start": start + self.array(self.lift) + self.array(end - plug)}
+        return {"start": start + self.vector(*self.lift) + self.array(end - plug)}
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the peg, then for pulling."""

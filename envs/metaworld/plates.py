@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from ..arrays import Array
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 SIDEWAYS = "metaworld:sawyer_xyz/sawyer_plate_slide_sideway.xml"
 
@@ -19,7 +19,7 @@ class SawyerPlateSlide(SawyerTask):
     stilled = ()
     fixture = "puck_goal"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
-    parts = (Seen(("geom_xpos", "puck"), ("geom_xmat", "puck")),)
+    parts = (SeenObject(("geom_xpos", "puck"), ("geom_xmat", "puck")),)
     slack: ClassVar[float] = 0.0  # m that the margins are smaller
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_plate_slide.xml"

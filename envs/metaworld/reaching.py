@@ -1,9 +1,9 @@
 """Reach a point, in the open and behind a wall."""
 
 from .rewards import distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject
 
-PUCK = (Seen(("xpos", "obj"), ("geom_xmat", "objGeom")),)
+PUCK = (SeenObject(("xpos", "obj"), ("geom_xmat", "objGeom")),)
 RADIUS = 0.05  # m
 
 

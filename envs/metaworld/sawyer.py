@@ -14,7 +14,7 @@ import numpy as np
 from ... import assets
 from ..arrays import Array, clip, host, row_norm
 from ..task.noise import Noise
-from ..task.task import ResetResult, Start, StepResult, Task, TaskState
+from ..task.task import Last, ResetResult, Start, StepResult, Task, TaskState
 from .fixtures import make_mocap
 from .poses import scalar_last
 
@@ -40,7 +40,7 @@ def single(*numbers: float) -> tuple[float, ...]:
     return tuple(float(np.float32(number)) for number in numbers)
 
 
-class Seen(NamedTuple):
+class SeenObject(NamedTuple):
     """Something that is observed as an object: its position and orientation.
 
     Attributes:
@@ -102,8 +102,10 @@ class SawyerTask(Task):
     The reward is `unscaled_reward`, up to 10. The info has `success` and Meta-World's other measures. Nothing ends an
     episode, unless `terminate_on_success`.
 
-    Options: `goals` are the starts to draw from, (k, numbers), as `train_goals` makes them; None: any start in `low` to
-    `high`. `goal_visible` False hides the goal.
+    Options: `goals` are the starts to draw from, (k, numbers), as `draw_goals` makes them; None: any start in `low` to
+    `high`. With `goal_choice` "random" every episode draws one; with "turn" an environment keeps the one that it
+    has, until `TaskSetEnv.sample_tasks`. With `goals_apart` environment i of n has only every n-th, from the i-th on.
+    `goal_visible` False hides the goal.
     """
 
     low: ClassVar[tuple[float, ...]]
@@ -115,13 +117,13 @@ class SawyerTask(Task):
     hand_high: ClassVar[tuple[float, ...]] = (0.5, 1.0, 0.5)
     goal_low: ClassVar[tuple[float, ...]] = ()  # m, where observations have the goal; (): as drawn, or as the hand
     goal_high: ClassVar[tuple[float, ...]] = ()
-    parts: ClassVar[tuple[Seen, ...]]
+    parts: ClassVar[tuple[SeenObject, ...]]
     """The observed objects."""
     gripped: ClassVar[str] = ""
     """The geom for which contacts of both pads are asked."""
     extra_reads: ClassVar[tuple[str, ...]] = ()
     """Further quantities of the state that the reward reads."""
-    camera: ClassVar = {"distance": 1.7, "lookat": (0.0, 0.65, 0.15), "azimuth": 135.0, "elevation": -30.0}
+    camera: ClassVar = {"distance": 1.3, "lookat": (0.0, 0.68, 0.12), "azimuth": 130.0, "elevation": -28.0}
 
     # where things are placed: the "start" is the first three numbers that were drawn, the "goal" the last three
     height: ClassVar[float | tuple[str, str] | None] = None  # m, of the start; as that quantity has it; or as drawn
@@ -135,7 +137,7 @@ class SawyerTask(Task):
     target_at: ClassVar[tuple[str, Any]] = (
         "goal",
         (0.0, 0.0, 0.0),
-    )  # the same, or a quantity and a name, as in `Seen`
+    )  # the same, or a quantity and a name, as in `SeenObject`
     extra_steps: ClassVar[int] = 0  # physics steps after the hand has come to its place
     rests_by_goal: ClassVar[bool] = False
     """True: things come to rest differently for each start, and every reset waits for that."""
@@ -144,6 +146,8 @@ class SawyerTask(Task):
 
     frame_skip: int = 5
     goals: Any = None
+    goal_choice: str = "random"
+    goals_apart: bool = False
     goal_visible: bool = True
     terminate_on_success: bool = False
 
@@ -171,7 +175,7 @@ class SawyerTask(Task):
         if self.fixture:
             make_mocap(spec, self.fixture)
         marker = spec.worldbody.add_body(name="goal_marker", mocap=True)
-        marker.add_site(name="goal_marker", size=[0.015] * 3, rgba=[0.9, 0.2, 0.2, 1.0])
+        marker.add_geom(size=[0.012, 0, 0], contype=0, conaffinity=0, rgba=[0.1, 0.8, 0.2, 1.0])
         for pad in ("leftpad_geom", "rightpad_geom") if self.gripped else ():
             geom, kind = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtSensor.mjSENS_CONTACT
             force = spec.add_sensor(name=pad, type=kind, objtype=geom, objname=pad, reftype=geom, refname=self.gripped)
@@ -191,14 +195,15 @@ class SawyerTask(Task):
         self.hand_body, self.hand_mocap = model.body("hand").id, mocap[model.body("mocap").id]
         self.marker = mocap[model.body("goal_marker").id]
         self.fixture_mocap = mocap[model.body(self.fixture).id] if self.fixture else -1
-        self.mocap_start = self.array([model.body_pos[mocap == i][0] for i in range(model.nmocap)])
+        self.mocap_start = self.array(np.stack([model.body_pos[mocap == i][0] for i in range(model.nmocap)]))
         self.hand_range = [self.array(bound) for bound in (self.hand_low, self.hand_high)]
         self.observed_range = [self.array(bound) for bound in self._bounds()]
         self.start_low, self.start_width = (
             self._double(bound) for bound in (self.low, np.subtract(self.high, self.low))
         )
-        self.goal_choice = None if self.goals is None else self._double(self._checked_goals())
+        self.known_goals = None if self.goals is None else self._double(self._checked_goals())
         self.indices: dict[tuple[str, str], int] = {}
+        self.vectors: dict[tuple[float, ...], Array] = {}
         self.tool, self.offsets = self.array(self.hand), [self.array(part.offset) for part in self.parts]
         self.rest = self.settled()
         self.laid = mujoco.MjData(model)  # as an episode starts, but with the fixture where the file has it
@@ -220,6 +225,12 @@ class SawyerTask(Task):
         mujoco.mj_step(self.model, data, SETTLING * self.frame_skip + self.extra_steps)
         return data
 
+    def vector(self, *numbers: float) -> Array:
+        """Return a constant (numbers,), which is made once."""
+        if numbers not in self.vectors:
+            self.vectors[numbers] = self.array(numbers)
+        return self.vectors[numbers]
+
     def _double(self, values: Any) -> Array:
         """Return numbers in double precision."""
         like = self.init_qpos
@@ -232,6 +243,8 @@ class SawyerTask(Task):
             raise ValueError(
                 f"{type(self).__name__}: goals has shape {goals.shape}; needed is (k, {len(self.low)}), k starts"
             )
+        if self.goal_choice not in ("random", "turn"):
+            raise ValueError(f"goal_choice={self.goal_choice!r}: there is 'random' and 'turn'")
         return goals
 
     def _bounds(self) -> np.ndarray:
@@ -262,14 +275,29 @@ class SawyerTask(Task):
 
     def reset(self, noise: Noise) -> Start:
         """Draw where things lie."""
-        if self.goal_choice is not None:
-            return self.start_of(self.goal_choice[noise.integers(0, len(self.goal_choice), 1)[:, 0]])
+        if self.known_goals is not None:
+            return self.start_of(self.known_goals[noise.integers(0, len(self.known_goals), 1)[:, 0]])
         numbers = len(self.low)
         drawn = self.start_low + self.start_width * noise.uniform(0, 1, numbers)
         for _ in range(TRIES - 1 if self.apart else 0):
             other = self.start_low + self.start_width * noise.uniform(0, 1, numbers)
             drawn = self.xp.where(self.fits(drawn)[:, None], drawn, other)
         return self.start_of(drawn)
+
+    def reset_after(self, last: Last, noise: Noise) -> Start:
+        """Draw where things lie, or keep to the goal whose turn it is."""
+        goals, xp = self.known_goals, self.xp
+        if goals is None or not (self.goals_apart or self.goal_choice == "turn"):
+            return self.reset(noise)
+        apart = last.num_envs if self.goals_apart else 1
+        number = noise.integers(0, max(len(goals) // apart, 1), 1)[:, 0]
+        if self.goal_choice == "turn":
+            number = 0 * number
+            if "turn" in last.memory:
+                number = xp.where(last.fresh, number, last.memory["turn"])
+        place = (number * apart + (last.envs if self.goals_apart else 0)) % len(goals)
+        start = self.start_of(goals[place])
+        return start._replace(memory={**start.memory, "turn": number})
 
     def fits(self, drawn: Array) -> Array:
         """Return True where object and goal are far enough from each other, (n,) bool."""
@@ -283,18 +311,20 @@ class SawyerTask(Task):
             level = self.height if isinstance(self.height, float) else self.found(self.rest, *self.height)[2]
             start = self.xp.concat((start[:, :2], 0 * start[:, 2:] + level), axis=1)
         mocap = self.xp.broadcast_to(self.mocap_start, (n, *self.mocap_start.shape)) + 0
-        fixture = {"start": start, "goal": goal}[self.fixture_at[0]] + self.array(self.fixture_at[1])
+        fixture = {"start": start, "goal": goal}[self.fixture_at[0]] + self.vector(*self.fixture_at[1])
         if self.fixture:
             columns = 2 if self.fixture_keeps_height else 3
             mocap[:, self.fixture_mocap, :columns] = fixture[:, :columns]
             fixture = mocap[:, self.fixture_mocap]
         target = self.aim(start, goal, fixture)
         mocap[:, self.marker] = target
-        rests = [self.settled(place) for place in host(fixture)] if self.rests_by_goal else [self.rest] * n
-        qpos, qvel = (self.array(np.stack([getattr(rest, name) for rest in rests])) for name in ("qpos", "qvel"))
-        tips = self.array(np.stack([rest.site_xpos[self.tips].sum(0) / 2 for rest in rests]))
+        rests = [self.settled(place) for place in host(fixture)] if self.rests_by_goal else [self.rest]
+        rows = [[rest.qpos, rest.qvel, rest.site_xpos[self.tips].sum(0) / 2] for rest in rests]
+        qpos, qvel, tips = (
+            self.xp.broadcast_to(self.array(np.stack(part)), (n, len(part[0]))) + 0 for part in zip(*rows, strict=True)
+        )
         if self.free >= 0:
-            qpos[:, self.free : self.free + 3] = start + self.array(self.lift)
+            qpos[:, self.free : self.free + 3] = start + self.vector(*self.lift)
         if self.free >= 0 or self.joints:
             qvel[:, list(self.stilled)] = 0.0
         for joint, value in self.joints.items():
@@ -306,7 +336,7 @@ class SawyerTask(Task):
         """Return the targets, (n, 3)."""
         what, where = self.target_at
         if what in ("start", "goal"):
-            return (start if what == "start" else goal) + self.array(where)
+            return (start if what == "start" else goal) + self.vector(*where)
         return fixture + self.beside_fixture(self.laid, what, where)
 
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
@@ -377,7 +407,7 @@ class SawyerTask(Task):
         """Return the first frame twice."""
         frame = self.frame(state)
         if any(self.first_shift):
-            frame[:, 4:7] = frame[:, 4:7] + self.array(self.first_shift)
+            frame[:, 4:7] = frame[:, 4:7] + self.vector(*self.first_shift)
         return ResetResult(self.observed(frame, frame, state.memory["target"]), memory={"frame": frame})
 
     def moment(self, state: TaskState, observation: Array, action: Array) -> Glimpse:

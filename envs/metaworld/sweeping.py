@@ -7,9 +7,9 @@ from .grasping import OBJECT_W_FIRST, SawyerGrasp, raised
 from .grips import cage, pinch
 from .reaching import PUCK
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
-FROM_GEOM = (Seen(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
+FROM_GEOM = (SeenObject(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
 MIDWAY = 0.75  # m along y: beyond it the goal counts, not the way around the wall
 
 
@@ -19,7 +19,7 @@ class SawyerPush(SawyerTask):
     low = (-0.1, 0.6, 0.02, -0.1, 0.8, 0.01)
     high = (0.1, 0.7, 0.02, 0.1, 0.9, 0.02)
     apart = 0.15
-    height = ("xpos", "obj")
+    height: ClassVar[float | tuple[str, str] | None] = ("xpos", "obj")
     free = 9
     parts = PUCK
     gripped = "objGeom"
@@ -51,7 +51,7 @@ class SawyerPushWall(SawyerPush):
 
     low = (-0.05, 0.6, 0.015, -0.05, 0.85, 0.01)
     high = (0.05, 0.65, 0.015, 0.05, 0.9, 0.02)
-    height = ("geom_xpos", "objGeom")
+    height: ClassVar[float | tuple[str, str] | None] = ("geom_xpos", "objGeom")
     parts = FROM_GEOM
     succeeds = 0.07
 
@@ -59,7 +59,7 @@ class SawyerPushWall(SawyerPush):
 
     def on_the_way(self, now: Glimpse, grasp: Array, held: Array) -> tuple[Array, Array]:
         """Pay for passing the wall, then for the target."""
-        past, in_place = self.past_wall(now, self.array((-0.05, 0.77)), now.obj[:, 2:], self.array((3.0, 1.0, 1.0)))
+        past, in_place = self.past_wall(now, self.vector(-0.05, 0.77), now.obj[:, 2:], self.vector(3.0, 1.0, 1.0))
         ways = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
         return 2 * grasp + self.xp.where(held, ways, 0.0), in_place
 
@@ -89,7 +89,7 @@ class SawyerPickPlaceWall(SawyerPushWall):
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         grasp = cage(now, now.obj, 0.015, 0.05, 0.005, extra="")
         middle = xp.concat((now.target[:, :1], 0.77 * one), axis=1)
-        past, in_place = self.past_wall(now, middle, 0.25 * one, self.array((1.0, 1.0, 3.0)))
+        past, in_place = self.past_wall(now, middle, 0.25 * one, self.vector(1.0, 1.0, 3.0))
         holds = (to_obj < 0.02) & (now.opened > 0) & raised(now, 0.015)
         ways = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
         reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, ways, 0.0))
@@ -127,11 +127,11 @@ class SawyerPushBack(SawyerGrasp):
 class SawyerSweep(SawyerTask):
     """Sweep a block off the table."""
 
-    low = (-0.1, 0.6, 0.02)
-    high = (0.1, 0.7, 0.02)
-    goal_low = (0.49, 0.6, 0.0)
-    goal_high = (0.51, 0.7, 0.02)
-    height = 0.02
+    low: ClassVar[tuple[float, ...]] = (-0.1, 0.6, 0.02)
+    high: ClassVar[tuple[float, ...]] = (0.1, 0.7, 0.02)
+    goal_low: ClassVar[tuple[float, ...]] = (0.49, 0.6, 0.0)
+    goal_high: ClassVar[tuple[float, ...]] = (0.51, 0.7, 0.02)
+    height: ClassVar[float | tuple[str, str] | None] = 0.02
     free = 9
     parts = OBJECT_W_FIRST
     gripped = "objGeom"
@@ -142,7 +142,7 @@ class SawyerSweep(SawyerTask):
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim beside the table, straight to the right of the block."""
-        return self.array((0.5, 0.0, 0.01)) + start * self.array((0.0, 1.0, 0.0))
+        return self.vector(0.5, 0.0, 0.01) + start * self.vector(0.0, 1.0, 0.0)
 
     def target_now(self, now: Glimpse) -> Array:
         """Return the target, (n, 3)."""
@@ -174,11 +174,12 @@ class SawyerSweepInto(SawyerSweep):
 
     def fits(self, drawn: Array) -> Array:
         """Keep the block away from the hole."""
-        return distance(drawn[:, :2], self._double((0.0, 0.84))) >= self.apart
+        x, y = drawn[:, 0], drawn[:, 1] - 0.84
+        return x * x + y * y >= self.apart**2
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the hole."""
-        return 0 * start + self.array((0.0, 0.84, 0.02))
+        return 0 * start + self.vector(0.0, 0.84, 0.02)
 
     def target_now(self, now: Glimpse) -> Array:
         """Return the target at the height of the block."""
@@ -195,14 +196,14 @@ class SawyerSoccer(SawyerTask):
     free = 9
     fixture = "goal_whole"
     fixture_at = ("goal", (0.0, 0.0, 0.0))
-    parts = (Seen(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
+    parts = (SeenObject(("xpos", "soccer_ball"), ("xmat", "soccer_ball")),)
     gripped = "objGeom"
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_soccer.xml"
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for grasping, and for bringing the ball between the posts."""
-        scale = self.array((3.0, 1.0, 1.0))
+        scale = self.vector(3.0, 1.0, 1.0)
         obj, target = now.obj, now.target
         scaled, to_obj = distance(obj, target, scale), distance(obj, now.tcp)
         in_place = near(scaled, 0.07, distance(obj, now.start, scale))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..arrays import Array, clip, row_norm
 from .grips import cage
 from .rewards import both, distance, flag, log, near
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 if TYPE_CHECKING:
     import mujoco
@@ -32,7 +32,7 @@ class SawyerHandled(SawyerTask):
         xp = self.xp
         along = abs(now.obj[:, 0] - now.hand[:, 0]) < self.handle
         gripped = xp.concat((xp.where(along[:, None], now.hand[:, :1], now.obj[:, :1]), now.obj[:, 1:]), axis=1)
-        upright = clip(1 - row_norm(now.quat - self.array(self.upright)) / 0.4, 0.0, 1.0)
+        upright = clip(1 - row_norm(now.quat - self.vector(*self.upright)) / 0.4, 0.0, 1.0)
         grab = cage(now, gripped, 0.015, 0.02, 0.01, extra=self.grip)
         place, done = self.in_place(now)
         reward = (2 * grab + 6 * place) * upright
@@ -52,7 +52,7 @@ class SawyerAssembly(SawyerHandled):
     hand = single(0.0, 0.6, 0.2)
     fixture = "peg"
     fixture_at = ("goal", (0.0, 0.0, -0.05))
-    parts = (Seen(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
+    parts = (SeenObject(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
     grip = 0.01
 
     xml_file: str = NUT
@@ -85,14 +85,14 @@ class SawyerDisassemble(SawyerHandled):
     fixture = "peg"
     fixture_at = ("start", (0.0, 0.0, 0.03))
     target_at = ("start", (0.0, 0.0, 0.15))
-    parts = (Seen(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
+    parts = (SeenObject(("site_xpos", "RoundNut-8"), ("xquat", "RoundNut")),)
 
     xml_file: str = NUT
 
     def in_place(self, now: Glimpse) -> tuple[Array, Array]:
         """Pay for the nut high above the peg."""
         middle = self.at(now.state, "site_xpos", "RoundNut")
-        far = distance(now.target + self.array((0.0, 0.0, 0.1)), middle)
+        far = distance(now.target + self.vector(0.0, 0.0, 0.1), middle)
         return 0.1 * flag(middle[:, 2] > 0.02, far) + 0.9 * near(far, 0.02, 0.2), now.obj[:, 2] > now.target[:, 2]
 
 
@@ -105,8 +105,8 @@ class SawyerHammer(SawyerHandled):
     goal_high = (0.2401, 0.7401, 0.111)
     hand = (0.0, 0.4, 0.2)
     parts = (
-        Seen(("xpos", "hammer"), ("xquat", "hammer")),
-        Seen(("xpos", "nail_link"), ("xquat", "nail_link")),
+        SeenObject(("xpos", "hammer"), ("xquat", "hammer")),
+        SeenObject(("xpos", "nail_link"), ("xquat", "nail_link")),
     )
     upright, handle = (1.0, 0.0, 0.0, 0.0), 0.07
 
@@ -122,7 +122,7 @@ class SawyerHammer(SawyerHandled):
 
     def in_place(self, now: Glimpse) -> tuple[Array, Array]:
         """Pay for the hammer's head at the nail."""
-        head = now.obj + self.array((0.16, 0.06, 0.0))
+        head = now.obj + self.vector(0.16, 0.06, 0.0)
         place = 0.1 * flag(head[:, 2] > 0.02, now.opened) + 0.9 * near(distance(now.target, head), 0.02, 0.2)
         return place, now.state.qpos[:, self.nail] > 0.09
 
@@ -147,8 +147,8 @@ class SawyerStickPush(SawyerTask):
     joints: ClassVar = {16: 0.0, 17: 0.0}
     stilled = (*range(9, 15), 16)
     parts = (
-        Seen(("xpos", "stick"), ("xmat", "stick")),
-        Seen(("site_xpos", "insertion"), None, (0.0, 0.09, 0.0)),
+        SeenObject(("xpos", "stick"), ("xmat", "stick")),
+        SeenObject(("site_xpos", "insertion"), None, (0.0, 0.09, 0.0)),
     )
     gripped = "objGeom"
 
@@ -166,7 +166,7 @@ class SawyerStickPush(SawyerTask):
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the stick; lifted, for the places of the stick and of the container."""
         xp, target = self.xp, now.target
-        stick, container = now.obj + self.array((0.015, 0.0, 0.0)), now.other
+        stick, container = now.obj + self.vector(0.015, 0.0, 0.0), now.other
         to_stick, far = distance(stick, now.tcp), distance(container, target)
         stick_place = near(distance(stick, target), 0.12, distance(now.start, target) - 0.12)
         place = near(far, 0.12, distance(now.state.memory["container"], target) - 0.12)
@@ -185,7 +185,7 @@ class SawyerStickPull(SawyerStickPush):
     high = (0.0, 0.65, 0.001, 0.45, 0.55, 0.0201)
     hand_low = (-0.5, 0.35, 0.05)
     joints: ClassVar = {16: 0.0, 17: 0.09}
-    parts = (Seen(("xpos", "stick"), ("xmat", "stick")), Seen(("site_xpos", "insertion")))
+    parts = (SeenObject(("xpos", "stick"), ("xmat", "stick")), SeenObject(("site_xpos", "insertion")))
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
         """Aim at the height of the stick."""
@@ -194,8 +194,8 @@ class SawyerStickPull(SawyerStickPush):
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for gripping the stick, for bringing it into the opening, then for pulling."""
         xp, stick, handle, target = self.xp, now.obj, now.other, now.target
-        first, inwards = now.state.memory["container"], self.array((0.05, 0.0, 0.0))
-        scale = self.array((1.0, 1.0, 2.0))
+        first, inwards = now.state.memory["container"], self.vector(0.05, 0.0, 0.0)
+        scale = self.vector(1.0, 1.0, 2.0)
         to_stick, far = distance(stick, now.tcp), distance(handle, target)
         margin = distance(now.start, first + inwards, scale)
         at_opening = near(distance(stick, handle + inwards, scale), 0.05, margin)

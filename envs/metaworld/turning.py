@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ..arrays import Array, sin_cos
+from ..task.task import TaskState
 from .rewards import both, distance, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, Seen, single
+from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
 
 KNOB = 0.05  # m, the radius of the dial
 
@@ -21,11 +22,11 @@ class SawyerDialTurn(SawyerTask):
     hand = single(0.0, 0.6, 0.2)
     fixture = "dial"
     target_at = ("start", (0.0, 0.03, 0.03))
-    parts = (Seen(("xpos", "dial"), ("xquat", "dial")),)
+    parts = (SeenObject(("xpos", "dial"), ("xquat", "dial")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_dial.xml"
 
-    def frame(self, state):  # type: ignore[no-untyped-def]
+    def frame(self, state: TaskState) -> Array:
         """Show the dial's mark instead of its middle."""
         frame = super().frame(state)
         frame[:, 4:7] = frame[:, 4:7] + self.mark(state.qpos[:, 9])
@@ -39,11 +40,11 @@ class SawyerDialTurn(SawyerTask):
     def notes(self, start: Array, goal: Array, fixture: Array) -> Mapping[str, Array]:
         """Remember where the mark is to be pushed."""
         angle = 0 * start[:, 0] + float(self.rest.qpos[9])
-        return {"start": fixture + self.mark(angle) + self.array((0.05, 0.02, 0.09))}
+        return {"start": fixture + self.mark(angle) + self.vector(0.05, 0.02, 0.09)}
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for pushing at the mark with closed fingers, and for the mark's place."""
-        push = now.obj + self.array((0.05, 0.02, 0.09))
+        push = now.obj + self.vector(0.05, 0.02, 0.09)
         far, to_obj = distance(now.obj, now.target), distance(push, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
         reach = near(to_obj, 0.005, abs(distance(now.start, now.tcp_start) - 0.005), "gaussian")
@@ -60,14 +61,14 @@ class SawyerFaucetOpen(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "faucetBase"
     target_at = ("start", (0.175, 0.0, 0.125))
-    parts = (Seen(("site_xpos", "handleStartOpen"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
+    parts = (SeenObject(("site_xpos", "handleStartOpen"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip: ClassVar[tuple[float, float, float]] = (-0.04, 0.0, 0.03)  # m, from the handle to where it is pushed
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_faucet.xml"
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for reaching the handle and for its place."""
-        handle = now.obj + self.array(self.grip)
+        handle = now.obj + self.vector(*self.grip)
         far, to_obj = distance(handle, now.target), distance(handle, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
         reach = near(to_obj, 0.01, abs(distance(now.start, now.tcp_start) - 0.01), "gaussian")
@@ -82,7 +83,7 @@ class SawyerFaucetClose(SawyerFaucetOpen):
     low = (-0.1, 0.8, 0.0)
     high = (0.1, 0.85, 0.0)
     target_at = ("start", (-0.175, 0.0, 0.125))
-    parts = (Seen(("site_xpos", "handleStartClose"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
+    parts = (SeenObject(("site_xpos", "handleStartClose"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip = (0.0, 0.0, 0.0)
 
 
@@ -95,14 +96,14 @@ class SawyerLeverPull(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "lever"
     target_at = ("start", (0.12, 0.0, 0.45))
-    parts = (Seen(("site_xpos", "leverStart"), ("geom_xmat", "objGeom")),)
+    parts = (SeenObject(("site_xpos", "leverStart"), ("geom_xmat", "objGeom")),)
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_lever_pull.xml"
 
     def judge(self, now: Glimpse) -> Judgement:
         """Pay for bringing the gripper's shoulder under the lever, and for the lever's place."""
-        scale, shoulder = self.array((4.0, 1.0, 4.0)), self.array((0.0, 0.055, 0.07))
-        first = now.start + self.array((0.12, -0.2, 0.25))
+        scale, shoulder = self.vector(4.0, 1.0, 4.0), self.vector(0.0, 0.055, 0.07)
+        first = now.start + self.vector(0.12, -0.2, 0.25)
         to_lever = distance(now.hand + shoulder, now.obj, scale)
         ready = near(to_lever, 0.02, distance(now.tcp_start + shoulder, first, scale))
         left = abs(-now.state.qpos[:, 9] - math.pi / 2)

@@ -1,6 +1,7 @@
 """Adroit: a hand of 24 joints on an arm opens a door, hammers a nail, turns a pen and carries a ball."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import mujoco
@@ -26,7 +27,7 @@ class AdroitTask(RoboticsTask):
     elsewhere. `success` is in the info. Never ends by itself.
     """
 
-    reads: ClassVar = ("site_xpos", "xpos")
+    reads: ClassVar[Sequence[str]] = ("site_xpos", "xpos")
     placed: ClassVar[str] = ""  # a fixed body that an episode places
     camera: ClassVar = {"distance": 1.5, "azimuth": 90.0}
 

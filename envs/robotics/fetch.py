@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, clip, row_norm
 from ..suite.starts import first_that_fits
 from ..task.noise import Noise
-from ..task.task import Start, StepResult, TaskState
+from ..task.task import ResetResult, Start, StepResult, TaskState
 from .goal_task import GoalTask, add_marker
 from .rotations import SiteVelocity, euler_of
 
@@ -143,10 +143,18 @@ class FetchTask(GoalTask):
 
     def drive(self, state: TaskState, action: Array) -> dict[str, Array]:
         """Put the mocap body a step from the gripper."""
-        seen = self.seen(state)
-        place = seen["xpos"][:, self.gripper] + 0.05 * clip(action[:, :3], -1, 1)
-        quat = seen["xquat"][:, self.gripper] + self.array(DOWN)
+        pose = state.memory["gripper"]
+        place, quat = pose[:, :3] + 0.05 * clip(action[:, :3], -1, 1), pose[:, 3:] + self.array(DOWN)
         return self.mocaps(goal=(state.memory["goal"], None), **{MOCAP: (place, quat)})
+
+    def pose(self, state: TaskState) -> dict[str, Array]:
+        """Return the memory of the gripper's pose, from which the next step goes on: (n, 7)."""
+        seen = self.seen(state)
+        return {"gripper": self.xp.concat((seen["xpos"][:, self.gripper], seen["xquat"][:, self.gripper]), axis=1)}
+
+    def begin(self, state: TaskState) -> ResetResult:
+        """Return the first observation, and the gripper's pose."""
+        return ResetResult(self.observation(state), memory=self.pose(state))
 
     def control(self, state: TaskState, action: Array) -> Array:
         """Drive the fingers from where they are, if the model has actuators for them."""
@@ -173,11 +181,11 @@ class FetchTask(GoalTask):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for the goal, and put locked fingers back."""
         if not self.locked:
-            return super().step(state, action)
+            return super().step(state, action)._replace(memory=self.pose(state))
         first, last = self.fingers.start, self.fingers.stop
         parts = state.qpos[:, :first], 0 * state.qpos[:, first:last], state.qpos[:, last:]
         qpos = self.xp.concat(parts, axis=1)
-        return super().step(state._replace(qpos=qpos), action)._replace(qpos=qpos)
+        return super().step(state._replace(qpos=qpos), action)._replace(qpos=qpos, memory=self.pose(state))
 
 
 class FetchReach(FetchTask):

@@ -40,6 +40,13 @@ class MazeTask(GoalTask):
     reset_target: bool = False
     position_noise_range: float = 0.25
 
+    @property
+    def camera(self) -> dict[str, Any]:  # type: ignore[override]
+        """A camera that sees the whole maze from the south."""
+        rows = rows_of(self.maze_map)
+        size = self.cell * max(len(rows) + 2, len(rows[0]))
+        return {"distance": 1.2 * size, "lookat": (0.0, 0.0, 0.0), "azimuth": 90.0, "elevation": -60.0}
+
     def places(self, kinds: str) -> np.ndarray:
         """Return the middles of all cells of some kinds, row by row, (m, 2) m."""
         rows = rows_of(self.maze_map)
@@ -153,9 +160,7 @@ class PointMaze(MazeTask):
     cell: ClassVar[float] = 1.0
     wall: ClassVar[float] = 0.4
     surface: ClassVar = {"friction": [0.5, 0.1, 0.1], "margin": 0.002, "condim": 1}
-    camera: ClassVar = {"distance": 8.8}
-
-    xml_file: str = "gymnasium_robotics:point/point.xml"
+    xml_file: str = "maze_ball.xml"
 
     def features(self, state: TaskState) -> list[Array]:
         """Return place and velocity, (n, 4)."""
@@ -166,7 +171,7 @@ class PointMaze(MazeTask):
         return super().step(state, action)._replace(qvel=clip(state.qvel, -5, 5))
 
 
-class AntMaze(MazeTask, Ant):
+class AntMaze(MazeTask, Ant):  # type: ignore[override]
     """The ant of Gymnasium's `Ant-v5` comes to a goal in a maze of cells of 4 m.
 
     Action and `observation` as in `Ant`, without x and y. It is paid for the goal only, and may fall.
@@ -175,8 +180,6 @@ class AntMaze(MazeTask, Ant):
     cell: ClassVar[float] = 4.0
     wall: ClassVar[float] = 0.5
     surface: ClassVar = {"friction": [1.0, 0.5, 0.5], "margin": 0.01, "condim": 3}
-    camera: ClassVar = {"distance": 50.0, "elevation": -60.0}
-
     xml_file: str = "ant.xml"
     frame_skip: int = 5
 

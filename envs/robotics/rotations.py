@@ -65,7 +65,7 @@ class SiteVelocity:
         self.site = model.site(site).id
         body = int(model.site_bodyid[self.site])
         self.root = int(model.body_rootid[body])
-        chain = []
+        chain: list[int] = []
         while body:
             first = int(model.body_dofadr[body])
             chain += range(first, first + int(model.body_dofnum[body]))

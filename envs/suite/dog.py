@@ -3,7 +3,7 @@
 import math
 from functools import reduce
 from operator import mul
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
@@ -39,7 +39,7 @@ class SuiteDog(SuiteTask):
     deviation 2, activations evenly distributed in the ranges of the controls.
     """
 
-    reads_present: ClassVar = ("xpos", "xmat", "act", "sensordata")
+    reads_present: ClassVar[tuple[str, ...]] = ("xpos", "xmat", "act", "sensordata")
 
     xml_file: str = "dm_control:dog.xml"
     frame_skip: int = 3
@@ -120,7 +120,7 @@ class SuiteDog(SuiteTask):
     def factors(self, state: TaskState) -> list[Array]:
         """Return the factors of the reward, each (n,)."""
         present, infinite = state.present, float("inf")
-        linear = {"sigmoid": "linear", "value_at_margin": 0.0}
+        linear: dict[str, Any] = {"sigmoid": "linear", "value_at_margin": 0.0}
         found = [
             tolerance(present["xpos"][:, body, 2], (height, infinite), margin=height)
             for body, height in zip(self.high, self.heights, strict=True)

@@ -26,7 +26,8 @@ class SuiteHopper(SuiteTask):
     Never ends by itself. Starts: at rest, joints evenly distributed in their limits.
     """
 
-    reads_present: ClassVar = ("xipos", "sensordata")
+    reads: ClassVar = ("sensordata",)
+    reads_present: ClassVar = ("xipos", "subtree_linvel")
 
     xml_file: str = "dm_control:hopper.xml"
     frame_skip: int = 4
@@ -36,7 +37,7 @@ class SuiteHopper(SuiteTask):
         """Find sensors and bodies."""
         self.ranges = JointRanges(self)
         self.torso, self.foot = self.body("torso"), self.body("foot")
-        self.speed, self.toe = self.sensors("torso_subtreelinvel"), self.sensors("touch_toe", "touch_heel")
+        self.touch = self.sensors("touch_toe", "touch_heel")
 
     def reset(self, noise: Noise) -> Start:
         """Draw the joints, at rest."""
@@ -45,14 +46,14 @@ class SuiteHopper(SuiteTask):
 
     def parts(self, state: TaskState) -> dict[str, Array]:
         """Return coordinates without x, velocities, touch."""
-        touch = log1p(self.read(state, self.toe))
+        touch = log1p(self.xp.take(state.fields["sensordata"], self.touch, axis=1))
         return {"position": state.qpos[:, 1:], "velocity": state.qvel, "touch": touch}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for standing, and for hopping or keeping still."""
         places = state.present["xipos"]
         height = places[:, self.torso, 2] - places[:, self.foot, 2]
-        speed = self.read(state, self.speed)[:, 0]
+        speed = state.present["subtree_linvel"][:, self.torso, 0]
         standing = tolerance(height, (STAND_HEIGHT, 2.0))
         if self.hopping:
             bounds = HOP_SPEED, float("inf")

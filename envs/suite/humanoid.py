@@ -32,7 +32,7 @@ class SuiteHumanoid(SuiteTask):
     Never ends by itself. Starts: at rest, turned, joints evenly distributed in their limits, with no contact.
     """
 
-    reads_present: ClassVar = ("xpos", "xmat", "sensordata")
+    reads_present: ClassVar = ("xpos", "xmat", "subtree_linvel")
 
     xml_file: str = "dm_control:humanoid.xml"
     frame_skip: int = 5
@@ -47,7 +47,6 @@ class SuiteHumanoid(SuiteTask):
         self.ranges, self.contacts = JointRanges(self), ContactCheck(self)
         self.torso, self.head = self.body(self.root), self.body("head")
         self.limbs = [self.body(side + limb) for side in self.sides for limb in ("hand", "foot")]
-        self.com_velocity = self.sensors(f"{self.root}_subtreelinvel")
 
     def reset(self, noise: Noise) -> Start:
         """Draw joints and turn, at rest and without contacts."""
@@ -65,7 +64,7 @@ class SuiteHumanoid(SuiteTask):
             "head_height": places[:, self.head, 2],
             "extremities": self.xp.concat(limbs, axis=1),
             "torso_vertical": matrix[:, 6:9],
-            "com_velocity": self.read(state, self.com_velocity),
+            "com_velocity": state.present["subtree_linvel"][:, self.torso, :],
             "velocity": state.qvel,
         }
 
@@ -75,7 +74,7 @@ class SuiteHumanoid(SuiteTask):
         standing = tolerance(height, (STAND_HEIGHT, float("inf")), margin=STAND_HEIGHT / 4)
         cosine = state.present["xmat"][:, self.torso, self.up]
         upright = tolerance(cosine, (0.9, float("inf")), sigmoid="linear", margin=1.9, value_at_margin=0)
-        velocity = self.read(state, self.com_velocity)[:, :2]
+        velocity = state.present["subtree_linvel"][:, self.torso, :2]
         if speed > 0:
             bounds = speed, float("inf")
             move = tolerance(row_norm(velocity), bounds, margin=speed, value_at_margin=0, sigmoid="linear")

@@ -233,7 +233,7 @@ class QuadrupedFetch(QuadrupedMove):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for reaching the ball and for bringing it to the target."""
         sites, ball = state.present["site_xpos"], state.present["xpos"][:, self.ball, :2]
-        linear = {"sigmoid": "linear", "margin": self.arena, "value_at_margin": 0.0}
+        linear: dict[str, Any] = {"sigmoid": "linear", "margin": self.arena, "value_at_margin": 0.0}
         to_ball, to_target = (row_norm(sites[:, site, :2] - ball) for site in (self.workspace, self.target))
         reach, fetch = tolerance(to_ball, (0, self.reach), **linear), tolerance(to_target, (0, self.near), **linear)
         terms = {"reward_fetch": self.upright(state) * reach * (0.5 + 0.5 * fetch)}

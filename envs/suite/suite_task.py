@@ -71,7 +71,7 @@ class SuiteTask(Task):
 
     def sensors(self, *names: str) -> Array:
         """Return the columns of sensors in `sensordata`, (k,), one sensor after the other."""
-        columns = []
+        columns: list[int] = []
         for name in names:
             sensor = self.model.sensor(name)
             columns += range(int(sensor.adr[0]), int(sensor.adr[0] + sensor.dim[0]))

@@ -214,7 +214,7 @@ class Task(ABC):
         """
         return self.reset(noise)
 
-    def randomized(self) -> Sequence[Any]:
+    def randomized_by(self) -> Sequence[Any]:
         """Return terms of randomization that belong to the task, such as `dr.friction(0.4, 1.0)`; the batch draws them.
 
         It is asked of a bound task. Draws come from the task's noise, after those of `reset` or `step`.

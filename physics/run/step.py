@@ -53,10 +53,10 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     geom_frames,
     center_of_mass,
     POSITION,
+    body_velocities,
     mass_matrix,
     collide,
     CONTACTS_FOUND,
-    body_velocities,
     VELOCITY,
     clear_blocks,
     ROWS,
@@ -72,7 +72,10 @@ _ORDER: tuple[Stage | Callable[..., Any] | Hook, ...] = (
     acceleration_by_newton,
     noslip,
 )
-"""The stages of an evaluation, in their order. A hook stands for the stages that parts add there."""
+"""The stages of an evaluation, in their order. A hook stands for the stages that parts add there.
+
+Velocities of bodies come before contacts, so that an evaluation that needs no more than motion ends there.
+"""
 PIPELINE: tuple[Stage | Callable[..., Any], ...] = tuple(
     entry for item in _ORDER for entry in ([e for _, e in item.entries] if isinstance(item, Hook) else [item])
 )

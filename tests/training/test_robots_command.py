@@ -34,6 +34,7 @@ def menagerie(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no cache"))
     monkeypatch.setenv("MENAGERIE_ROOT", str(tmp_path))
+    monkeypatch.setitem(SOURCES, "menagerie", AssetSource((), ""))
     return tmp_path
 
 

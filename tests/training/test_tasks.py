@@ -200,7 +200,7 @@ def test_mistakes_in_making_it_name_task_and_place(workshop, change, options, me
 def test_a_mistake_of_tumbles_keeps_its_traceback(workshop, monkeypatch):
     from tumble.envs.gym import vector_env
 
-    def broken(*arguments):
+    def broken(*arguments, **options):
         return [][0]
 
     broken.__code__ = broken.__code__.replace(co_filename=vector_env.__file__)

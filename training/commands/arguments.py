@@ -62,12 +62,12 @@ def model_file(what: str, *endings: str) -> Path | None:
     from ...assets.robots import find_model, names
 
     is_file = what.lower().endswith(endings)
-    if is_of_source(what) and not os.path.exists(what):
-        if is_file or what in names() or what.startswith("menagerie:"):
-            try:
-                return find_model(what)
-            except FileNotFoundError as error:
-                raise TumbleUserError(str(error)) from error
+    named = is_file or what in names() or what.startswith("menagerie:")
+    if named and is_of_source(what) and not os.path.exists(what):
+        try:
+            return find_model(what)
+        except FileNotFoundError as error:
+            raise TumbleUserError(str(error)) from error
     return Path(what) if is_file else None
 
 

@@ -57,7 +57,7 @@ def chosen_robots(words: list[str]) -> "tuple[list[KnownRobot], KnownRobot | Non
 
     everyone = known()
     sources = {robot.source for robot in everyone}
-    chosen = {}
+    chosen: dict[str, KnownRobot] = {}
     for word in words:
         try:
             named = known(word) if word in sources else [get(word)]

@@ -88,13 +88,14 @@ class Quantities:
         Raises:
             KeyError: for an unknown name, with the nearest ones.
         """
-        envs, sources = self._envs, sources_of(names)
+        envs, sensed = self._envs, self._readings.sources_of_present if SENSORDATA in names else ()
         index, _ = envs.chosen(envs_idx)
-        fields = present_fields(envs, sources, index)
+        fields = present_fields(envs, dict.fromkeys((*sources_of(names), *sensed)), index)
+        readings = self._readings.present(fields, index) if SENSORDATA in names else None
         if not DERIVED.keys().isdisjoint(names):
             fields |= envs.own(OWN_OF_QUANTITIES, index)
         return {
-            name: self._readings.present(index) if name == SENSORDATA else derive(envs.model, name, fields)
+            name: readings if name == SENSORDATA and readings is not None else derive(envs.model, name, fields)
             for name in names
         }
 

@@ -1,6 +1,6 @@
 """Readings of a solver's sensors, and the steps in which they are remembered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -54,31 +54,34 @@ class SensorReader:
         present = self._read_present(self._readings, index)
         return self._delays.shown(present, self._past("eval_", index)) if self.remembers else present
 
-    def present(self, index: Any) -> torch.Tensor:
-        """Readings (n, nsensordata) in the present state; those of forces and accelerations stay as `all` has them.
+    @property
+    def sources_of_present(self) -> tuple[str, ...]:
+        """The fields that `present` is given."""
+        return self._immediate.sources
 
-        Sensors with delays or intervals stay as well.
+    def present(self, fields: dict[str, torch.Tensor], index: Any) -> torch.Tensor:
+        """Readings (n, nsensordata) in the present state, of which `sources_of_present` are given.
+
+        Sensors of forces and accelerations, and those with delays or intervals, have the readings of `all`.
         """
-        found, readings = self.all(index), self._immediate
-        if not len(self._columns_of_immediate):
-            return found
-        fields = present_fields(self._envs, readings.sources, index)
-        own, steps = self._envs.own(OWN_OF_READINGS, index), self._steps(readings, Count.STEPS, index)
-        columns = torch.as_tensor(self._columns_of_immediate, device=found.device)
-        now = readings.read(fields, own, self._scene, steps)
-        return found.index_copy(1, columns, now.index_select(1, columns))
+        own, steps = self._envs.own(OWN_OF_READINGS, index), self._steps(self._immediate, Count.STEPS, index)
+        now, columns = self._immediate.read(fields, own, self._scene, steps), self._immediate.columns
+        if len(columns) == now.shape[1]:
+            return now
+        known = torch.as_tensor(columns, device=now.device)
+        late = self.all(index) if self.remembers else self._read_present(self._late, index)
+        return late.index_copy(1, known, now.index_select(1, known))
 
     @cached_property
     def _immediate(self) -> SensorReadings:
         """The sensors that follow from positions and velocities, and are not delayed."""
-        mj = self._envs.model.mj
-        chosen = (mj.sensor_needstage != int(mujoco.mjtStage.mjSTAGE_ACC)) & (mj.sensor_history[:, 0] == 0)
-        return SensorReadings(self._envs.model, np.flatnonzero(chosen).tolist())
+        return SensorReadings(self._envs.model, immediate_sensors(self._envs.model.mj))
 
     @cached_property
-    def _columns_of_immediate(self) -> np.ndarray:
-        """Columns of `sensordata` of these sensors."""
-        return self._immediate.columns
+    def _late(self) -> SensorReadings:
+        """The sensors of forces and accelerations."""
+        mj = self._envs.model.mj
+        return SensorReadings(self._envs.model, sorted({*range(mj.nsensor)} - {*immediate_sensors(mj)}))
 
     def one(self, sensor: int, envs_idx: Any) -> torch.Tensor:
         """Readings of one sensor that exists, (n, dim); errors as in `Sensors.read`."""
@@ -143,7 +146,13 @@ class SensorReader:
         return Past(ages, readings, ticks[:, ::2].double() + ticks[:, 1::2].double())
 
 
-def present_fields(envs: Environments, names: Sequence[str], index: Any) -> dict[str, torch.Tensor]:
+def immediate_sensors(mj: mujoco.MjModel) -> list[int]:
+    """Return the ids of the sensors that follow from positions and velocities, without delays."""
+    now = (mj.sensor_needstage != int(mujoco.mjtStage.mjSTAGE_ACC)) & (mj.sensor_history[:, 0] == 0)
+    return np.flatnonzero(now).tolist()
+
+
+def present_fields(envs: Environments, names: Iterable[str], index: Any) -> dict[str, torch.Tensor]:
     """Return fields of environments in their present state, (k, numbers) each, by name."""
     driver, fields = envs.driver, {}
     for name in names:

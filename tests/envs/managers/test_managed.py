@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tumble
-from tumble.envs import Latency, Push, Start, Task, Term, Wrench, dr
+from tumble.envs import Latency, Push, Scatter, Start, Task, Term, Wrench, dr
 from tumble.envs.arrays import host
 
 from ...cases import cases
@@ -23,6 +23,7 @@ MANAGERS = {
         dr.kp(0.9, 1.1, when=(0.05, 0.1)),
         Push(speed=(0.5, 1.0), when=(0.1, 0.2)),
         Wrench("left", force=(-20.0, 20.0), when=(0.1, 0.2), duration=(0.04, 0.08)),
+        Scatter(position=(-0.1, 0.1)),
     ],
     "observe": {"0:3": Term(noise=0.1, bias=0.2), "7:": Term(history=2, delay=(0, 1))},
     "delay": Latency(action=(0, 2), observation=(0, 1), hold=0.7),
@@ -145,8 +146,23 @@ def test_a_push_acts_from_the_next_step_on(make):
         np.testing.assert_allclose(kick, 1.0 if step % 5 == 0 else 0.0, atol=1e-6)
 
 
+def test_starts_are_scattered(make):
+    """Offsets of the joints that are named, within their ranges; the first observation and all else are the task's."""
+    plain = make(64)
+    envs = make(64, randomize=[Scatter("left_.*", position=(0.2, 2.0), velocity=(-1.0, 1.0))])
+    before, after = (one.reset(seed=0)[0] for one in (plain, envs))
+    moved = after - before
+    columns = [7, 8, 10 + 6, 10 + 7]
+    assert not np.delete(moved, columns, axis=1).any() and envs.task.model.nq == 10
+    assert (after[:, 7:9] <= 1).all() and (after[:, 7:9] == 1).any() and (moved[:, 7:9] > 0.19).all()
+    assert abs(moved[:, 16:]).max() <= 1 and moved[:, 16:18].std() > 0.4
+    np.testing.assert_array_equal(host(envs.solver.get("qpos")), after[:, :10])
+    with pytest.raises(ValueError, match="'root' is neither a hinge nor a slide"):
+        make(2, randomize=[Scatter("root")])
+
+
 def test_wrenches_begin_and_end(make):
-    envs = make(8, max_episode_steps=None, randomize=[MANAGERS["randomize"][-1]])
+    envs = make(8, max_episode_steps=None, randomize=[MANAGERS["randomize"][4]])
     envs.reset(seed=0)
     forces = []
     for action in actions_of(envs, 60):
@@ -325,10 +341,11 @@ class Owner(Robot):
 
     delay: float = 0.0
     own: bool = True
+    when: str = "reset"
 
-    def randomized(self):
+    def randomized_by(self):
         """Masses."""
-        return [dr.mass(0.5, 0.6)] if self.own else []
+        return [dr.mass(0.5, 0.6, when=self.when)] if self.own else []
 
 
 def test_a_task_may_randomize_itself(make):
@@ -340,8 +357,40 @@ def test_a_task_may_randomize_itself(make):
     assert (host(envs.solver.get_parameters("geom_friction"))[..., 0] <= 0.5).all()
     envs.set_attr("own", False)
     envs.reset(seed=1)
-    with pytest.raises(ValueError, match=r"'body_mass'.* in the parameters of the start too"):
-        make(task=Owner, randomize=[dr.mass(0.9, 1.1)])
+
+    both = make(task=Owner, randomize=[dr.mass(2.0, 2.0)])
+    for _ in range(2):
+        both.reset(seed=0)
+        share = host(both.solver.get_parameters("body_mass"))[:, 1:] / both.task.model.body_mass[1:]
+        assert share.min() > 0.99 and share.max() < 1.21
+    with pytest.raises(ValueError, match=r"randomize: Owner draws body_.* itself, and not for each episode"):
+        make(task=Owner, when="start", randomize=[dr.mass(2.0, 2.0)])
+
+
+class Loaded(Robot):
+    """A robot with a load of another mass in each episode."""
+
+    def reset(self, noise) -> Start:
+        """Masses by the episode's noise."""
+        start, own = super().reset(noise), self.model.body_mass
+        return start._replace(parameters={"body_mass": own * (1 + noise.uniform(0, 1, 1))})
+
+
+@cases("when", ["reset", "start"])
+def test_terms_change_numbers_that_a_task_gives(make, when):
+    """They are scaled as the model's are, by what is drawn once for an environment in later episodes, too."""
+    envs, plain = (make(16, Loaded, randomize=given) for given in ([dr.mass(2.0, 3.0, "trunk", when=when)], None))
+    shares = []
+    for episode in range(3):
+        for one in (envs, plain):
+            one.reset(seed=0 if episode == 0 else None)
+        ours, theirs = (host(one.solver.get_parameters("body_mass")) for one in (envs, plain))
+        np.testing.assert_array_equal(ours[:, 2:], theirs[:, 2:])
+        shares.append(ours[:, 1] / theirs[:, 1])
+    assert np.min(shares) >= 2 - 1e-9 and np.max(shares) <= 3 + 1e-9 and np.std(shares) > 0.1
+    assert np.allclose(shares[0], shares[2]) == (when == "start")
+    with pytest.raises(ValueError, match="randomize: Loaded: the task gives body_mass itself: draw for it at resets"):
+        make(2, Loaded, randomize=[dr.mass(0.9, 1.1, when=(1.0, 2.0))])
 
 
 def test_a_registered_task_may_have_them():

@@ -14,10 +14,9 @@ numbers of single precision, so that half the bytes say them exactly. The second
 import argparse
 import pickle
 
+import metaworld
 import mujoco
 import numpy as np
-
-import metaworld
 from metaworld.policies import ENV_POLICY_MAP
 
 GOALS, SAMPLES, LONGEST, STEPS = 2, 5, 220, 4

@@ -25,8 +25,10 @@ class Found(NamedTuple):
 
 
 def relative(ours: Any, theirs: Any) -> np.ndarray:
-    """Return the sizes of errors of numbers of size 1."""
-    return np.abs((ours - theirs) / (1 + np.abs(theirs)))
+    """Return the sizes of errors of numbers of size 1; angles of half a turn may have either sign."""
+    gap = np.abs(ours - theirs)
+    half_turn = np.isclose(gap, 2 * np.pi, rtol=0, atol=1e-6)
+    return np.where(half_turn, np.abs(gap - 2 * np.pi), gap) / (1 + np.abs(theirs))
 
 
 class Pair:
@@ -51,7 +53,7 @@ class Pair:
         observed: Callable[[Any, State], State] = lambda seen, after: after,
         **options: Any,
     ) -> None:
-        make = {"output": "numpy", "autoreset_mode": "DISABLED", "model_options": TIGHT}
+        make = {"output": "numpy", "autoreset_mode": "DISABLED", "model_options": TIGHT, "max_episode_steps": 1000}
         self.envs = tumble.make_vec(identity, self.num_envs, **make, **options)
         self.seen, _ = self.envs.reset(seed=5)
         self.batch, self.solver = self.envs.unwrapped.batch, self.envs.unwrapped.solver

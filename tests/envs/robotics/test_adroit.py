@@ -9,7 +9,7 @@ from .parity import PHYSICS, TASK, Pair, relative
 
 pytestmark = pytest.mark.skipif(not originals.available(), reason="Gymnasium-Robotics is not installed")
 
-STEPS, EVERY = 24, 3
+STEPS, EVERY = 100, 9
 CYLINDER = 1e-3  # the bound for the pen, a cylinder, whose contacts are those of GJK and EPA, which end at 1e-6 m
 BODIES = {"Door": "frame", "Hammer": "nail_board", "Pen": "target"}
 """The body that an episode places."""

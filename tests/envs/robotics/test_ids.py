@@ -5,9 +5,13 @@ import importlib.util
 import gymnasium
 import numpy as np
 import pytest
+import stable_baselines3 as sb3
+import torch
 
 import tumble
+from tumble.envs.registry import make_task
 from tumble.envs.robotics.table import ROWS
+from tumble.training.sb3_bridge import TumbleVecEnv
 
 from . import originals
 
@@ -20,7 +24,7 @@ KINDS = {row.kind: identity for identity, row in reversed(ROWS.items())}
 """The first id of each class."""
 
 
-def rollout(identity: str, num_envs: int, **options) -> list[np.ndarray]:
+def rollout(identity: "str | tumble.envs.Task", num_envs: int, **options) -> list[np.ndarray]:
     """Return what environment 0 observes and earns in 12 steps."""
     envs = tumble.make_vec(identity, num_envs, output="numpy", **options)
     seen, _ = envs.reset(seed=3)
@@ -82,3 +86,27 @@ def test_each_is_made_and_stepped(identity):
         seen, reward, *_ = envs.step(envs.action_space.sample())
     assert np.isfinite(reward).all() and envs.observation_space.contains(seen)
     envs.close()
+
+
+@pytest.mark.parametrize("identity", KINDS.values(), ids=KINDS)
+def test_the_same_in_torch(identity):
+    """Tasks are written in the array API: torch's arrays, as on a GPU, give the same numbers."""
+    kind = type(make_task(identity, {}))
+    in_torch = type(f"{kind.__name__}InTorch", (kind,), {"array_library": "torch"})
+    ours, theirs = rollout(identity, 3), rollout(in_torch(**ROWS[identity].options), 3)
+    np.testing.assert_allclose(theirs[0], ours[0], atol=1e-6)
+    np.testing.assert_allclose(theirs[2], ours[2], atol=1e-2)
+
+
+def test_hindsight_replay(double_precision):
+    """SB3's buffer exchanges goals for those that were reached later, and gets their rewards through the bridge."""
+    venv = TumbleVecEnv(tumble.make_vec("gymnasium_robotics/FetchReach-v4", 4, max_episode_steps=20))
+    buffer = {"replay_buffer_class": sb3.HerReplayBuffer, "buffer_size": 2000, "learning_starts": 200}
+    model = sb3.SAC("MultiInputPolicy", venv, batch_size=32, train_freq=8, seed=0, device="cpu", **buffer)
+    model.learn(400)
+    batch = model.replay_buffer.sample(400)
+    seen = batch.next_observations
+    rewards = -((seen["achieved_goal"] - seen["desired_goal"]).norm(dim=1) > 0.05).float()
+    torch.testing.assert_close(batch.rewards[:, 0], rewards)
+    assert (rewards == 0).float().mean() > 0.05
+    venv.close()

@@ -1,9 +1,11 @@
 """Mazes equal Gymnasium-Robotics': walls, cells, observations, rewards, ends, and the physics of a step."""
 
+import mujoco
 import numpy as np
 import pytest
 
 import tumble
+from tumble import assets
 
 from . import originals
 from .originals import side_by_side
@@ -33,8 +35,8 @@ def test_like_the_original(robot, reward, double_precision):
     qvel[:, :2] = pair.rng.normal(0, 4, (pair.num_envs, 2))
     pair.set_state(qpos, qvel)
     toward = pair.rng.normal(size=(pair.num_envs, pair.envs.single_action_space.shape[0]))
-    for step in range(60):
-        pair.step(0.7 * toward + 0.6 * pair.rng.normal(size=toward.shape), step % 6 == 0)
+    for step in range(100):
+        pair.step(0.7 * toward + 0.6 * pair.rng.normal(size=toward.shape), step % 9 == 0)
     found = pair.found()
     assert len(set(found.rewards)) > 1
     assert found.task < TASK
@@ -65,6 +67,22 @@ def test_walls_and_cells(robot, name):
         assert len(set(away.argmin(1))) > 0.9 * len(cells)
     assert np.linalg.norm(seen["desired_goal"] - seen["achieved_goal"], axis=1).min() > 0.45
     envs.close()
+
+
+def test_the_ball_is_the_originals():
+    """Our file has the physics of the package's: every number that moves something."""
+    ours, theirs = (
+        mujoco.MjModel.from_xml_path(str(assets.find(file)))
+        for file in ("maze_ball.xml", "gymnasium_robotics:point/point.xml")
+    )
+    kinds = ("body_", "jnt_", "dof_", "geom_", "actuator_", "qpos")
+    looks = ("geom_rgba", "geom_matid")
+    names = [name for name in dir(ours) if name.startswith(kinds) and name not in looks]
+    assert len(names) > 100
+    for name in names:
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
+    for name in ("timestep", "gravity", "iterations", "tolerance", "integrator", "solver", "cone", "disableflags"):
+        np.testing.assert_array_equal(getattr(ours.opt, name), getattr(theirs.opt, name), name)
 
 
 def test_a_reached_goal_moves_on_or_ends_the_episode(double_precision):

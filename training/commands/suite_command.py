@@ -1,0 +1,125 @@
+"""The command `tumble suite`: train and evaluate all tasks of a suite with one configuration, and write its table."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ...physics.machine.waiting import importing
+from ..errors import TumbleUserError
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from ..results.suite_table import TaskScores
+    from ..seeds import SeedBatch
+
+LIBRARIES = "PyTorch and Stable-Baselines3"
+
+
+def suite(
+    name: Annotated[str, typer.Argument(metavar="SUITE", help="dm_control, myosuite, ...; `tumble list` has the ids.")],
+    seeds: Annotated[str, typer.Option(metavar="LIST", help="Seeds of each task, such as 1-3 or 1,2,5.")] = "1-3",
+    tasks: Annotated[str, typer.Option(metavar="LIST", help="Only these tasks, such as dog-run,walker-walk.")] = "",
+    algo: Annotated[str, typer.Option(help="ppo, recurrent_ppo, sac or td3.")] = "ppo",
+    steps: Annotated[int | None, typer.Option(min=1, help="Environment steps of each run.")] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes that each final policy is played for.")] = 20,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: as cores allow.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder; default: runs/SUITE.")] = None,
+) -> None:
+    """Train every task of a suite with one configuration; write the paper's table. The same command goes on."""
+    with importing(LIBRARIES):
+        from ..learning.networks import require_library
+        from ..results.suite_table import write_suite
+        from ..seeds import parse_seeds
+    numbers, folder = parse_seeds(seeds), out or Path("runs") / name
+    ids, config = tasks_of_suite(name, tasks), family_config(name, algo, steps)
+    require_library(config.algo)
+    scores, failures = [], []
+    for identity in ids:
+        batch = batch_of(config.replace(task=identity), numbers, folder / identity.partition("/")[2])
+        failures += trained(batch, jobs, identity)
+        if (found := scores_of(batch, numbers, episodes)) is not None:
+            scores.append(found)
+            paths = write_suite(name, scores, folder)
+    if scores:
+        print("\n".join(map(str, paths)))
+    if failures:
+        raise TumbleUserError(f"{len(failures)} runs failed: {'; '.join(failures[:3])}. The same command goes on")
+
+
+def tasks_of_suite(name: str, chosen: str) -> list[str]:
+    """Return the ids of a suite, or those of the chosen names.
+
+    Raises:
+        TumbleUserError: There is no such suite or task; the message has the nearest.
+    """
+    from ...envs.nearest import nearest
+    from ...envs.registry import suite_rows
+
+    known = [identity for identity in suite_rows() if identity.partition("/")[0] == name]
+    if not known:
+        suites = dict.fromkeys(identity.partition("/")[0] for identity in suite_rows())
+        raise TumbleUserError(f"no suite {name!r}; there {nearest(name, list(suites))}")
+    short = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in known}
+    for word in filter(None, chosen.split(",")):
+        if word not in short:
+            raise TumbleUserError(f"{name} has no task {word!r}; there {nearest(word, list(short))}")
+    return [short[word] for word in chosen.split(",")] if chosen else known
+
+
+def family_config(name: str, algo: str, steps: int | None) -> "RunConfig":
+    """Return the packaged configuration of a suite, or the defaults of an algorithm."""
+    from ...envs.registry import suite_rows
+    from .arguments import choose_config
+
+    first = next(identity for identity in suite_rows() if identity.startswith(f"{name}/"))
+    return choose_config(first, None, algo).replace(total_steps=steps)
+
+
+def batch_of(config: "RunConfig", seeds: list[int], folder: Path) -> "SeedBatch":
+    """Return the runs of a task in a folder, with seeds that it lacks added."""
+    from ..seeds import FOLDER, SeedBatch
+
+    batch = SeedBatch.find(folder)
+    if batch is None:
+        return SeedBatch.create(config, seeds, folder)
+    for seed in seeds:
+        (folder / FOLDER.format(seed)).mkdir(exist_ok=True)
+    batch.keep_config(batch.config.replace(total_steps=config.total_steps))
+    return batch
+
+
+def trained(batch: "SeedBatch", jobs: int | None, identity: str) -> list[str]:
+    """Train the unfinished runs of a task; return what failed, each in a line."""
+    from ..seeds import train_batch
+
+    print(f"{identity}: {batch.folder}", flush=True)
+    return [f"{identity}: {failure}" for failure in train_batch(batch, jobs)]
+
+
+def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScores | None":
+    """Play the final policies that have not been played so often, and return their scores; None if there are none."""
+    from ..evaluate import evaluate, save_evaluation
+    from ..results.suite_table import TaskScores
+    from .report import describe
+
+    total, rows = batch.config.total_steps, []
+    for seed in seeds:
+        run = batch.run(seed)
+        if not batch.is_finished(seed, total):
+            continue
+        row = describe(run)
+        if row.get("tumble", {}).get("episodes", 0) < episodes or row["tumble"]["step"] < total:
+            save_evaluation(run, evaluate(run, episodes=episodes))
+            row = describe(run)
+        rows.append(row)
+    if not rows:
+        return None
+    successes = [row["tumble"]["success_rate"] for row in rows]
+    return TaskScores(
+        batch.config.task,
+        [row["tumble"]["mean"] for row in rows],
+        [] if None in successes else successes,
+        total,
+        [row["cpu_seconds"] / 60 for row in rows],
+    )
