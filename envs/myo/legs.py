@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import mujoco
 import numpy as np
@@ -12,6 +12,9 @@ from ..task.noise import Noise
 from ..task.task import Start, TaskState
 from .muscle_task import MuscleRating, MuscleTask
 from .reach import MyoReach
+
+if TYPE_CHECKING:
+    from ...physics import Model
 
 LEGS = "myosuite:simhive/myo_sim/leg/myolegs.xml"
 STAND, STRIDE = 0, 2  # keyframes: on both feet, and in the middle of a stride
@@ -178,3 +181,59 @@ class MyoLegWalk(MuscleTask):
             "joint_angle_rew": exp(-5 * row_sum(abs(xp.take(qpos, self.sideways, axis=1))) / 4),
         }
         return MuscleRating(terms, speed >= 1, fallen)
+
+
+class MyoLegTerrainWalk(MyoLegWalk):
+    """Walk over a field of heights. MyoSuite's myoLegRoughTerrainWalk, -HillyTerrainWalk, -StairTerrainWalk.
+
+    Observation and reward: those of `MyoLegWalk`. Ends as there, and where the centre of mass is less than 0.61 m above
+    the feet. `terrain` is "rough", "hilly" or "stairs"; `terrain_seed` decides on the heights of rough ground.
+    """
+
+    terrain: str = "hilly"
+    terrain_seed: int = 0
+
+    def load_model(self, **options: Any) -> "Model":
+        """Load the legs on a ground that consists of prisms, as in MuJoCo; `hfield="surface"` is the other one."""
+        return super().load_model(**{"hfield": "mujoco", **options})
+
+    def edit(self, spec: mujoco.MjSpec) -> None:
+        """Shape the ground.
+
+        Raises:
+            ValueError: there is no such terrain.
+        """
+        if self.terrain not in TERRAINS:
+            raise ValueError(f"{type(self).__name__}: terrain is {self.terrain!r}; there are {', '.join(TERRAINS)}")
+        heights, lowest, range_of_heights = TERRAINS[self.terrain](self.terrain_seed)
+        field, geom = spec.hfield("terrain"), spec.geom("terrain")
+        field.userdata = np.float32(heights).ravel()
+        field.size[2] = range_of_heights
+        geom.pos, geom.rgba = [0, 0, lowest], [1, 1, 1, 1]
+
+    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+        """Rate as a walk, and look for knees on the ground."""
+        rating = super().judge(state, parts)
+        above = parts["height"][:, 0] - row_sum(parts["feet_heights"]) / 2
+        fallen = rating.done | (above < 0.61)
+        return rating._replace(terms={**rating.terms, "done": self.number(fallen)}, done=fallen)
+
+
+def _rough(seed: int) -> tuple[np.ndarray, float, float]:
+    heights = np.random.default_rng(seed).uniform(size=(100, 100))
+    return (heights - heights.min()) / np.ptp(heights), -0.02, 0.08
+
+
+def _hilly(seed: int) -> tuple[np.ndarray, float, float]:
+    wave = 0.5 + 0.5 * np.sin(np.linspace(0, 3 * math.pi, 7000) + math.pi / 2)
+    return np.concatenate((np.ones(3000), (wave - wave.min()) / np.ptp(wave)))[::-1], 0.0, 0.63
+
+
+def _stairs(seed: int) -> tuple[np.ndarray, float, float]:
+    rise, steps = 0.1 / 3.2, 12  # of MyoSuite's own unit, which is 2.5 m
+    rows = np.concatenate((np.zeros(52), np.repeat(np.arange(steps), 4)))[::-1]
+    return np.repeat(rows / (steps - 1), 100), 0.0, 2.5 * rise * (steps - 1)
+
+
+TERRAINS = {"rough": _rough, "hilly": _hilly, "stairs": _stairs}
+"""Functions of a seed by the names of terrains: heights from 0 to 1 (10000), the lowest (m) and their range (m)."""

@@ -132,6 +132,9 @@ TASKS: dict[str, tuple[str, str, int, dict[str, Any]]] = {
         "legs", "MyoLegStand", 150, {"targets": (("pelvis", ((-0.05, -0.05, 0), (0.05, 0.05, 0))),)}
     ),
     "myoLegWalk": ("legs", "MyoLegWalk", 1000, {}),
+    "myoLegRoughTerrainWalk": ("legs", "MyoLegTerrainWalk", 1000, {"terrain": "rough"}),
+    "myoLegHillyTerrainWalk": ("legs", "MyoLegTerrainWalk", 1000, {"terrain": "hilly"}),
+    "myoLegStairTerrainWalk": ("legs", "MyoLegTerrainWalk", 1000, {"terrain": "stairs"}),
 }  # fmt: skip
 """The tasks with healthy muscles."""
 

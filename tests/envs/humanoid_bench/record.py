@@ -19,7 +19,7 @@ TASKS = (
     *("walk", "reach", "hurdle", "crawl", "maze", "sit_simple", "sit_hard", "balance_simple", "balance_hard"),
     *("stair", "slide", "pole", "run", "stand"),
 )
-STEPS = (0, 2, 5, 9)  # of an episode, after which the H1 is put where a reward depends on more
+STEPS = (0, 4, 8)  # of an episode, after which the H1 is put where a reward depends on more
 PUT = {
     "hurdle": ({1: 4.8}, {0: 1.9, 1: 0.0}),
     "pole": ({0: 0.98, 1: 0.5}, {0: 1.5, 1: 2.9}),
@@ -31,7 +31,7 @@ PUT = {
     "crawl": ({2: 0.6}, {1: 1.2}),
     "walk": ({2: 1.1}, {2: 0.1}),
 }
-"""Coordinates by their numbers, that the second and the last transition of a task begin with."""
+"""Coordinates by their numbers, that the second and the third transition of a task begin with."""
 
 
 def humanoid_bench(repository: str):
@@ -61,9 +61,9 @@ def record(gym, name: str) -> dict[str, np.ndarray]:
     rows, data = [], env.data
     for step in range(max(STEPS) + 1):
         action = np.float32(np.clip(rng.normal(0, 0.5, env.model.nu), -1, 1)).astype(float)
-        if len(rows) % 2 and step == STEPS[len(rows)]:
+        if rows and step == STEPS[len(rows)]:
             qpos = data.qpos.copy()
-            for place, value in PUT.get(name, ({}, {}))[len(rows) // 2].items():
+            for place, value in PUT.get(name, ({}, {}))[len(rows) - 1].items():
                 qpos[place] = value
             env.set_state(qpos, data.qvel.copy())
             if name == "reach":

@@ -28,7 +28,8 @@ TIGHT = {"tolerance": 1e-12, "iterations": 200}
 SAME = 1e-10  # of a number of size 1: in MuJoCo, from excitations that differ by a rounding
 # Where a tendon runs inside a cylinder, MuJoCo finds its path by steps that stop at an error of 1e-6, and Tumble takes
 # two more of these: moments of the hand's muscles move by 1e-10. Points where ellipsoids touch are found to 1e-6 as
-# well. After ten steps velocities are off by up to the bound.
+# well, and heights of the ground are rounded to single precision, in MyoSuite after they are multiplied by their range.
+# After ten steps velocities are off by up to the bound.
 LOOSE = 1e-5
 
 
@@ -93,7 +94,8 @@ def test_transitions(name, simulator, double_precision, recorded):
     envs.close()
     worst = {key: float(abs(error).max()) if error.size else 0 for key, error in errors.items()}
     print(name, {key: f"{value:.1e}" for key, value in worst.items()}, row["reward"].round(2))
-    assert max(worst.values()) < (LOOSE if "Hand" in name and (simulator == "tumble" or "ObjHold" in name) else SAME)
+    is_loose = "Terrain" in name or ("Hand" in name and (simulator == "tumble" or "ObjHold" in name))
+    assert max(worst.values()) < (LOOSE if is_loose else SAME)
     assert (terminated == row["done"]).all()
     assert (info["success"] == row["solved"]).all()
 
