@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays import Array, namespace, row_norm
+from ..task.goals import EndlessGoals
 from ..task.noise import Noise
 from ..task.task import StepResult, TaskState
 from .arm import HALF
@@ -13,7 +14,7 @@ from .arm_push import ArmPush
 from .arm_reach import ArmReach
 
 
-class GoalRules:
+class GoalRules(EndlessGoals):
     """The rules of tasks with goals, after Gymnasium-Robotics' Fetch tasks; a task comes after them in the bases.
 
     Observations are `observation`, `achieved_goal` and `desired_goal` (m). The reward is 0 within `threshold` of the
@@ -50,14 +51,6 @@ class GoalRules:
         far = row_norm(achieved_goal - desired_goal) > self.threshold
         xp = namespace(achieved_goal)
         return xp.where(far, xp.asarray(-1.0, dtype=achieved_goal.dtype), xp.asarray(0.0, dtype=achieved_goal.dtype))
-
-    def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return False for every goal, (...) bool: no episode ends by itself."""
-        return row_norm(achieved_goal - desired_goal) < 0
-
-    def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return False for every goal, (...) bool: only the time limit cuts episodes short."""
-        return row_norm(achieved_goal - desired_goal) < 0
 
     def observation(self, state: TaskState) -> dict[str, Array]:
         """Return the parts by name."""

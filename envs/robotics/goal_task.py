@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import assets
 from ..arrays import Array, clip, namespace, row_norm
+from ..task.goals import EndlessGoals
 from ..task.task import StepResult, Task, TaskState
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class RoboticsTask(Task):
         return sparse() if self.reward_type == "sparse" else dense()
 
 
-class GoalTask(RoboticsTask):
+class GoalTask(EndlessGoals, RoboticsTask):
     """A task with goals that may be exchanged afterwards, as replay with hindsight does.
 
     Observations are `observation`, `achieved_goal` and `desired_goal`. The reward is 0 within `threshold` of the goal
@@ -139,14 +140,6 @@ class GoalTask(RoboticsTask):
             lambda: namespace(achieved_goal).astype(self.reached(achieved_goal, desired_goal), achieved_goal.dtype) - 1,
             lambda: -self.apart(achieved_goal, desired_goal),
         )
-
-    def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return False for every goal, (...) bool: no episode ends by itself."""
-        return row_norm(achieved_goal - desired_goal) < 0
-
-    def compute_truncated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """Return False for every goal, (...) bool: only the time limit cuts episodes short."""
-        return row_norm(achieved_goal - desired_goal) < 0
 
     def observation(self, state: TaskState) -> dict[str, Array]:
         """Return the parts by name."""

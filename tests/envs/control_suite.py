@@ -86,7 +86,7 @@ class Reference:
         return np.concatenate([np.ravel(part) for part in parts])
 
 
-class Original:
+class Original(Reference):
     """One of dm_control's tasks by the id of ours, with its physics in states of ours."""
 
     def __init__(self, identity: str, task: Any) -> None:
@@ -173,14 +173,3 @@ class Original:
         for here, there in self._felt:
             self.physics.data.sensordata[here] = felt[there]
         return self.observation(), float(self.task.get_reward(self.physics))
-
-    def step(self, control: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        """Return observation, reward, and True where the task itself ended the episode, of a step under a control."""
-        self.env._step_count = 0
-        result = self.env.step(control)
-        return self.observation(), float(result.reward), result.last()
-
-    def observation(self) -> np.ndarray:
-        """Return the observation of the present state, its parts in their order side by side."""
-        parts = self.task.get_observation(self.physics).values()
-        return np.concatenate([np.ravel(part) for part in parts])
