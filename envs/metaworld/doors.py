@@ -78,6 +78,7 @@ class SawyerDoorLock(SawyerTask):
     hand_low = (-0.5, 0.4, -0.15)
     extra_steps = 5
     fixture = "door"
+    shown_early = True
     parts = (SeenObject(("site_xpos", "lockStartLock"), ("xquat", "door_link")),)
 
     xml_file: str = LOCK
@@ -135,6 +136,7 @@ class SawyerDrawerOpen(SawyerTask):
     high = (0.1, 0.9, 0.0)
     hand = single(0.0, 0.6, 0.2)
     fixture = "drawer"
+    shown_early = True
     target_at = ("start", (0.0, -0.36, 0.09))
     parts = (SeenObject(("xpos", "drawer_link"), ("xquat", "drawer_link"), (0.0, -0.16, 0.0)),)
 
@@ -189,6 +191,7 @@ class SawyerWindowOpen(SawyerTask):
     joints: ClassVar = {9: 0.0}
     stilled = ()
     fixture = "window"
+    shown_early = True
     target_at = ("start", (0.2, 0.0, 0.0))
     parts = (SeenObject(("site_xpos", "handleOpenStart")),)
     falls: ClassVar[str] = "long_tail"  # how the reward of reaching falls with the distance
@@ -223,7 +226,7 @@ class SawyerWindowClose(SawyerWindowOpen):
     joints: ClassVar = {9: 0.2}
     target_at = ("start", (0.0, 0.0, 0.0))
     parts = (SeenObject(("site_xpos", "handleCloseStart")),)
-    falls, handle_shift, first_shift = "gaussian", (0.2, 0.0, 0.0), (-0.2, 0.0, 0.0)
+    falls, handle_shift = "gaussian", (0.2, 0.0, 0.0)
 
     def began(self, now: Glimpse) -> Array:
         """Measure from the handle."""

@@ -141,8 +141,8 @@ class SawyerTask(Task):
     extra_steps: ClassVar[int] = 0  # physics steps after the hand has come to its place
     rests_by_goal: ClassVar[bool] = False
     """True: things come to rest differently for each start, and every reset waits for that."""
-    first_shift: ClassVar[Vector] = (0.0, 0.0, 0.0)
-    """Added to the object's position in an episode's first frame, where Meta-World shows it before it is placed."""
+    shown_early: ClassVar[bool] = False
+    """True: an episode's first frame is that before the last physics step of the rest, as Meta-World shows it."""
 
     frame_skip: int = 5
     goals: Any = None
@@ -211,6 +211,8 @@ class SawyerTask(Task):
         for joint, value in self.joints.items():
             self.laid.qpos[joint] = value
         mujoco.mj_forward(model, self.laid)
+        if self.shown_early:
+            self.earlier = self.frame_of(self.rest) - self.frame_of(self.laid)
 
     def settled(self, fixture: np.ndarray | None = None) -> mujoco.MjData:
         """Return MuJoCo's data after the steps before an episode, in which the fingers open and things come to rest.
@@ -389,6 +391,13 @@ class SawyerTask(Task):
                 seen.append(turned if part.turn[0] == "xquat" else scalar_last(turned))
         return xp.concat([*seen, zeros[:, 7 * len(self.parts) :]], axis=1)
 
+    def frame_of(self, data: mujoco.MjData) -> Array:
+        """Return the frame that MuJoCo's data have, (1, 18), whether or not they are evaluated at their coordinates."""
+        present = {name: self.array(np.array(getattr(data, name))[None]) for name in self.reads_present}
+        qpos, qvel = self.array(data.qpos[None]), self.array(data.qvel[None])
+        coordinates, none = self.xp.concat((qpos, qvel), axis=1), dict[str, Array]()
+        return self.frame(TaskState(coordinates, qpos, qvel, none, none, none, Noise(lambda: None), none, present))
+
     def at(self, state: TaskState, quantity: str, name: str) -> Array:
         """Return the position of a body, site or geom now, (n, 3)."""
         return state.present[quantity][:, self.index(quantity, name)]
@@ -406,8 +415,8 @@ class SawyerTask(Task):
     def begin(self, state: TaskState) -> ResetResult:
         """Return the first frame twice."""
         frame = self.frame(state)
-        if any(self.first_shift):
-            frame[:, 4:7] = frame[:, 4:7] + self.vector(*self.first_shift)
+        if self.shown_early and "frame" not in state.memory:  # else a user changed the state of a running episode
+            frame = frame + self.earlier
         return ResetResult(self.observed(frame, frame, state.memory["target"]), memory={"frame": frame})
 
     def moment(self, state: TaskState, observation: Array, action: Array) -> Glimpse:

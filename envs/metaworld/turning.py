@@ -21,6 +21,7 @@ class SawyerDialTurn(SawyerTask):
     goal_high = (0.1, 0.83, 0.0301)
     hand = single(0.0, 0.6, 0.2)
     fixture = "dial"
+    shown_early = True
     target_at = ("start", (0.0, 0.03, 0.03))
     parts = (SeenObject(("xpos", "dial"), ("xquat", "dial")),)
 
@@ -60,6 +61,7 @@ class SawyerFaucetOpen(SawyerTask):
     hand = (0.0, 0.4, 0.2)
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "faucetBase"
+    shown_early: ClassVar[bool] = True
     target_at = ("start", (0.175, 0.0, 0.125))
     parts = (SeenObject(("site_xpos", "handleStartOpen"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip: ClassVar[tuple[float, float, float]] = (-0.04, 0.0, 0.03)  # m, from the handle to where it is pushed
@@ -85,6 +87,7 @@ class SawyerFaucetClose(SawyerFaucetOpen):
     target_at = ("start", (-0.175, 0.0, 0.125))
     parts = (SeenObject(("site_xpos", "handleStartClose"), ("xquat", "faucetBase"), (0.0, 0.0, -0.01)),)
     grip = (0.0, 0.0, 0.0)
+    shown_early = False
 
 
 class SawyerLeverPull(SawyerTask):
@@ -95,6 +98,7 @@ class SawyerLeverPull(SawyerTask):
     hand = single(0.0, 0.4, 0.2)
     hand_low = (-0.5, 0.4, -0.15)
     fixture = "lever"
+    shown_early = True
     target_at = ("start", (0.12, 0.0, 0.45))
     parts = (SeenObject(("site_xpos", "leverStart"), ("geom_xmat", "objGeom")),)
 

@@ -1,6 +1,5 @@
 """Episodes begin as Meta-World's do, and go on in the same way, in the same release of MuJoCo.
 
-Meta-World shows seven tasks before their last physics step has been taken; there the first frame is up to 0.1 mm off.
 After four steps differences come from where solvers start. In tight contacts they grow, as in the peg's hole. Contacts
 of a cylinder, such as the puck, come from GJK and EPA, which end at 1e-6 m in both engines: it turns by some 1e-5 more.
 """
@@ -13,7 +12,6 @@ from tumble.envs.metaworld.names import KINDS, SETS
 
 from .recorded import of_task
 
-STALE = ("dial-turn", "door-lock", "drawer-open", "faucet-open", "lever-pull", "window-open", "window-close")
 TIGHT = {"peg-unplug-side-v3": 2e-3, "pick-place-wall-v3": 1e-4}
 PUCK = ("reach-v3", "push-v3", "pick-place-v3")
 STEPS = 4
@@ -36,7 +34,7 @@ def check(name: str, error: float, **options) -> None:
     rows = of_task("starts.npz", name)
     for goal, start, end in zip(rows["goal"], rows["start"], rows["end"], strict=True):
         first, last = play(name, goal[None], **options)
-        np.testing.assert_allclose(first, start, rtol=0, atol=2e-4 if name.removesuffix("-v3") in STALE else 1e-12)
+        np.testing.assert_allclose(first, start, rtol=0, atol=1e-12)
         np.testing.assert_allclose(last, end, rtol=0, atol=TIGHT.get(name, error))
 
 
