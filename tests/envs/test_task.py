@@ -275,7 +275,7 @@ MAKING = {
     "qvel": (ValueError, r"Wrong.reset: qvel has shape \(4,\); needed is \(4, 2\), \(episodes, model.nv\)"),
     "tuple": (
         TypeError,
-        r"reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory, parameters, inputs, particles\)",
+        r"reset returned tuple; needed is tumble.envs.Start\(qpos, qvel, memory, parameters, inputs, particles, act\)",
     ),
     "memory shape": (
         ValueError,
