@@ -22,6 +22,12 @@ pytestmark = pytest.mark.skipif(
 
 KINDS = {row.kind: identity for identity, row in reversed(ROWS.items())}
 """The first id of each class."""
+DEFAULT = ("FetchPush", "AntMaze", "AdroitHandDoor")
+"""Classes that the default run proves."""
+kinds = pytest.mark.parametrize(
+    "identity",
+    [pytest.param(name, id=kind, marks=[] if kind in DEFAULT else [pytest.mark.slow]) for kind, name in KINDS.items()],
+)
 
 
 def rollout(identity: "str | tumble.envs.Task", num_envs: int, **options) -> list[np.ndarray]:
@@ -55,12 +61,12 @@ def test_all_of_the_package_are_there():
         assert f"tumble/{row.alias}-v0" in gymnasium.registry
 
 
-@pytest.mark.parametrize("identity", KINDS.values(), ids=KINDS)
+@kinds
 def test_gymnasiums_rules(identity):
     tumble.check_vector_env(identity, num_envs=3)
 
 
-@pytest.mark.parametrize("identity", KINDS.values(), ids=KINDS)
+@kinds
 def test_the_same_bits_in_any_batch(identity):
     one, five, many = (rollout(identity, n) for n in (1, 5, 64))
     for a, b, c in zip(one, five, many, strict=True):
@@ -68,7 +74,7 @@ def test_the_same_bits_in_any_batch(identity):
         np.testing.assert_array_equal(a, c)
 
 
-@pytest.mark.parametrize("identity", KINDS.values(), ids=KINDS)
+@kinds
 def test_in_mujoco(identity, double_precision):
     """The same task in MuJoCo's C: its numbers drift apart by contacts only."""
     ours, theirs = rollout(identity, 2), rollout(identity, 2, simulator="mujoco")
@@ -88,7 +94,7 @@ def test_each_is_made_and_stepped(identity):
     envs.close()
 
 
-@pytest.mark.parametrize("identity", KINDS.values(), ids=KINDS)
+@kinds
 def test_the_same_in_torch(identity):
     """Tasks are written in the array API: torch's arrays, as on a GPU, give the same numbers."""
     kind = type(make_task(identity, {}))

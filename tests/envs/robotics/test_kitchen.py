@@ -26,6 +26,7 @@ def same_progress(theirs, memory):
     env.robot_env._last_robot_qpos = memory["held"].copy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"remove_task_when_completed": False}, {"tasks_to_complete": ["kettle"]}])
 def test_like_the_original(options, double_precision):
     pair = Pair(IDENTITY, same_progress, terminate_on_tasks_completed=False, **QUIET, **options)
@@ -49,6 +50,7 @@ def test_like_the_original(options, double_precision):
     assert len(set(found.rewards)) > 1 or "tasks_to_complete" in options
 
 
+@pytest.mark.slow
 def test_completions_and_ends():
     envs = tumble.make_vec(IDENTITY, 2, output="numpy", tasks_to_complete=["microwave", "kettle"], **QUIET)
     seen, _ = envs.reset(seed=0)
