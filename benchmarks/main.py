@@ -51,30 +51,49 @@ TASKS = (
     *("CartPoleBalance", "CartPoleSwingUp", "PendulumSwingUp", "AcrobotSwingUp", "FingerSpin", "BallInCup"),
     *("PointMass", "ReacherHard", "WalkerWalk", "WalkerRun", "CheetahRun", "FishSwim"),
 )
+_ROBOTICS = (
+    "FetchReach-v4",
+    "FetchPush-v4",
+    "FetchSlide-v4",
+    "FetchPickAndPlace-v4",
+    "PointMaze_UMaze-v3",
+    "AdroitHandDoor-v1",
+    "AdroitHandHammer-v1",
+    "AdroitHandPen-v1",
+    "AdroitHandRelocate-v1",
+    "HandReach-v3",
+    "HandManipulateBlock-v1",
+    "HandManipulateEgg-v1",
+    "HandManipulatePen-v1",
+    "FrankaKitchen-v1",
+)
+_METAWORLD = (
+    "reach",
+    "push",
+    "pick-place",
+    "door-open",
+    "drawer-open",
+    "drawer-close",
+    "button-press-topdown",
+    "peg-insert-side",
+    "window-open",
+    "window-close",
+)
+_MYO = (
+    "HandReachRandom",
+    "HandPoseRandom",
+    "HandKeyTurnRandom",
+    "HandObjHoldRandom",
+    "HandPenTwirlRandom",
+    "ElbowPose1D6MRandom",
+    "LegStandRandom",
+    "LegWalk",
+)
 OF_SUITES = (
     "dm_control",
-    *(
-        f"gymnasium_robotics/{name}"
-        for name in """
-        FetchReach-v4 FetchPush-v4 FetchSlide-v4 FetchPickAndPlace-v4 PointMaze_UMaze-v3 AdroitHandDoor-v1
-        AdroitHandHammer-v1 AdroitHandPen-v1 AdroitHandRelocate-v1 HandReach-v3 HandManipulateBlock-v1
-        HandManipulateEgg-v1 HandManipulatePen-v1 FrankaKitchen-v1
-    """.split()
-    ),
-    *(
-        f"metaworld/{name}-v3"
-        for name in """
-        reach push pick-place door-open drawer-open drawer-close button-press-topdown peg-insert-side
-        window-open window-close
-    """.split()
-    ),
-    *(
-        f"myosuite/{name}-v0"
-        for name in """
-        myoHandReachRandom myoHandPoseRandom myoHandKeyTurnRandom myoHandObjHoldRandom myoHandPenTwirlRandom
-        myoElbowPose1D6MRandom myoLegStandRandom myoLegWalk
-    """.split()
-    ),
+    *(f"gymnasium_robotics/{name}" for name in _ROBOTICS),
+    *(f"metaworld/{name}-v3" for name in _METAWORLD),
+    *(f"myosuite/myo{name}-v0" for name in _MYO),
 )
 SOAKED = ("Humanoid", "arm-hulls", "quadruped-boxes")
 OF_SOLVERS = (
