@@ -36,7 +36,7 @@ TASKS = {
 }
 
 ORIGINALS = ("dm_control", "gymnasium-robotics", "metaworld", "mujoco-menagerie", "myo-sim", "pettingzoo")
-"""Packages whose models, tasks and lists are the oracle of tests. Some pin a MuJoCo of their own, so they come without
+"""The packages with the models, tasks and lists that tests compare with. Some pin a MuJoCo of their own, so they come without
 their dependencies, of which the extra `test` has what they need; Gymnasium-Robotics imports PettingZoo."""
 
 

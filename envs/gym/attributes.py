@@ -125,7 +125,7 @@ def change_options(env: "_Tasked", changes: Mapping[str, Any]) -> None:
 
 
 def _put_managers(envs: "_Envs", name: str, value: Any) -> None:
-    """Put other managers around the task; refuse those that need environments of other shapes."""
+    """Replace the managers of the task; refuse managers that change the shapes of memory or spaces."""
     try:
         options = changed_managers(envs.batch.managers.options, {name: value})
         envs.batch.check_managers(Managers(envs.task, options))

@@ -11,7 +11,7 @@ def _row(module: str, kind: str, alias: str = "", **options: Any) -> Row:
 
 
 def _theirs(module: str, kind: str, alias: str = "", **options: Any) -> Row:
-    """Return the row of a task that Tumble has a model of its own for, with the suite's."""
+    """Return the row of a task on dm_control's model; the class uses a model of Tumble by default."""
     return _row(module, kind, alias, xml_file=f"dm_control:{module}.xml", **options)
 
 

@@ -45,7 +45,7 @@ def lay_out(folder: Path, file: str = "g1") -> Path:
 
 @pytest.fixture
 def no_packages(monkeypatch):
-    """Of packages whose files count only Gymnasium is installed."""
+    """Gymnasium is installed, and no other package with robots."""
     found = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: found(name, *more) if name in ("tumble", "gymnasium") else None
@@ -92,7 +92,7 @@ def test_our_list_is_that_of_the_package():
 
 @cases("name, path", HERE.items(), label=lambda robot: robot[0])
 def test_robots_that_are_here_move(name, path):
-    """Of all sources that are installed; Gymnasium's and Tumble's own always are."""
+    """The robots of all installed packages; Gymnasium's and Tumble's are always among them."""
     assert mujoco.MjSpec.from_file(str(path)).joints or name == "menagerie:realsense_d435i"
 
 

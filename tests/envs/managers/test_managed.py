@@ -83,7 +83,7 @@ def test_managers_that_change_nothing_leave_all_bits(make):
 
 
 def test_noise_and_delay_leave_what_is_randomized(make):
-    """Each kind of manager has a stream of its own, so that one more does not move the draws of another."""
+    """Each kind of manager draws from a separate stream, so that a further manager changes no draws of the others."""
     terms = MANAGERS["randomize"][:2]
     one, other = make(randomize=terms), make(**{**MANAGERS, "randomize": terms})
     for envs in (one, other):

@@ -1,4 +1,4 @@
-"""What `record.py` recorded, and states of ours that equal the recorded ones."""
+"""The transitions that `record.py` recorded, and states of Tumble that equal the recorded states."""
 
 from functools import cache
 from pathlib import Path

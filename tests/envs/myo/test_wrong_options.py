@@ -1,4 +1,4 @@
-"""Conditions and terrains that MyoSuite does not have are refused, with those that it has."""
+"""An unknown condition or terrain is refused; the message lists the known ones."""
 
 import pytest
 

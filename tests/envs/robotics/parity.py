@@ -17,7 +17,7 @@ State = tuple[np.ndarray, np.ndarray]
 
 
 class Found(NamedTuple):
-    """What a comparison found: the largest errors, and the rewards that it saw."""
+    """The result of a comparison: the largest errors, and the rewards that occurred."""
 
     task: float
     physics: float
