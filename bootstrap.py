@@ -36,8 +36,11 @@ TASKS = {
 }
 
 ORIGINALS = ("dm_control", "gymnasium-robotics", "metaworld", "mujoco-menagerie", "myo-sim", "pettingzoo")
-"""The packages with the models, tasks and lists that tests compare with. Some pin a MuJoCo of their own, so they come without
-their dependencies, of which the extra `test` has what they need; Gymnasium-Robotics imports PettingZoo."""
+"""The packages with the models, tasks and lists that tests compare with.
+
+Some pin another MuJoCo, so pip installs them without their dependencies, of which the extra `test` has the necessary
+ones; Gymnasium-Robotics imports PettingZoo.
+"""
 
 
 def main() -> int:
