@@ -8,6 +8,7 @@ import torch
 from ..physics import RigidSolver
 from ..physics.base.math import Lanes
 from ..physics.base.math.lanes import traced
+from ..physics.machine.codegen.pool import shared_pool
 from ..physics.machine.runtime import ensure_runtime
 from ..physics.machine.taichi_thread import in_taichis_thread
 from ..physics.model.features import Features
@@ -20,6 +21,7 @@ from ..physics.run.tiles.growing import GrowingCapacity
 from ..physics.run.tiles.scratch import Scratch, place, shared_scratch
 from ..physics.run.tiles.tile_pass import begin, end, load_rows
 from ..physics.run.tiles.tile_view import Arguments, TileView
+from ..soft.mpm.kernels.program import program
 
 __all__ = [
     "Fields",
@@ -37,12 +39,17 @@ __all__ = [
 ]
 
 
-def use_workers(solver: RigidSolver, workers: int) -> None:
-    """Set the number of threads that a solver uses, at most that of `tumble.init`.
+def use_workers(solver: Any, workers: int) -> None:
+    """Set the number of threads that a solver, of bodies or of bodies and matter, uses, at most that of `tumble.init`.
 
     A kernel with one worker keeps one core busy, as it does under `init(threads=1)`; so one thread and two can take
     turns in one process.
     """
+    if hasattr(solver, "coupler"):
+        launch = solver.matter._launch
+        records = [room["record"].ctypes.data for room in launch._rooms[:workers]]
+        launch._launch = shared_pool(len(records)).bind(program(), records)
+        solver = solver.rigid
     driver = _driver_of(solver)
     results = driver._results
     for bound in (driver._step, results._whole, results._beside and results._beside[2]):  # steps, and after resets
