@@ -146,37 +146,59 @@ def default_jobs(config: RunConfig, count: int) -> int:
 
 
 def train_batch(batch: SeedBatch, jobs: int | None = None, arguments: tuple[str, ...] = ()) -> list[str]:
-    """Train the unfinished seeds of a batch, and print their output, with the seed in front.
+    """Train the unfinished seeds of a batch, as `train_batches` does."""
+    return train_batches([batch], jobs, arguments)
+
+
+def train_batches(
+    batches: list[SeedBatch],
+    jobs: int | None = None,
+    arguments: tuple[str, ...] = (),
+    ended: Callable[[], None] = lambda: None,
+) -> list[str]:
+    """Train the unfinished seeds of all batches side by side, and print their output, with the seed in front.
 
     Ctrl-C stops all of them: each finishes its iteration and saves, and waiting ones do not begin.
 
     Args:
-        batch: The batch.
+        batches: The batches, in the order in which their seeds begin.
         jobs: How many processes at a time; by default as many as there are cores for, see `default_jobs`.
         arguments: More arguments of `tumble train` for each of them, such as ("--threads", "2").
+        ended: Called after each run that ends, unless all are being stopped.
 
     Returns:
         For each process that failed, its seed and its last line of output.
 
     Raises:
-        TumbleUserError: A run's configuration cannot be read, or its task is not the batch's; nothing is started.
+        TumbleUserError: A run's configuration cannot be read, or its task is not its batch's; nothing is started.
         KeyboardInterrupt: Ctrl-C was pressed twice; no process is left.
     """
-    config = batch.config
     failures: list[str] = []
-    batch.require_one_task()
-    waiting = [seed for seed in batch.seeds if not batch.is_finished(seed, config.total_steps)]
-    arguments = ("--steps", str(config.total_steps), *arguments)
-    jobs = jobs or default_jobs(config, len(waiting))
+    waiting: list[tuple[SeedBatch, RunConfig, int]] = []
+    for batch in batches:
+        batch.require_one_task()
+        config = batch.config
+        todo = [seed for seed in batch.seeds if not batch.is_finished(seed, config.total_steps)]
+        waiting += [(batch, config, seed) for seed in todo]
+    if not waiting:
+        return failures
+    jobs = jobs or default_jobs(waiting[0][1], len(waiting))
 
     def tell(line: str) -> None:
         print(line, flush=True)
 
+    def children() -> Iterator[Child]:
+        for batch, config, seed in waiting:
+            name = f"seed {seed}" if len(batches) == 1 else f"{batch.folder.name} seed {seed}"
+            yield Child(batch, seed, ("--steps", str(config.total_steps), *arguments), jobs, name, tell)
+
     def end(child: Child, stopping: bool) -> None:
         if child.failure and not (stopping and child.was_interrupted):
             failures.append(child.failure)
+        if not stopping:
+            ended()
 
-    run_processes((Child(batch, seed, arguments, jobs, f"seed {seed}", tell) for seed in waiting), jobs, end)
+    run_processes(children(), jobs, end)
     return failures
 
 

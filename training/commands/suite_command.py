@@ -30,18 +30,19 @@ def suite(
     with importing(LIBRARIES):
         from ..learning.networks import require_library
         from ..results.suite_table import write_suite
-        from ..seeds import parse_seeds
+        from ..seeds import parse_seeds, train_batches
     numbers, folder = parse_seeds(seeds), out or Path("runs") / name
     ids, config = tasks_of_suite(name, tasks), family_config(name, algo, steps)
     require_library(config.algo)
-    scores, failures = [], []
-    for identity in ids:
-        batch = batch_of(config.replace(task=identity), numbers, folder / identity.partition("/")[2])
-        failures += trained(batch, jobs, identity)
-        if (found := scores_of(batch, numbers, episodes)) is not None:
-            scores.append(found)
-            paths = write_suite(name, scores, folder)
-    if scores:
+    folders = [folder / identity.partition("/")[2] for identity in ids]
+    batches = [batch_of(config.replace(task=one), numbers, where) for one, where in zip(ids, folders, strict=True)]
+
+    def write() -> list[Path]:
+        scores = [found for batch in batches if (found := scores_of(batch, numbers, episodes)) is not None]
+        return write_suite(name, scores, folder) if scores else []
+
+    failures = train_batches(batches, jobs, ended=write)
+    if paths := write():
         print("\n".join(map(str, paths)))
     if failures:
         raise TumbleUserError(f"{len(failures)} runs failed: {'; '.join(failures[:3])}. The same command goes on")
@@ -87,14 +88,6 @@ def batch_of(config: "RunConfig", seeds: list[int], folder: Path) -> "SeedBatch"
         (folder / FOLDER.format(seed)).mkdir(exist_ok=True)
     batch.keep_config(batch.config.replace(total_steps=config.total_steps))
     return batch
-
-
-def trained(batch: "SeedBatch", jobs: int | None, identity: str) -> list[str]:
-    """Train the unfinished runs of a task; return what failed, each in a line."""
-    from ..seeds import train_batch
-
-    print(f"{identity}: {batch.folder}", flush=True)
-    return [f"{identity}: {failure}" for failure in train_batch(batch, jobs)]
 
 
 def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScores | None":
