@@ -110,12 +110,12 @@ def draw(scores: Sequence[TaskScores], known: dict[str, Any], path: Path) -> Non
     others = sorted({name for one in scores for name in known.get(one.task, {})})
     for row, one in enumerate(scores):
         axes.plot(one.returns, [row] * len(one.returns), "o", color="tab:blue", label="" if row else "Tumble, PPO")
-    for name, marker in zip(others, "x+*", strict=False):
+    for name, marker in zip(others, "1x+*", strict=False):
         points = [(known[one.task][name][0], row) for row, one in enumerate(scores) if name in known.get(one.task, {})]
         axes.plot(*zip(*points, strict=True), marker, color="gray", label=f"{name}, 1 M steps")
     axes.set_yticks(range(len(scores)), [one.task.partition("/")[2].removesuffix("-v0") for one in scores], fontsize=7)
     axes.invert_yaxis()
     axes.set_xlabel("return")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=8)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8)
     save_figure(figure, path)
