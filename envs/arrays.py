@@ -207,6 +207,22 @@ def _powers_of_two(xp: Any, dtype: Any, device: Any) -> Array:
         return xp.asarray([2.0**k for k in range(_SMALLEST, 1024)], dtype=dtype, device=device)
 
 
+def log(x: Array) -> Array:
+    """Return the natural logarithm of positive numbers, good to some roundings.
+
+    The exponent is split off; of the rest, from √½ to √2, the series of the inverse hyperbolic tangent needs 12 terms.
+    """
+    xp = namespace(x)
+    mantissa, exponent = xp.frexp(x)  # not in the standard, but in both libraries
+    small = mantissa < math.sqrt(0.5)
+    mantissa, exponent = xp.where(small, 2 * mantissa, mantissa), xp.where(small, exponent - 1, exponent)
+    z = (mantissa - 1) / (mantissa + 1)
+    square, series = z * z, z * 0
+    for k in range(11, -1, -1):
+        series = series * square + 1 / (2 * k + 1)
+    return 2 * z * series + xp.astype(exponent, x.dtype) * math.log(2)
+
+
 def tanh(x: Array) -> Array:
     """Return the hyperbolic tangent, good to some roundings: series at x / 32, then the rule of the double angle."""
     small = clip(x, -20, 20) * (1 / 32)

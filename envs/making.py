@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 from ..physics.machine.waiting import importing
-from .registry import SETS, TaskLike, identity_of
+from .registry import TASK_SETS, TaskLike, identity_of
 
 if TYPE_CHECKING:
     from .gym.vector_env import SimVectorEnv
@@ -55,7 +55,7 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
         from .metaworld.task_set import TaskSetEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
-    kind = TaskSetEnv if task in SETS else SimVectorEnv
+    kind = TaskSetEnv if task in TASK_SETS else SimVectorEnv
     return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), kind)
 
 

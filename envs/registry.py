@@ -87,7 +87,7 @@ MATTER = {
 SUITES = ("suite.table", "robotics.table", "metaworld.table", "myo.table", "humanoid_bench.table")
 """Modules with `ROWS`: tasks of other projects by the ids that these have there, as in "dm_control/dog-run-v0"."""
 
-SETS = {f"metaworld/{name}": name for name in ("MT1", "MT10", "MT25", "MT50", "ML1", "ML10", "ML25", "ML45")}
+TASK_SETS = {f"metaworld/{name}": name for name in ("MT1", "MT10", "MT25", "MT50", "ML1", "ML10", "ML25", "ML45")}
 """Sets of tasks, whose environments are different tasks of one vector environment: the names that it knows."""
 
 MANAGERS = ("randomize", "observe", "delay")
@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from .task.task import Task
 
 TaskLike: TypeAlias = Union[str, "Task", type["Task"]]
-"""A name in `TASKS`, a task, or its class."""
+"""A name in `TASKS`, the id of a suite's task, a task, or its class."""
 
 _SET = "tumble.envs.metaworld.task_set:TaskSetEnv"
 _SINGLE, _VECTOR = "tumble.envs:SingleEnv", "tumble.envs:SimVectorEnv"
@@ -116,7 +116,7 @@ def register_all() -> None:
     for identity, (name, row) in known.items():
         if identity not in gymnasium.registry:
             _register(identity, name, row.max_episode_steps, row.reward_threshold, {})
-    for identity, name in SETS.items():
+    for identity, name in TASK_SETS.items():
         if identity not in gymnasium.registry:
             gymnasium.register(identity, vector_entry_point=_SET, max_episode_steps=500, kwargs={"name": name})
 

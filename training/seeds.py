@@ -154,7 +154,7 @@ def train_batches(
     batches: list[SeedBatch],
     jobs: int | None = None,
     arguments: tuple[str, ...] = (),
-    ended: Callable[[], None] = lambda: None,
+    ended: Callable[[], object] = lambda: None,
 ) -> list[str]:
     """Train the unfinished seeds of all batches side by side, and print their output, with the seed in front.
 

@@ -2,8 +2,6 @@
 
 import mujoco
 
-from ... import assets
-from ...physics import Model
 from ..arrays import Array, row_norm, row_sum
 from ..task.noise import Noise
 from ..task.task import ResetResult, Start, StepResult, TaskState
@@ -56,12 +54,10 @@ class DroneWaypoints(DroneTask):
     rates_weight: float = 0.01
     crash_weight: float = 10.0
 
-    def load_model(self, **options) -> Model:
-        """The drone, with a second marker for the waypoint that follows."""
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add a second marker, for the waypoint that follows."""
         marker = spec.worldbody.add_body(name="following", mocap=True, pos=[0, 0, HIDDEN])
         marker.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.025, 0, 0], rgba=[0.85, 0.75, 0.2, 0.4])
-        return Model.from_mjspec(spec, **options)
 
     def bind(self) -> None:
         """Check the number of waypoints.

@@ -125,11 +125,7 @@ class Episodes:
         if self.autoreset_mode is AutoresetMode.SAME_STEP or not self.ended:
             return None
         if self.autoreset_mode is AutoresetMode.DISABLED:
-            finished = indices(self.done).tolist()
-            raise ResetNeeded(
-                f"environments {finished[:8]}{'...' if len(finished) > 8 else ''} have finished; under DISABLED they "
-                "must be reset before the next step: reset(options={'reset_mask': terminations | truncations})"
-            )
+            refuse_finished(self.done)
         return self.done
 
     def _finish(self, outcome: StepOutcome) -> tuple:
@@ -245,3 +241,12 @@ class Episodes:
     def _saved(self, array: Array) -> torch.Tensor:
         """Return a copy as a tensor."""
         return self._kind.to_tensor(array).clone()
+
+
+def refuse_finished(done: Array) -> None:
+    """Raise ResetNeeded, which names the environments that have finished, (num_envs,) bool."""
+    finished = indices(done).tolist()
+    raise ResetNeeded(
+        f"environments {finished[:8]}{'...' if len(finished) > 8 else ''} have finished; under DISABLED they must be "
+        "reset before the next step: reset(options={'reset_mask': terminations | truncations})"
+    )

@@ -3,25 +3,21 @@
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ... import assets
 from ..arrays import Array, row_sum
 from ..suite.rewards import tolerance
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, Task, TaskState
 
-if TYPE_CHECKING:
-    from ...physics import Model
-
 HEAD = 1.65  # m, the height of the head of an H1 that stands
 
 
-class Rating(NamedTuple):
+class HumanoidRating(NamedTuple):
     """The rating of a step of n environments."""
 
     terms: Mapping[str, Array]  # of the reward, each (n,)
@@ -48,11 +44,8 @@ class HumanoidBenchTask(Task):
     frame_skip: int = 10
     randomness: float = 0.01
 
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, changed by `edit`, with a sensor for each count of contacts."""
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add a sensor for each count of contacts."""
         for name, (one, other) in self.touches.items():
             (kind, kind_of_other), none = (_kind(spec, each) for each in (one, other)), mujoco.mjtObj.mjOBJ_UNKNOWN
             spec.add_sensor(
@@ -64,11 +57,6 @@ class HumanoidBenchTask(Task):
                 refname=other,
                 intprm=[1, 0, 1],  # the number of contacts
             )
-        self.edit(spec)
-        return Model.from_mjspec(spec, **options)
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Change the model before it is compiled."""
 
     def bind(self) -> None:
         """Look up sites, bodies, sensors and the start."""
@@ -79,7 +67,7 @@ class HumanoidBenchTask(Task):
         # HumanoidBench takes the ranges from a space in single precision.
         low, high = model.actuator_ctrlrange.astype(np.float32).T
         self.low, self.width = self.array(low), self.array(high - low)
-        self.first = self.xp.asarray(model.key_qpos[0].copy(), device=self.init_qpos.device)
+        self.first = self.doubles(model.key_qpos[0])
 
     @property
     def action_space(self) -> gymnasium.spaces.Box:
@@ -100,7 +88,7 @@ class HumanoidBenchTask(Task):
         return self.xp.concat((state.qpos, state.qvel), axis=1)
 
     @abstractmethod
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate the state after a step."""
 
     def step(self, state: TaskState, action: Array) -> StepResult:
@@ -121,8 +109,7 @@ class HumanoidBenchTask(Task):
 
     def rotation(self, state: TaskState, body: str) -> Array:
         """Return the cosine between a body's axis z and the vertical, (n,)."""
-        matrix = state.fields["xmat"]
-        return self.xp.reshape(matrix, (*matrix.shape[:2], 9))[:, self.body[body], 8]
+        return state.fields["xmat"][:, self.body[body], 8]
 
     def velocity(self, state: TaskState) -> Array:
         """Return the velocity of the centre of mass along x and y, (n, 2) m/s."""

@@ -10,7 +10,7 @@ from ..arrays import Array, row_norm, row_sum, sin_cos
 from ..suite.rewards import tolerance
 from ..task.noise import Noise
 from ..task.task import Start, TaskState
-from .humanoid import HEAD, HumanoidBenchTask, Rating
+from .humanoid import HEAD, HumanoidBenchTask, HumanoidRating
 
 CHECKPOINTS = ((0, 0), (3, 0), (3, 6), (6, 6), (6, 6))
 DIRECTIONS = ((1, 0), (1, 0), (0, 1), (1, 0), (0, 1))
@@ -29,8 +29,9 @@ class HumanoidReach(HumanoidBenchTask):
 
     xml_file: str = "humanoid_bench:envs/h1_pos_reach.xml"
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Show the target."""
+        super().edit_spec(spec)
         target = spec.worldbody.add_body(name="target", mocap=True)
         target.add_site(name="target", size=[0.05, 0, 0], rgba=[0.8, 0.28, 0.28, 1])
 
@@ -45,7 +46,7 @@ class HumanoidReach(HumanoidBenchTask):
         hand = self.at(state, "left_hand")
         return self.xp.concat((super().observation(state), hand, state.memory["target"]), axis=1)
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate the distance."""
         distance = row_norm(self.at(state, "left_hand") - state.memory["target"])
         terms = {
@@ -54,7 +55,7 @@ class HumanoidReach(HumanoidBenchTask):
             "close": self.xp.where(distance < 1, 5.0, 0 * distance),
             "success": self.xp.where(distance < 0.05, 10.0, 0 * distance),
         }
-        return Rating(terms, None, {"hand_dist": distance, "success": distance < 0.05})
+        return HumanoidRating(terms, None, {"hand_dist": distance, "success": distance < 0.05})
 
 
 class HumanoidSit(HumanoidBenchTask):
@@ -77,7 +78,7 @@ class HumanoidSit(HumanoidBenchTask):
         root = (x, y, start.qpos[:, 2:3], cosine, 0 * sine, 0 * sine, sine)
         return start._replace(qpos=self.xp.concat((*root, start.qpos[:, 7:]), axis=1))
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate place and posture."""
         chair, height = state.fields["xpos"][:, self.body["chair"]], state.qpos[:, 2]
         along, across = state.qpos[:, 0] - chair[:, 0], state.qpos[:, 1] - chair[:, 1]
@@ -92,7 +93,7 @@ class HumanoidSit(HumanoidBenchTask):
         }
         info["sit_reward"] = (0.5 * info["sitting"] + 0.5 * on_chair) * info["upright"] * info["sitting_posture"]
         reward = info["small_control"] * info["sit_reward"] * info["dont_move"]
-        return Rating({"task": reward}, height < 0.5, info)
+        return HumanoidRating({"task": reward}, height < 0.5, info)
 
 
 class HumanoidBalance(HumanoidBenchTask):
@@ -111,13 +112,13 @@ class HumanoidBalance(HumanoidBenchTask):
 
     xml_file: str = "humanoid_bench:envs/h1_pos_balance_simple.xml"
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture and rest, and look for contacts."""
         ball, floor, both, board = (self.count(state, name) for name in self.touches)
         fallen = (state.qpos[:, 2] < 0.8) | (ball > both + board) | (floor > both)
         info = {"small_control": self.small_control(state), **self.standing(state, 0.9, HEAD + 0.37)}
         info["dont_move"] = self.resting(state)
-        return Rating({"task": info["small_control"] * info["stand_reward"] * info["dont_move"]}, fallen, info)
+        return HumanoidRating({"task": info["small_control"] * info["stand_reward"] * info["dont_move"]}, fallen, info)
 
 
 class HumanoidMaze(HumanoidBenchTask):
@@ -147,7 +148,7 @@ class HumanoidMaze(HumanoidBenchTask):
         """Return where stages (n,) lead, (n, 2) m."""
         return self.xp.take(self.checkpoints, self.xp.astype(stage, self.xp.int64), axis=0)
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture, speed and way, and look for contacts."""
         xp, last = self.xp, len(CHECKPOINTS) - 1
         stage = state.memory["stage"][:, 0]
@@ -169,4 +170,4 @@ class HumanoidMaze(HumanoidBenchTask):
         task = posture + 0.4 * move + 0.4 * info["checkpoint_proximity_reward"]
         begun = xp.where(after > stage, 100 * after, 0 * after)
         terms = {"task": task * info["wall_collision_discount"], "stage": begun}
-        return Rating(terms, state.qpos[:, 2] < 0.2, info, {"stage": after[:, None]})
+        return HumanoidRating(terms, state.qpos[:, 2] < 0.2, info, {"stage": after[:, None]})

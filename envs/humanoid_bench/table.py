@@ -1,4 +1,4 @@
-"""HumanoidBench's tasks without hands by their ids: each a class of this room and its options."""
+"""HumanoidBench's tasks without hands by their ids: each with its class in this folder and its options."""
 
 from typing import Any
 

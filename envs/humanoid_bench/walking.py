@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..arrays import row_norm
 from ..suite.rewards import tolerance
 from ..task.task import TaskState
-from .humanoid import HumanoidBenchTask, Rating
+from .humanoid import HumanoidBenchTask, HumanoidRating
 
 LOW = 0.2  # m, the height of a root that has fallen
 CRAWLING = (0.6, 1.0)  # m, of head and trunk
@@ -22,7 +22,7 @@ class HumanoidWalk(HumanoidBenchTask):
     speed: float = 1.0
     straight: ClassVar[float] = 0.9  # the cosine of an upright torso
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture and speed."""
         info = {"small_control": self.small_control(state), **self.standing(state, self.straight)}
         if self.speed:
@@ -30,7 +30,7 @@ class HumanoidWalk(HumanoidBenchTask):
         else:
             info["dont_move"] = self.resting(state)
         reward = info["small_control"] * info["stand_reward"] * info["move" if self.speed else "dont_move"]
-        return Rating({"task": reward}, state.qpos[:, 2] < LOW, info)
+        return HumanoidRating({"task": reward}, state.qpos[:, 2] < LOW, info)
 
 
 class HumanoidHurdle(HumanoidWalk):
@@ -45,7 +45,7 @@ class HumanoidHurdle(HumanoidWalk):
     xml_file: str = "humanoid_bench:envs/h1_pos_hurdle.xml"
     speed: float = 5.0
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate as a walk, and look for contacts."""
         rating = super().rate(state)
         free = self.unless(sum(self.count(state, name) for name in self.touches) > 0)
@@ -61,7 +61,7 @@ class HumanoidClimb(HumanoidBenchTask):
 
     xml_file: str = "humanoid_bench:envs/h1_pos_stair.xml"
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture and speed."""
         head, cosine = self.at(state, "head")[:, 2], self.upright(state)
         left, right = (
@@ -69,7 +69,7 @@ class HumanoidClimb(HumanoidBenchTask):
         )
         info = self.both(left * right, tolerance(cosine, (0.5, math.inf), 1.9, "linear", 0.0))
         info |= {"small_control": self.small_control(state), "move": self.moving(state, 1.0)}
-        return Rating({"task": info["stand_reward"] * info["small_control"] * info["move"]}, cosine < 0.1, info)
+        return HumanoidRating({"task": info["stand_reward"] * info["small_control"] * info["move"]}, cosine < 0.1, info)
 
 
 class HumanoidPole(HumanoidBenchTask):
@@ -83,7 +83,7 @@ class HumanoidPole(HumanoidBenchTask):
 
     xml_file: str = "humanoid_bench:envs/h1_pos_pole.xml"
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture and speed, and look for contacts."""
         info = {
             "small_control": self.small_control(state),
@@ -92,7 +92,7 @@ class HumanoidPole(HumanoidBenchTask):
         }
         info["collision_discount"] = self.unless(self.count(state, "at_pole") > 0)
         reward = 0.5 * (info["small_control"] * info["stand_reward"]) + 0.5 * info["move"]
-        return Rating({"task": reward * info["collision_discount"]}, state.qpos[:, 2] < 0.5, info)
+        return HumanoidRating({"task": reward * info["collision_discount"]}, state.qpos[:, 2] < 0.5, info)
 
 
 class HumanoidCrawl(HumanoidBenchTask):
@@ -109,7 +109,7 @@ class HumanoidCrawl(HumanoidBenchTask):
         super().bind()
         self.lying = self.array([0.75, 0, 0.65, 0])
 
-    def rate(self, state: TaskState) -> Rating:
+    def rate(self, state: TaskState) -> HumanoidRating:
         """Rate posture and speed."""
         trunk = self.at(state, "imu")
         lying = tolerance(row_norm(state.fields["xquat"][:, self.body["pelvis"]] - self.lying), margin=1.0)
@@ -122,4 +122,4 @@ class HumanoidCrawl(HumanoidBenchTask):
         }
         both = self.xp.minimum(info["crawling"], info["crawling_head"])
         reward = 0.1 * info["small_control"] + 0.25 * both + 0.4 * info["move"] + 0.25 * lying
-        return Rating({"task": reward * info["in_tunnel"]}, None, info)
+        return HumanoidRating({"task": reward * info["in_tunnel"]}, None, info)

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, namespace, spread_mask
 from ..task.noise import Noise
 from ..task.task import Task, TaskState
-from .renewal import spread
 
 
 class Delay:
@@ -74,7 +73,7 @@ class Delay:
             return late[:, self._max, ...]
         xp, late_value = namespace(late), late[:, self._min, ...]
         for steps in range(self._min + 1, self._max + 1):
-            late_value = xp.where(spread(lag == steps, late_value), late[:, steps, ...], late_value)
+            late_value = xp.where(spread_mask(lag == steps, late_value), late[:, steps, ...], late_value)
         return late_value
 
     def _drawn(self, noise: Noise) -> Array:

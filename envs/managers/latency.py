@@ -7,12 +7,11 @@ from typing import Any
 
 import gymnasium
 
-from ..arrays import Array
+from ..arrays import Array, spread_mask
 from ..task.noise import Noise
 from ..task.task import Task
 from .delays import Delay
 from .ranges import require_ranges
-from .renewal import spread
 
 Lag = float | tuple[float, float]
 UNITS = ("steps", "seconds")
@@ -91,6 +90,9 @@ class LateActions:
         """Take in the actions that were given, (n, ...); return the memory that changes, and the ones that act."""
         xp, late, first = self._task.xp, memory[self._delay.late], memory[self._first]
         given = xp.astype(action, late.dtype)
-        past: dict[str, Any] = {**memory, self._delay.late: xp.where(spread(first, late), given[:, None, ...], late)}
+        past: dict[str, Any] = {
+            **memory,
+            self._delay.late: xp.where(spread_mask(first, late), given[:, None, ...], late),
+        }
         changed, acting = self._delay.step(past, given, noise)
         return {**changed, self._first: xp.zeros_like(first)}, xp.astype(acting, action.dtype)

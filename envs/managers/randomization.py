@@ -271,8 +271,8 @@ def _corners(terms: Sequence[BoundTerm]) -> list[list[np.ndarray]]:
     mixed = [term.mixed_extremes() for term in terms]
     corners = [[both[end] for both in pairs] for pairs in (ends, mixed) for end in (0, 1)]
     if len(terms) > 1:
-        for alone in range(len(terms)):
-            corners += [[both[end ^ (k == alone)] for k, both in enumerate(ends)] for end in (0, 1)]
+        for single in range(len(terms)):
+            corners += [[both[end ^ (k == single)] for k, both in enumerate(ends)] for end in (0, 1)]
     return corners if terms else []
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..arrays import Array, namespace
+from ..arrays import Array, namespace, spread_mask
 from ..task.noise import Noise
 
 
@@ -13,11 +13,6 @@ def whole_steps(seconds: Array, dt: float) -> Array:
     xp = namespace(seconds)
     steps = xp.round(seconds / dt)
     return xp.astype(xp.where(steps > 1, steps, xp.ones_like(steps)), xp.int64)
-
-
-def spread(mask: Array, like: Array) -> Array:
-    """Give a mask (n,) as many axes as an array (n, ...)."""
-    return namespace(mask).reshape(mask, (-1, *[1] * (like.ndim - 1)))
 
 
 class Renewal:
@@ -41,7 +36,7 @@ class Renewal:
         if not isinstance(due, np.ndarray):
             xp, fresh = namespace(due), self._draw(noise, *given)
             return {
-                name: xp.where(spread(due, value), xp.astype(fresh[name], value.dtype), value)
+                name: xp.where(spread_mask(due, value), xp.astype(fresh[name], value.dtype), value)
                 for name, value in kept.items()
             }
         rows, fresh = np.flatnonzero(due), {}

@@ -1,22 +1,18 @@
 """The arm with a tool in its hand, which tasks with matter share: its motion, the tool's pose, observations of both."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 import mujoco
 import numpy as np
 from gymnasium.spaces import Box
 
-from ... import assets
 from ..arrays import Array, clip, namespace, sin_cos
 from ..managers.frames import atan2, quat_rotate, quat_rotate_inverse
 from ..task.noise import Noise
 from ..task.task import ResetResult, Task, TaskState
 from .arm import JOINTS, LINKS, damped_steps, jacobian, z_axis
 from .vessels import Vessel, add_vessel
-
-if TYPE_CHECKING:
-    from ...physics import Model
 
 LEASH, LEASH_TURN = 0.06, 0.5  # m, rad: how far ahead of the tool its wished pose may be
 _FINGERS, _GRIPPER = ("finger_joint1", "finger_joint2"), "gripper"
@@ -47,14 +43,11 @@ class ArmToolTask(Task):
         """Velocities along x, y and z, and the turn."""
         return Box(-1.0, 1.0, (4,), np.float32)
 
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, with its body "tool" as a part of the hand, fingers that stay where they are, and `vessels`.
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Make the body "tool" a part of the hand, with fingers that stay where they are, and add `vessels`.
 
         MJCF has no words for that: a file cannot add to a body of another one.
         """
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
         for things in (spec.equalities, spec.tendons):
             for thing in list(things):
                 spec.delete(thing)
@@ -70,7 +63,6 @@ class ArmToolTask(Task):
         body = spec.body("tool+")
         for part in (body, *body.geoms, *body.sites):
             part.name = part.name.removesuffix("+")
-        return Model.from_mjspec(spec, **options)
 
     def bind(self) -> None:
         """Find the tool and the box that it stays in."""

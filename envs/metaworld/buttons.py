@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ..arrays import Array
 from .grips import cage
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 
 class SawyerButtonPress(SawyerTask):
@@ -34,24 +34,24 @@ class SawyerButtonPress(SawyerTask):
         hole, top = (self.found(self.laid, "site_xpos", name) for name in ("hole", "buttonStart"))
         self.travel = float(abs(hole - top)[self.axis])
 
-    def closed(self, now: Glimpse) -> Array:
-        """Return how well the fingers are set, (n,): open, as pressing is paid for here."""
+    def finger_factor(self, now: Glimpse) -> Array:
+        """Return the factor of the fingers' opening in the reward, (n,): 1 for open fingers."""
         return now.opened
 
     def on_the_way(self, now: Glimpse, to_obj: Array, reached: Array, pressed: Array) -> Array:
         """Return the reward, (n,)."""
         reach, press = self.weights
         pressing = self.xp.where(to_obj <= self.press_within, press * pressed, 0.0)
-        return reach * both(self.closed(now), reached) + pressing
+        return reach * both(self.finger_factor(now), reached) + pressing
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the button, then for pressing it."""
         to_obj = distance(now.obj, now.tcp)
         left = abs(now.target[:, self.axis] - now.obj[:, self.axis])
         reached = near(to_obj, self.reach, distance(now.obj, now.tcp_start))
         pressed = near(left, 0.005, self.travel)
         reward = self.on_the_way(now, to_obj, reached, pressed)
-        return Judgement(reward, left <= self.succeeds, to_obj <= 0.05, now.opened > 0, reached, pressed, left)
+        return SawyerRating(reward, left <= self.succeeds, to_obj <= 0.05, now.opened > 0, reached, pressed, left)
 
 
 class SawyerButtonPressWall(SawyerButtonPress):
@@ -80,8 +80,8 @@ class SawyerButtonPressTopdown(SawyerButtonPress):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_button_press_topdown.xml"
 
-    def closed(self, now: Glimpse) -> Array:
-        """Return how closed the fingers are, (n,)."""
+    def finger_factor(self, now: Glimpse) -> Array:
+        """Return the factor of the fingers' opening in the reward, (n,): 1 for closed fingers."""
         return 1 - now.opened
 
 
@@ -90,8 +90,8 @@ class SawyerButtonPressTopdownWall(SawyerButtonPressTopdown):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_button_press_topdown_wall.xml"
 
-    def closed(self, now: Glimpse) -> Array:
-        """Return how open the fingers are, (n,)."""
+    def finger_factor(self, now: Glimpse) -> Array:
+        """Return 1 for open fingers, (n,): Meta-World calls this `tcp_closed`."""
         return now.opened
 
 
@@ -139,7 +139,7 @@ class SawyerHandlePress(SawyerTask):
         """Remember where the handle was."""
         return {"start": fixture + self.beside_fixture(self.laid, *self.parts[0].place)}
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the handle and for its height."""
         handle = self.at(now.state, *self.parts[0].place)
         far = abs(handle[:, 2] - now.target[:, 2])
@@ -148,7 +148,7 @@ class SawyerHandlePress(SawyerTask):
         reach = near(to_obj, 0.02, abs(distance(now.start, now.tcp_start) - 0.02))
         done = far <= 0.02
         reward = 10 * self.xp.where(done, 1.0, both(reach, in_place))
-        return Judgement(reward, done, to_obj <= 0.05, 1.0, reach, in_place, far)
+        return SawyerRating(reward, done, to_obj <= 0.05, 1.0, reach, in_place, far)
 
 
 class SawyerHandlePressSide(SawyerHandlePress):
@@ -188,7 +188,7 @@ class SawyerHandlePull(SawyerTask):
         """Return True where the handle counts as raised, (n,) bool; Meta-World takes y here."""
         return now.obj[:, 1] - 0.01 > now.start[:, 2]
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping the handle, then for pulling."""
         far, to_obj = self.far_from(now.obj, now.target), distance(now.obj, now.tcp)
         in_place = near(far, 0.05, self.far_from(now.start, now.target))
@@ -197,7 +197,7 @@ class SawyerHandlePull(SawyerTask):
         reward = both(grasp, in_place) + self.xp.where(holds, 1 + 5 * in_place, 0.0)
         reward = self.xp.where(far < 0.05, 10.0, reward)
         grasped = (now.opened > 0) & (now.obj[:, 2] - 0.03 > now.start[:, 2])
-        return Judgement(reward, far <= self.succeeds, to_obj <= 0.05, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= self.succeeds, to_obj <= 0.05, grasped, grasp, in_place, far)
 
 
 class SawyerHandlePullSide(SawyerHandlePull):

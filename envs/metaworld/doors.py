@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ..arrays import Array, clip, row_norm
 from .rewards import above, both, distance, flag, funnel, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 HANDLE = (SeenObject(("geom_xpos", "handle"), ("geom_xmat", "handle")),)
 DOOR = "metaworld:sawyer_xyz/sawyer_door_pull.xml"
@@ -29,7 +29,7 @@ class SawyerDoorOpen(SawyerTask):
 
     xml_file: str = DOOR
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for coming to the handle from above, then for the angle of the door."""
         angle, handle = now.state.qpos[:, 9], now.obj + self.vector(-0.05, 0.0, 0.0)
         grab = (clip(now.effort, -1.0, 1.0) + 1) / 2
@@ -40,7 +40,7 @@ class SawyerDoorOpen(SawyerTask):
         opened = 0.2 * flag(angle < -math.pi / 90, angle) + 0.8 * near(left, 0.5, math.pi / 3)
         success = abs(now.obj[:, 0] - now.target[:, 0]) <= 0.08
         reward = self.xp.where(success, 10.0, 2 * both(ready, grab) + 8 * opened)
-        return Judgement(reward, success, ready, grab >= 0.5, grab, opened, 0.0)
+        return SawyerRating(reward, success, ready, grab >= 0.5, grab, opened, 0.0)
 
 
 class SawyerDoorClose(SawyerTask):
@@ -59,14 +59,14 @@ class SawyerDoorClose(SawyerTask):
 
     xml_file: str = DOOR
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for the handle's and the hand's distance from the place of the closed door."""
         far = distance(now.obj, now.target)
         in_place = near(far, 0.05, distance(now.start, now.target), "gaussian")
         margin = distance(self.tool, now.obj) + 0.1
         hand_in_place = near(distance(now.tcp, now.target), 0.0125, margin, "gaussian")
         reward = self.xp.where(far < 0.05, 10.0, 3 * hand_in_place + 6 * in_place)
-        return Judgement(reward, far <= 0.08, 0.0, 1.0, 1.0, hand_in_place, far)
+        return SawyerRating(reward, far <= 0.08, 0.0, 1.0, 1.0, hand_in_place, far)
 
 
 class SawyerDoorLock(SawyerTask):
@@ -87,14 +87,14 @@ class SawyerDoorLock(SawyerTask):
         """Aim below the lock."""
         return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.0, -0.04, -0.1)
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the lock with the left pad, and for turning it."""
         scale = self.vector(*LOCK_SCALE)
         to_obj = distance(now.obj, now.left, scale)
         left = abs(now.target[:, 2] - now.obj[:, 2])
         reached, turned = near(to_obj, 0.01, to_obj), near(left, 0.005, 0.1)
         reward = 2 * both(now.opened, reached) + 8 * turned
-        return Judgement(reward, left <= 0.02, to_obj <= 0.05, now.opened > 0, reached, turned, left)
+        return SawyerRating(reward, left <= 0.02, to_obj <= 0.05, now.opened > 0, reached, turned, left)
 
 
 class SawyerDoorUnlock(SawyerTask):
@@ -117,7 +117,7 @@ class SawyerDoorUnlock(SawyerTask):
         """Aim to the right of the lock."""
         return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.1, -0.04, 0.0)
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for bringing the gripper's shoulder to the lock, and for turning it."""
         scale, shoulder = self.vector(*LOCK_SCALE), self.vector(0.0, 0.055, 0.07)
         axis = self.at(now.state, "xpos", "lock_link")
@@ -126,7 +126,7 @@ class SawyerDoorUnlock(SawyerTask):
         left = abs(now.target[:, 0] - now.obj[:, 0])
         pushed = near(left, 0.005, 0.1)
         reward = 2 * ready + 8 * pushed
-        return Judgement(reward, left <= 0.02, to_lock <= 0.05, now.opened > 0, ready, pushed, left)
+        return SawyerRating(reward, left <= 0.02, to_lock <= 0.05, now.opened > 0, ready, pushed, left)
 
 
 class SawyerDrawerOpen(SawyerTask):
@@ -142,14 +142,14 @@ class SawyerDrawerOpen(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for the hand at the handle, and for the handle at the target."""
         scale, closed = self.vector(3.0, 3.0, 1.0), now.target + self.vector(0.0, 0.2, 0.0)
         left = distance(now.obj, now.target)
         opening = near(left, 0.02, 0.2)
         caging = near(distance(now.obj, now.hand, scale), 0.01, distance(closed, now.tcp_start, scale))
         close = distance(now.obj, now.hand) <= 0.03
-        return Judgement(5 * (caging + opening), left <= 0.03, close, now.opened > 0, caging, opening, left)
+        return SawyerRating(5 * (caging + opening), left <= 0.03, close, now.opened > 0, caging, opening, left)
 
 
 class SawyerDrawerClose(SawyerTask):
@@ -171,7 +171,7 @@ class SawyerDrawerClose(SawyerTask):
         handle = fixture + self.beside_fixture(self.laid, "xpos", "drawer_link")
         return {"start": handle + self.vector(*self.parts[0].offset)}
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the handle with closed fingers, and for its place."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         in_place = near(far, 0.05, abs(distance(now.start, now.target) - 0.05))
@@ -179,7 +179,7 @@ class SawyerDrawerClose(SawyerTask):
         reach = both(reach, shut(now.effort))
         done = far <= 0.065
         reward = 10 * self.xp.where(done, 1.0, both(reach, in_place))
-        return Judgement(reward, done, to_obj <= 0.01, 1.0, reach, in_place, far)
+        return SawyerRating(reward, done, to_obj <= 0.01, 1.0, reach, in_place, far)
 
 
 class SawyerWindowOpen(SawyerTask):
@@ -208,14 +208,14 @@ class SawyerWindowOpen(SawyerTask):
         """Return from where the way of the handle is measured, (n,) m."""
         return now.start[:, 0]
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the handle and for its place."""
         handle, first = self.at(now.state, *self.parts[0].place), now.state.memory["handle"]
         far = abs(handle[:, 0] - now.target[:, 0])
         in_place = near(far, 0.05, abs(abs(self.began(now) - now.target[:, 0]) - 0.05))
         to_obj = distance(handle, now.tcp)
         reach = near(to_obj, 0.02, abs(distance(first, now.tcp_start) - 0.02), self.falls)
-        return Judgement(10 * both(reach, in_place), far <= 0.05, to_obj <= 0.05, 1.0, reach, in_place, far)
+        return SawyerRating(10 * both(reach, in_place), far <= 0.05, to_obj <= 0.05, 1.0, reach, in_place, far)
 
 
 class SawyerWindowClose(SawyerWindowOpen):

@@ -27,8 +27,8 @@ def draw_goals(
     Raises:
         ValueError: there is no such set, split or task.
     """
-    later = name == "ML1" and split == "test" and seed is not None
-    stream = np.random.RandomState(seed + 1 if later and seed is not None else seed)
+    later = 1 if (name, split) == ("ML1", "test") else 0
+    stream = np.random.RandomState(None if seed is None else seed + later)
     return {member: _starts(member, stream) for member in members(name, split, env_name)}
 
 

@@ -6,7 +6,7 @@ from ..arrays import Array, clip, row_norm
 from .grips import cage, clasp
 from .reaching import PUCK
 from .rewards import above, both, distance, flag, funnel, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 OBJECT_W_FIRST = (SeenObject(("xpos", "obj"), ("xquat", "obj")),)
 
@@ -26,11 +26,6 @@ class SawyerGrasp(SawyerTask):
     bonus: ClassVar[float] = 5.0
     scale: ClassVar[tuple[float, ...]] = (1.0, 1.0, 1.0)
 
-    def bind(self) -> None:
-        """Make the axes' weights an array."""
-        super().bind()
-        self.weights = self.array(self.scale)
-
     def grasp(self, now: Glimpse) -> Array:
         """Return how well the object is grasped, (n,)."""
         raise NotImplementedError
@@ -41,7 +36,8 @@ class SawyerGrasp(SawyerTask):
 
     def goal_distance(self, now: Glimpse) -> tuple[Array, Array]:
         """Return the distance to the target now and at the start, (n,) m, with the axes' weights."""
-        return distance(now.obj, now.target, self.weights), distance(now.start, now.target, self.weights)
+        weights = self.vector(*self.scale)
+        return distance(now.obj, now.target, weights), distance(now.start, now.target, weights)
 
     def grasped(self, now: Glimpse) -> Array:
         """Return "grasp_success", (n,) bool."""
@@ -51,7 +47,7 @@ class SawyerGrasp(SawyerTask):
         """Return "obj_to_target", (n,) m."""
         return far
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for bringing."""
         far, margin = self.goal_distance(now)
         in_place = near(far, self.radius, margin)
@@ -59,7 +55,7 @@ class SawyerGrasp(SawyerTask):
         reward = both(grasp, in_place) + self.xp.where(self.holds(now, to_obj), 1 + self.bonus * in_place, 0.0)
         reward = self.xp.where(far < self.radius, 10.0, reward)
         shown = self.measure(now, far)
-        return Judgement(
+        return SawyerRating(
             reward, shown <= self.succeeds, to_obj <= self.close, self.grasped(now), grasp, in_place, shown
         )
 
@@ -221,7 +217,7 @@ class SawyerBinPicking(SawyerTask):
         known = now.state.memory["first_distance"]
         return self.xp.where(known >= 0, known, distance(now.obj, now.target))
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for bringing it over, high above the bins' walls."""
         far = distance(now.obj, now.target)
         in_place = near(far, 0.05, self.first_distance(now))
@@ -232,7 +228,7 @@ class SawyerBinPicking(SawyerTask):
         holds = close & raised(now, 0.02) & (now.opened >= 0.43)
         reward = both(grasp, in_place) + self.xp.where(holds, 1 + 5 * both(over, in_place), 0.0)
         reward = self.xp.where(far < 0.05, 10.0, reward)
-        return Judgement(reward, far <= 0.05, close, holds, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.05, close, holds, grasp, in_place, far)
 
 
 class SawyerPickOutOfHole(SawyerTask):
@@ -247,7 +243,7 @@ class SawyerPickOutOfHole(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_pick_out_of_hole.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for lifting it."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         floor = funnel(row_norm((now.tcp - now.start)[:, :2]), 0.03, 0.015, 0.15)
@@ -257,7 +253,7 @@ class SawyerPickOutOfHole(SawyerTask):
         holds = (to_obj < 0.04) & raised(now, 0.02) & (now.opened >= 0.33)
         reward = both(grasp, in_place) + self.xp.where(holds, 1 + 5 * both(in_place, over), 0.0)
         reward = self.xp.where(far < 0.05, 10.0, reward)
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, holds, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, holds, grasp, in_place, far)
 
 
 class SawyerShelfPlace(SawyerTask):
@@ -277,7 +273,7 @@ class SawyerShelfPlace(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_shelf_placing.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for bringing it in front of the shelf and onto it, not below."""
         xp, obj, target = self.xp, now.obj, now.target
         far, to_obj = distance(obj, target), distance(obj, now.tcp)
@@ -293,7 +289,7 @@ class SawyerShelfPlace(SawyerTask):
         holds = (to_obj < 0.025) & (now.opened > 0) & raised(now, 0.01)
         reward = xp.where(far < 0.05, 10.0, reward + xp.where(holds, 1 + 5 * in_place, 0.0))
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
 
 
 class SawyerBoxClose(SawyerTask):
@@ -314,7 +310,7 @@ class SawyerBoxClose(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_box.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for closing the fingers at the lid's handle, then for the lid's place."""
         xp = self.xp
         grab = clip((clip(now.effort, -1.0, 1.0) + 1) / 2, 0.0, 1.0)
@@ -326,4 +322,4 @@ class SawyerBoxClose(SawyerTask):
         lifted = 0.2 * flag(lid[:, 2] > 0.04, error) + 0.8 * near(error, 0.05, 0.25)
         success = distance(now.obj, now.target) < 0.08
         reward = xp.where(success, 10.0, 2 * both(grab, ready) + 8 * lifted) * upright
-        return Judgement(reward, success, ready, grab >= 0.5, grab, lifted, 0.0)
+        return SawyerRating(reward, success, ready, grab >= 0.5, grab, lifted, 0.0)

@@ -78,17 +78,16 @@ _FORTY_FIVE = (
 
 
 class TaskSet(NamedTuple):
-    """The tasks of a set, by their names without the version, and whether observations have the goal."""
+    """The tasks of a set, by their names without the version."""
 
     train: str
     test: str = ""
-    goal_visible: bool = False
 
 
 SETS = {
-    "MT10": TaskSet(_TEN, goal_visible=True),
-    "MT25": TaskSet(_TWENTY_FIVE, goal_visible=True),
-    "MT50": TaskSet(" ".join(name.removesuffix("-v3") for name in KINDS), goal_visible=True),
+    "MT10": TaskSet(_TEN),
+    "MT25": TaskSet(_TWENTY_FIVE),
+    "MT50": TaskSet(" ".join(name.removesuffix("-v3") for name in KINDS)),
     "ML10": TaskSet(_TEN_TO_MEET, "drawer-open door-close shelf-place sweep-into lever-pull"),
     "ML25": TaskSet(_TWENTY_FIVE, "basketball door-close shelf-place sweep button-press"),
     "ML45": TaskSet(_FORTY_FIVE, "bin-picking box-close hand-insert door-lock door-unlock"),
@@ -110,6 +109,8 @@ def members(name: str, split: str = "train", env_name: str | None = None) -> lis
     if split not in ("train", "test"):
         raise ValueError(f"split={split!r}: there is 'train' and 'test'")
     if name in ("MT1", "ML1"):
+        if (name, split) == ("MT1", "test"):
+            raise ValueError("MT1 has no tasks to test on")
         if env_name not in KINDS:
             raise ValueError(f"{name} has one task: env_name={env_name!r} is none of {', '.join(KINDS)}")
         return [env_name]
@@ -119,3 +120,8 @@ def members(name: str, split: str = "train", env_name: str | None = None) -> lis
     if not found:
         raise ValueError(f"{name} has no tasks to test on")
     return [f"{member}-v3" for member in found]
+
+
+def is_multi_task(name: str) -> bool:
+    """Return True for sets whose observations have the goal, MT1 to MT50; False for those for meta-learning."""
+    return name.startswith("MT")

@@ -6,7 +6,7 @@ from typing import ClassVar
 from ..arrays import Array
 from .grips import cage
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject
 
 
 class SawyerPegInsertSide(SawyerTask):
@@ -40,7 +40,7 @@ class SawyerPegInsertSide(SawyerTask):
             values.append(self.xp.where(inside, share[:, 0] * share[:, 1] * share[:, 2], 1.0))
         return both(*values)
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for gripping the peg, then for its head at the hole, not in the box beside it."""
         xp, scale, head = self.xp, self.vector(1.0, 2.0, 2.0), self.at(now.state, "site_xpos", "pegHead")
         to_obj, far = distance(now.obj, now.tcp), distance(head, now.target, scale)
@@ -52,7 +52,7 @@ class SawyerPegInsertSide(SawyerTask):
         reward = both(grasp, in_place) + xp.where(lifted, 1 + 5 * in_place, 0.0)
         done = far <= 0.07
         reward = xp.where(done, 10.0, reward)
-        return Judgement(reward, done, to_obj <= 0.03, held & (to_obj < 0.02), grasp, in_place, far)
+        return SawyerRating(reward, done, to_obj <= 0.03, held & (to_obj < 0.02), grasp, in_place, far)
 
 
 class SawyerPegUnplugSide(SawyerTask):
@@ -77,7 +77,7 @@ class SawyerPegUnplugSide(SawyerTask):
         end, plug = (self.found(self.laid, *what) for what in (("site_xpos", "pegEnd"), ("xpos", "plug1")))
         return {"start": start + self.vector(*self.lift) + self.array(end - plug)}
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for gripping the peg, then for pulling."""
         to_obj, far = distance(now.obj, now.tcp), distance(now.obj, now.target)
         grasp = cage(now, now.obj, 0.025, 0.05, 0.005, most=0.8)
@@ -85,4 +85,4 @@ class SawyerPegUnplugSide(SawyerTask):
         out = (now.opened > 0.5) & (now.obj[:, 0] - now.start[:, 0] > 0.015)
         reward = 2 * grasp + self.xp.where(out & (to_obj < 0.035), 1 + 5 * in_place, 0.0)
         reward = self.xp.where(far <= 0.05, 10.0, reward)
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, out, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, out, grasp, in_place, far)

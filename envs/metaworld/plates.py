@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from ..arrays import Array
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 SIDEWAYS = "metaworld:sawyer_xyz/sawyer_plate_slide_sideway.xml"
 
@@ -28,13 +28,13 @@ class SawyerPlateSlide(SawyerTask):
         """Return the reward before the target is reached, (n,)."""
         return 8 * both(reach, in_place)
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the plate, and for its place."""
         far, to_obj = distance(now.obj, now.target), distance(now.tcp, now.obj)
         in_place = near(far, 0.05, distance(now.start, now.target) - self.slack)
         reach = near(to_obj, 0.05, distance(now.tcp_start, now.start) - self.slack)
         reward = self.xp.where(far < 0.05, 10.0, self.on_the_way(now, to_obj, reach, in_place))
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, 0.0, reach, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, 0.0, reach, in_place, far)
 
 
 class SawyerPlateSlideSide(SawyerPlateSlide):

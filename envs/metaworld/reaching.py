@@ -1,7 +1,7 @@
 """Reach a point, in the open and behind a wall."""
 
 from .rewards import distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject
 
 PUCK = (SeenObject(("xpos", "obj"), ("geom_xmat", "objGeom")),)
 RADIUS = 0.05  # m
@@ -18,11 +18,11 @@ class SawyerReach(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_reach_v3.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for being near."""
         far = distance(now.tcp, now.target)
         in_place = near(far, RADIUS, distance(self.tool, now.target))
-        return Judgement(10 * in_place, far <= RADIUS, far, 1.0, far, in_place, far)
+        return SawyerRating(10 * in_place, far <= RADIUS, far, 1.0, far, in_place, far)
 
 
 class SawyerReachWall(SawyerReach):
@@ -33,6 +33,6 @@ class SawyerReachWall(SawyerReach):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_reach_wall_v3.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for being near; nothing is to be grasped."""
-        return super().judge(now)._replace(near_object=0.0, grasp_success=0.0, grasp_reward=0.0)
+        return super().rate(now)._replace(near_object=0.0, grasp_success=0.0, grasp_reward=0.0)

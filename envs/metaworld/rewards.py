@@ -2,11 +2,10 @@
 
 import math
 
-from ..arrays import Array, clip, exp, namespace, row_norm
+from ..arrays import Array, clip, log, namespace, row_norm
 from ..suite.rewards import SIGMOIDS
 
 AT_MARGIN = 0.1  # the value of a tolerance one margin away from its interval
-_ROOTS, _TERMS = 5, 20  # of `log`: square roots before the series, and the terms of the series
 
 
 def tolerance(x: Array, low: float, high: float, margin: Array | float, sigmoid: str = "long_tail") -> Array:
@@ -61,7 +60,7 @@ def shut(effort: Array, most: float = 1.0) -> Array:
     return clip(effort, 0.0, most) / most
 
 
-def funnel(radius: Array, hole: float, slope: float, height: float) -> Array:
+def funnel(radius: Array, hole: Array | float, slope: float, height: float) -> Array:
     """Return the height of a funnel around an object, (n,) m: 0 within the `hole`, then rising as a logarithm.
 
     A hand that comes from the side is to stay above it.
@@ -75,23 +74,3 @@ def above(height: Array, floor: Array, margin: Array | float) -> Array:
     """Return 1 where a height (n,) is above a floor (n,) m, and less the farther it is below."""
     xp = namespace(height)
     return xp.where(height >= floor, 1.0, tolerance(clip(floor - height, 0.0, math.inf), 0.0, 0.01, margin))
-
-
-def log(x: Array) -> Array:
-    """Return the natural logarithm of positive numbers from 1e-30 on, (n,), with the same bits in a batch of any size.
-
-    Square roots bring the number near to 1; there the series of the inverse hyperbolic tangent converges fast, and one
-    step of Newton's method repairs the digits that the roots lost.
-    """
-    xp = namespace(x)
-    root = x
-    for _ in range(_ROOTS):
-        root = xp.sqrt(root)
-    ratio = (root - 1) / (root + 1)
-    square = ratio * ratio
-    total = 0 * x
-    for k in range(_TERMS, -1, -1):
-        total = total * square + 1 / (2 * k + 1)
-    value = 2 ** (_ROOTS + 1) * ratio * total
-    back = exp(value)
-    return value + 2 * (x - back) / (x + back)

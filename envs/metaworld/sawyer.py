@@ -5,28 +5,25 @@ Shapes: n environments come first. Positions are in m in the world's frame, x to
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ... import assets
 from ..arrays import Array, clip, host, row_norm
+from ..suite.starts import first_that_fits
 from ..task.noise import Noise
 from ..task.task import Last, ResetResult, Start, StepResult, Task, TaskState
 from .fixtures import make_mocap
 from .poses import scalar_last
-
-if TYPE_CHECKING:
-    from ...physics import Model
 
 WELD = (0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 5, 0)  # hand and mocap body in the same pose; torques count fivefold
 DOWN = (1, 0, 1, 0)  # the mocap body's orientation: the gripper points down
 STRIDE = 0.01  # m that an action of 1 moves the mocap body
 OPEN = 0.1  # m between the open fingers
 REACH = np.array([[-0.525, 0.348, -0.0525], [0.525, 1.025, 0.7]])  # m, where observations have the hand
-TRIES = 16  # candidates for a start whose object and goal are to be apart
+TRIES = 48  # candidates for a start whose object and goal are to be apart; all fail with a probability below 1e-8
 FRAME, OBJECTS = 18, 14  # numbers of a frame, and of the two objects in it
 SETTLING = 50  # environment steps before an episode, in which the hand comes to its place
 STRONGEST_FORCE = (1 << int(mujoco.mjtConDataField.mjCONDATA_FORCE), 2, 1)  # what a contact sensor reports
@@ -72,7 +69,7 @@ class Glimpse(NamedTuple):
     state: TaskState
 
 
-class Judgement(NamedTuple):
+class SawyerRating(NamedTuple):
     """The judgement of a moment: the reward and Meta-World's measures, each (n,), or one number for all."""
 
     reward: Array
@@ -103,8 +100,8 @@ class SawyerTask(Task):
     episode, unless `terminate_on_success`.
 
     Options: `goals` are the starts to draw from, (k, numbers), as `draw_goals` makes them; None: any start in `low` to
-    `high`. With `goal_choice` "random" every episode draws one; with "turn" an environment keeps the one that it
-    has, until `TaskSetEnv.sample_tasks`. With `goals_apart` environment i of n has only every n-th, from the i-th on.
+    `high`. With `goal_choice` "random" every episode draws one; with "turn" an environment keeps its goal until
+    `TaskSetEnv.sample_tasks`. With `goals_apart` environment i of n uses only goals i, i + n, i + 2n, ...
     `goal_visible` False hides the goal.
     """
 
@@ -164,11 +161,8 @@ class SawyerTask(Task):
         named = [pair[0] for part in self.parts for pair in (part.place, part.turn) if pair is not None]
         return tuple(dict.fromkeys(("xpos", "site_xpos", *named, *self.extra_reads)))
 
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, with Meta-World's weld, and with mocap bodies for what an episode places."""
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add Meta-World's weld, and mocap bodies for what an episode places."""
         for weld in spec.equalities:
             weld.data = np.array(WELD, float)
         spec.body("mocap").pos, spec.body("mocap").quat = self.hand, DOWN
@@ -180,11 +174,6 @@ class SawyerTask(Task):
             geom, kind = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtSensor.mjSENS_CONTACT
             force = spec.add_sensor(name=pad, type=kind, objtype=geom, objname=pad, reftype=geom, refname=self.gripped)
             force.intprm[:3] = STRONGEST_FORCE
-        self.edit(spec)
-        return Model.from_mjspec(spec, **options)
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Change the model before it is compiled."""
 
     def bind(self) -> None:
         """Look up parts of the model, and let the arm come to rest as before every episode."""
@@ -199,10 +188,12 @@ class SawyerTask(Task):
         self.hand_range = [self.array(bound) for bound in (self.hand_low, self.hand_high)]
         self.observed_range = [self.array(bound) for bound in self._bounds()]
         self.start_low, self.start_width = (
-            self._double(bound) for bound in (self.low, np.subtract(self.high, self.low))
+            self.doubles(bound) for bound in (self.low, np.subtract(self.high, self.low))
         )
-        self.known_goals = None if self.goals is None else self._double(self._checked_goals())
-        self.indices: dict[tuple[str, str], int] = {}
+        if self.goal_choice not in ("random", "turn"):
+            raise ValueError(f"{type(self).__name__}: goal_choice={self.goal_choice!r}: there is 'random' and 'turn'")
+        self.known_goals = None if self.goals is None else self.doubles(self._checked_goals())
+        self.known_ids: dict[tuple[str, str], int] = {}
         self.vectors: dict[tuple[float, ...], Array] = {}
         self.tool, self.offsets = self.array(self.hand), [self.array(part.offset) for part in self.parts]
         self.rest = self.settled()
@@ -233,11 +224,6 @@ class SawyerTask(Task):
             self.vectors[numbers] = self.array(numbers)
         return self.vectors[numbers]
 
-    def _double(self, values: Any) -> Array:
-        """Return numbers in double precision."""
-        like = self.init_qpos
-        return self.xp.asarray(np.asarray(values, float), dtype=like.dtype, device=like.device)
-
     def _checked_goals(self) -> np.ndarray:
         """Return the starts to draw from, (k, numbers)."""
         goals = np.asarray(self.goals, float)
@@ -245,8 +231,6 @@ class SawyerTask(Task):
             raise ValueError(
                 f"{type(self).__name__}: goals has shape {goals.shape}; needed is (k, {len(self.low)}), k starts"
             )
-        if self.goal_choice not in ("random", "turn"):
-            raise ValueError(f"goal_choice={self.goal_choice!r}: there is 'random' and 'turn'")
         return goals
 
     def _bounds(self) -> np.ndarray:
@@ -279,26 +263,25 @@ class SawyerTask(Task):
         """Draw where things lie."""
         if self.known_goals is not None:
             return self.start_of(self.known_goals[noise.integers(0, len(self.known_goals), 1)[:, 0]])
-        numbers = len(self.low)
-        drawn = self.start_low + self.start_width * noise.uniform(0, 1, numbers)
-        for _ in range(TRIES - 1 if self.apart else 0):
-            other = self.start_low + self.start_width * noise.uniform(0, 1, numbers)
-            drawn = self.xp.where(self.fits(drawn)[:, None], drawn, other)
-        return self.start_of(drawn)
+        count = TRIES if self.apart else 1
+        tries = [self.start_low + self.start_width * noise.uniform(0, 1, len(self.low)) for _ in range(count)]
+        return self.start_of(first_that_fits(tries, [self.fits(drawn) for drawn in tries]))
 
     def reset_after(self, last: Last, noise: Noise) -> Start:
         """Draw where things lie, or keep to the goal whose turn it is."""
         goals, xp = self.known_goals, self.xp
         if goals is None or not (self.goals_apart or self.goal_choice == "turn"):
             return self.reset(noise)
-        apart = last.num_envs if self.goals_apart else 1
-        number = noise.integers(0, max(len(goals) // apart, 1), 1)[:, 0]
-        if self.goal_choice == "turn":
-            number = 0 * number
-            if "turn" in last.memory:
-                number = xp.where(last.fresh, number, last.memory["turn"])
-        place = (number * apart + (last.envs if self.goals_apart else 0)) % len(goals)
-        start = self.start_of(goals[place])
+        first, envs = (last.whole or (0, last.num_envs)) if self.goals_apart else (0, 1)
+        offset = ((first + last.envs) if self.goals_apart else 0 * last.envs) % len(goals)
+        count = (len(goals) - 1 - offset) // envs + 1  # goals of each environment
+        if self.goal_choice == "random":
+            number = xp.astype(noise.uniform(0, 1, 1)[:, 0] * count, xp.int64)
+        elif "turn" in last.memory:
+            number = xp.where(last.fresh, 0, last.memory["turn"])
+        else:
+            number = 0 * offset
+        start = self.start_of(goals[offset + envs * (number % count)])
         return start._replace(memory={**start.memory, "turn": number})
 
     def fits(self, drawn: Array) -> Array:
@@ -355,11 +338,11 @@ class SawyerTask(Task):
 
     def index(self, quantity: str, name: str) -> int:
         """Return the number of a body, site or geom, whose quantity it is by MuJoCo's name."""
-        if (quantity, name) not in self.indices:
+        if (quantity, name) not in self.known_ids:
             kind = quantity.partition("_")[0]
             thing = getattr(self.model, kind if kind in ("site", "geom") else "body")(name)
-            self.indices[quantity, name] = int(thing.id)
-        return self.indices[quantity, name]
+            self.known_ids[quantity, name] = int(thing.id)
+        return self.known_ids[quantity, name]
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -404,8 +387,7 @@ class SawyerTask(Task):
 
     def held(self, state: TaskState) -> Array:
         """Return True where both pads press on the object that is to be gripped, (n,) bool."""
-        forces = state.fields["sensordata"]
-        forces = forces.reshape(len(forces), -1)[:, -6:]
+        forces = state.fields["sensordata"][:, -6:]
         return (row_norm(forces[:, :3]) > 0) & (row_norm(forces[:, 3:]) > 0)
 
     def observed(self, frame: Array, before: Array, target: Array) -> Array:
@@ -431,7 +413,7 @@ class SawyerTask(Task):
         return Glimpse(hand, opened, obj, quat, other, tcp, left, right, action[:, 3], *kept, state)
 
     @abstractmethod
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Return the reward and the measures of a moment."""
 
     def step(self, state: TaskState, action: Array) -> StepResult:
@@ -440,9 +422,9 @@ class SawyerTask(Task):
         low, high = self.observed_range
         observation = xp.minimum(xp.maximum(self.observed(frame, memory["frame"], memory["target"]), low), high)
         now = self.moment(state, observation, action)
-        reward, success, *measures = self.judge(now)
+        reward, success, *measures = self.rate(now)
         like = now.opened
-        info = {name: self.numbers(value, like) for name, value in zip(Judgement._fields[2:], measures, strict=True)}
+        info = {name: self.numbers(value, like) for name, value in zip(SawyerRating._fields[2:], measures, strict=True)}
         return StepResult(
             observation,
             {"unscaled_reward": reward},

@@ -7,7 +7,7 @@ from .grasping import OBJECT_W_FIRST, SawyerGrasp, raised
 from .grips import cage, pinch
 from .reaching import PUCK
 from .rewards import both, distance, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 FROM_GEOM = (SeenObject(("geom_xpos", "objGeom"), ("geom_xmat", "objGeom")),)
 MIDWAY = 0.75  # m along y: beyond it the goal counts, not the way around the wall
@@ -36,14 +36,14 @@ class SawyerPush(SawyerTask):
         in_place = near(distance(now.obj, now.target), 0.05, distance(now.start, now.target))
         return 2 * grasp + self.xp.where(held, 1 + 2 * grasp + 5 * in_place, 0.0), in_place
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for pushing."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         grasp = cage(now, now.obj, 0.015, 0.05, 0.005)
         reward, in_place = self.on_the_way(now, grasp, (to_obj < 0.02) & (now.opened > 0))
         reward = self.xp.where(far < 0.05, 10.0, reward)
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
-        return Judgement(reward, far <= self.succeeds, to_obj <= 0.03, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= self.succeeds, to_obj <= 0.03, grasped, grasp, in_place, far)
 
 
 class SawyerPushWall(SawyerPush):
@@ -83,7 +83,7 @@ class SawyerPickPlaceWall(SawyerPushWall):
         """Aim at the point in the air."""
         return goal
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, then for carrying."""
         xp, one = self.xp, 0 * now.obj[:, :1] + 1
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
@@ -94,7 +94,7 @@ class SawyerPickPlaceWall(SawyerPushWall):
         ways = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
         reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, ways, 0.0))
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
 
 
 class SawyerPushBack(SawyerGrasp):
@@ -148,7 +148,7 @@ class SawyerSweep(SawyerTask):
         """Return the target, (n, 3)."""
         return now.target
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, and for bringing."""
         target = self.target_now(now)
         far, to_obj = distance(now.obj, target), distance(now.obj, now.tcp)
@@ -156,7 +156,7 @@ class SawyerSweep(SawyerTask):
         grasp = pinch(now, 0.02, self.rim, self.level)
         reward = self.xp.where(far < 0.05, 10.0, 2 * grasp + 6 * both(grasp, in_place))
         grasped = self.held(now.state) & (now.opened > 0)
-        return Judgement(reward, far <= 0.05, to_obj <= 0.03, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.05, to_obj <= 0.03, grasped, grasp, in_place, far)
 
 
 class SawyerSweepInto(SawyerSweep):
@@ -201,7 +201,7 @@ class SawyerSoccer(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_soccer.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for grasping, and for bringing the ball between the posts."""
         scale = self.vector(3.0, 1.0, 1.0)
         obj, target = now.obj, now.target
@@ -215,4 +215,4 @@ class SawyerSoccer(SawyerTask):
         reward = self.xp.where(scaled < 0.07, 10.0, 3 * grasp + 6.5 * in_place)
         far = distance(obj, target)
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
-        return Judgement(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
+        return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)

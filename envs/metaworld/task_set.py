@@ -5,21 +5,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 import numpy as np
-import torch
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ..arguments import whole
+from ..arrays import namespace, zeros_like_rows
 from ..batch.actions import ActionCheck
 from ..batch.reset_options import KNOWN, require_known
 from ..batch.seeds import spread_seeds
+from ..gym.episodes import refuse_finished
 from ..gym.pictures import METADATA
 from ..gym.vector_env import SimVectorEnv
 from .goals import draw_goals
-from .infos import joined, merged
-from .names import SETS
+from .names import is_multi_task
 
 _SHOWN = 16  # environments that are pictured at most
 _MADE_HERE = ("_actions", "_pool")  # what a copy makes for itself
@@ -35,7 +35,8 @@ class TaskSetEnv(VectorEnv):
 
     The set's goals are those that Meta-World draws for `seed`: 50 for each task. In multi-task sets (MT) every episode
     draws one of them, and observations have it; in sets for meta-learning (ML) the goal is hidden, the environments of
-    a task share its goals out among them, and one keeps its goal until `sample_tasks`.
+    a task share its goals out among them, and one keeps its goal until `sample_tasks`. As in Meta-World, a success ends
+    the episodes of tasks to test on (`terminate_on_success`).
 
     Attributes:
         groups (list[SimVectorEnv]): the environments of each task.
@@ -78,15 +79,17 @@ class TaskSetEnv(VectorEnv):
         if options.get("render_mode") == "human":
             raise ValueError("render_mode='human': a set has pictures of all its tasks; use 'rgb_array'")
         goals = draw_goals(name, seed, split, env_name)
-        self.goals = {task: starts[:total_tasks_per_cls] for task, starts in goals.items()}
+        limit = None if total_tasks_per_cls is None else whole("total_tasks_per_cls", total_tasks_per_cls)
+        self.goals = {task: starts[:limit] for task, starts in goals.items()}
         self.task_names, count = list(goals), len(goals)
         num_envs = count if num_envs == 1 else whole("num_envs", num_envs)
         if num_envs % count:
             raise ValueError(f"num_envs={num_envs}: {name} has {count} tasks with as many environments each")
         self.num_envs, self._each, self._threads = num_envs, num_envs // count, whole("threads", threads)
-        multi_task = name == "MT1" or (name in SETS and SETS[name].goal_visible)
-        kept = {} if multi_task else {"goal_choice": "turn", "goals_apart": True}
-        options = {"goal_visible": multi_task, **kept, "max_episode_steps": max_episode_steps, **options}
+        by_set: dict[str, Any] = {"max_episode_steps": max_episode_steps, "terminate_on_success": split == "test"}
+        if not is_multi_task(name):
+            by_set |= {"goal_visible": False, "goal_choice": "turn", "goals_apart": True}
+        options = by_set | options
         self.groups = [
             SimVectorEnv(f"metaworld/{task}", self._each, goals=starts, **options)
             for task, starts in self.goals.items()
@@ -126,7 +129,7 @@ class TaskSetEnv(VectorEnv):
             own = None if options is None else {key: value[rows] for key, value in options.items()}
             parts.append(group.reset(seed=seeds[rows], options=own))
         observations, infos = zip(*parts, strict=True)
-        return self._coded(observations), self._merged(infos)
+        return self._coded(observations), self._merge(infos)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take one step in every environment; arguments and results as in `SimVectorEnv.step`."""
@@ -134,7 +137,7 @@ class TaskSetEnv(VectorEnv):
         checked = self._checker().many(actions, ignored=waiting)
         results = self._each_group(lambda group, rows: group.step(checked[rows]))
         observations, *flags, infos = zip(*results, strict=True)
-        return self._coded(observations), *(joined(parts) for parts in flags), self._merged(infos)
+        return self._coded(observations), *(joined(parts) for parts in flags), self._merge(infos)
 
     def sample_tasks(self, *, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes with the next goal of each environment, for meta-learning; as `reset` otherwise.
@@ -148,7 +151,7 @@ class TaskSetEnv(VectorEnv):
         return self.reset(options=options)
 
     def _waiting(self) -> Any:
-        """Return which environments are reset instead of moved in the next step, (num_envs,) bool; None: no one.
+        """Return which environments are reset instead of moved in the next step, (num_envs,) bool; None: none is.
 
         Raises:
             ResetNeeded: some may not be stepped; nothing has moved.
@@ -163,11 +166,7 @@ class TaskSetEnv(VectorEnv):
             return None
         done = joined([each.done for each in episodes])
         if mode is AutoresetMode.DISABLED:
-            finished = [row for row in range(self.num_envs) if bool(done[row])]
-            raise ResetNeeded(
-                f"environments {finished[:8]}{'...' if len(finished) > 8 else ''} have finished; under DISABLED they "
-                "must be reset before the next step: reset(options={'reset_mask': terminations | truncations})"
-            )
+            refuse_finished(done)
         return done
 
     def _checker(self) -> ActionCheck:
@@ -197,15 +196,14 @@ class TaskSetEnv(VectorEnv):
         """Return the observations of a group, (n, 39), with the code of its task behind."""
         if not self._tasks:
             return observation
-        library = torch if isinstance(observation, torch.Tensor) else np
-        code = library.zeros_like(observation[:, :1]) + library.zeros_like(observation[0, :1])
-        code = library.concatenate([code] * self._tasks, 1)
+        xp = namespace(observation)
+        code = xp.zeros((len(observation), self._tasks), dtype=observation.dtype, device=observation.device)
         code[:, number] = 1
-        return library.concatenate((observation, code), 1)
+        return xp.concat((observation, code), axis=1)
 
-    def _merged(self, infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _merge(self, infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the infos of all groups as one."""
-        info = merged(infos, self._each)
+        info = _merged(infos, self._each)
         if self._tasks and "final_obs" in info:
             parts = [info["final_obs"][rows] for _, rows in self._rows()]
             coded = self._coded(parts)
@@ -292,3 +290,22 @@ class TaskSetEnv(VectorEnv):
             group.close()
         if hasattr(self, "_pool"):
             self._pool.shutdown()
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return arrays (n, ...) one after the other, (sum of n, ...)."""
+    return namespace(parts[0]).concat(list(parts))
+
+
+def _merged(infos: Sequence[Mapping[str, Any]], each: int) -> dict[str, Any]:
+    """Return the infos of groups of `each` environments as one, with zeros for a group that lacks a key."""
+    keys = dict.fromkeys(key for info in infos for key in info)
+    return {key: _merged_key([info.get(key) for info in infos], each) for key in keys}
+
+
+def _merged_key(values: Sequence[Any], each: int) -> Any:
+    """Return the values of one key; None stands for a group that does not have it."""
+    example = next(value for value in values if value is not None)
+    if isinstance(example, Mapping):
+        return _merged([{} if value is None else value for value in values], each)
+    return joined([zeros_like_rows(example, each) if value is None else value for value in values])

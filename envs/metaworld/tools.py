@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..arrays import Array, clip, row_norm
 from .grips import cage
-from .rewards import both, distance, flag, log, near
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .rewards import both, distance, flag, funnel, near
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 if TYPE_CHECKING:
     import mujoco
@@ -27,7 +27,7 @@ class SawyerHandled(SawyerTask):
         """Return how well the thing is in place, (n,), and True where the task is done, (n,) bool."""
         raise NotImplementedError
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for gripping, and for the place, as far as the thing is upright."""
         xp = self.xp
         along = abs(now.obj[:, 0] - now.hand[:, 0]) < self.handle
@@ -36,7 +36,7 @@ class SawyerHandled(SawyerTask):
         grab = cage(now, gripped, 0.015, 0.02, 0.01, extra=self.grip)
         place, done = self.in_place(now)
         reward = (2 * grab + 6 * place) * upright
-        return Judgement(self.rewarded(reward, done), done, upright, grab >= 0.5, grab, place, 0.0)
+        return SawyerRating(self.rewarded(reward, done), done, upright, grab >= 0.5, grab, place, 0.0)
 
     def rewarded(self, reward: Array, done: Array) -> Array:
         """Return the reward, which is 10 where the task is done, (n,)."""
@@ -65,8 +65,7 @@ class SawyerAssembly(SawyerHandled):
         radius = row_norm(error[:, :2])
         done = (radius < 0.02) & (error[:, 2] > 0)
         rim = 0 * radius + xp.where(done, 0.02, 0.01)
-        outside = radius > rim
-        height = xp.where(outside, 0.02 * log(xp.where(outside, radius - rim, 1.0)) + 0.2, 0.0)
+        height = funnel(radius, rim, 0.02, 0.2)
         error = xp.concat((error[:, :2], 3 * (height - middle[:, 2])[:, None]), axis=1)
         lifted = (middle[:, 2] > 0.02) | (radius < rim)
         return 0.1 * flag(lifted, radius) + 0.9 * near(row_norm(error), 0.02, 0.4), done
@@ -112,8 +111,9 @@ class SawyerHammer(SawyerHandled):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_hammer.xml"
 
-    def edit(self, spec: "mujoco.MjSpec") -> None:
+    def edit_spec(self, spec: "mujoco.MjSpec") -> None:
         """Put the nail's block where it is in every episode."""
+        super().edit_spec(spec)
         spec.body("box").pos = (0.24, 0.85, 0.0)
 
     def aim(self, start: Array, goal: Array, fixture: Array) -> Array:
@@ -163,7 +163,7 @@ class SawyerStickPush(SawyerTask):
         """Remember where the container was."""
         return {"container": 0 * start + self.array(self.found(self.laid, "xpos", "object"))}
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for gripping the stick; lifted, for the places of the stick and of the container."""
         xp, target = self.xp, now.target
         stick, container = now.obj + self.vector(0.015, 0.0, 0.0), now.other
@@ -175,7 +175,7 @@ class SawyerStickPush(SawyerTask):
         reward = xp.where(lifted, xp.where(far <= 0.12, 10.0, 2 + 5 * stick_place + 3 * place), grasp)
         grasped = self.held(now.state) & (now.opened > 0) & (now.obj[:, 2] - 0.01 > now.start[:, 2])
         done, grasp = grasped & (far <= 0.12), xp.where(lifted, 1.0, grasp)
-        return Judgement(reward, done, to_stick <= 0.03, grasped, grasp, stick_place, far)
+        return SawyerRating(reward, done, to_stick <= 0.03, grasped, grasp, stick_place, far)
 
 
 class SawyerStickPull(SawyerStickPush):
@@ -191,7 +191,7 @@ class SawyerStickPull(SawyerStickPush):
         """Aim at the height of the stick."""
         return self.xp.concat((goal[:, :2], start[:, 2:]), axis=1)
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for gripping the stick, for bringing it into the opening, then for pulling."""
         xp, stick, handle, target = self.xp, now.obj, now.other, now.target
         first, inwards = now.state.memory["container"], self.vector(0.05, 0.0, 0.0)
@@ -209,4 +209,4 @@ class SawyerStickPull(SawyerStickPush):
         inside = xp.where(far <= 0.12, 10.0, 6 + product + 2 * at_target + pulled)
         reward = xp.where(lifted, xp.where(inserted, inside, 1 + product + 5 * at_opening), product)
         grasped = self.held(now.state) & (now.opened > 0) & (stick[:, 2] - 0.02 > first[:, 2])
-        return Judgement(reward, (far <= 0.12) & inserted, to_stick <= 0.03, grasped, grasp, at_opening, far)
+        return SawyerRating(reward, (far <= 0.12) & inserted, to_stick <= 0.03, grasped, grasp, at_opening, far)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ..arrays import Array, sin_cos
 from ..task.task import TaskState
 from .rewards import both, distance, near, shut
-from .sawyer import Glimpse, Judgement, SawyerTask, SeenObject, single
+from .sawyer import Glimpse, SawyerRating, SawyerTask, SeenObject, single
 
 KNOB = 0.05  # m, the radius of the dial
 
@@ -43,14 +43,14 @@ class SawyerDialTurn(SawyerTask):
         angle = 0 * start[:, 0] + float(self.rest.qpos[9])
         return {"start": fixture + self.mark(angle) + self.vector(0.05, 0.02, 0.09)}
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for pushing at the mark with closed fingers, and for the mark's place."""
         push = now.obj + self.vector(0.05, 0.02, 0.09)
         far, to_obj = distance(now.obj, now.target), distance(push, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
         reach = near(to_obj, 0.005, abs(distance(now.start, now.tcp_start) - 0.005), "gaussian")
         reach = both(reach, shut(now.effort))
-        return Judgement(10 * both(reach, in_place), far <= 0.07, to_obj <= 0.01, 1.0, reach, in_place, far)
+        return SawyerRating(10 * both(reach, in_place), far <= 0.07, to_obj <= 0.01, 1.0, reach, in_place, far)
 
 
 class SawyerFaucetOpen(SawyerTask):
@@ -68,7 +68,7 @@ class SawyerFaucetOpen(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_faucet.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for reaching the handle and for its place."""
         handle = now.obj + self.vector(*self.grip)
         far, to_obj = distance(handle, now.target), distance(handle, now.tcp)
@@ -76,7 +76,7 @@ class SawyerFaucetOpen(SawyerTask):
         reach = near(to_obj, 0.01, abs(distance(now.start, now.tcp_start) - 0.01), "gaussian")
         done = far <= 0.07
         reward = self.xp.where(done, 10.0, 2 * (2 * reach + 3 * in_place))
-        return Judgement(reward, done, to_obj <= 0.01, 1.0, reach, in_place, far)
+        return SawyerRating(reward, done, to_obj <= 0.01, 1.0, reach, in_place, far)
 
 
 class SawyerFaucetClose(SawyerFaucetOpen):
@@ -104,7 +104,7 @@ class SawyerLeverPull(SawyerTask):
 
     xml_file: str = "metaworld:sawyer_xyz/sawyer_lever_pull.xml"
 
-    def judge(self, now: Glimpse) -> Judgement:
+    def rate(self, now: Glimpse) -> SawyerRating:
         """Pay for bringing the gripper's shoulder under the lever, and for the lever's place."""
         scale, shoulder = self.vector(4.0, 1.0, 4.0), self.vector(0.0, 0.055, 0.07)
         first = now.start + self.vector(0.12, -0.2, 0.25)
@@ -114,4 +114,4 @@ class SawyerLeverPull(SawyerTask):
         engaged = near(left, math.pi / 48, math.pi / 2 - math.pi / 12)
         in_place = near(distance(now.obj, now.target), 0.04, distance(first, now.target))
         reward = 10 * both(ready, in_place)
-        return Judgement(reward, left <= math.pi / 24, to_lever < 0.03, ready > 0.9, ready, engaged, to_lever)
+        return SawyerRating(reward, left <= math.pi / 24, to_lever < 0.03, ready > 0.9, ready, engaged, to_lever)

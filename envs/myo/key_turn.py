@@ -45,8 +45,8 @@ class MyoKeyTurn(MuscleTask):
         """Look up the key and the tips."""
         super().bind()
         self.tips, self.head = self.sites(["IFtip", "THtip"]), self.sites(["keyhead"] * 2)
-        self.bodies = self.double(self.model.body_pos)[None]
-        self.key = self.double(np.arange(self.model.nbody) == self.model.body("key").id)[None, :, None]
+        self.bodies = self.doubles(self.model.body_pos)[None]
+        self.key = self.doubles(np.arange(self.model.nbody) == self.model.body("key").id)[None, :, None]
 
     def reset(self, noise: Noise) -> Start:
         """Draw the key's angle and place."""
@@ -70,7 +70,7 @@ class MyoKeyTurn(MuscleTask):
             "THtip_approach": ways[:, 3:],
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the key's angle and the hold."""
         angle = parts["key_qpos"][:, 0]
         index, thumb = (abs(row_norm(parts[f"{name}tip_approach"]) - HOLD) for name in ("IF", "TH"))

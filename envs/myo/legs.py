@@ -40,9 +40,9 @@ class MyoLegStand(MyoReach):
     far: float = 0.44
     spread: float = 0.2
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave out the ground of other tasks."""
-        super().edit(spec)
+        super().edit_spec(spec)
         spec.delete(spec.geom("terrain"))
 
     def bind(self) -> None:
@@ -59,7 +59,7 @@ class MyoLegStand(MyoReach):
         spread = np.zeros(model.nq)
         spread[model.jnt_qposadr] = self.spread
         self.rest, self.low, self.high, self.spreads, self.home = (
-            self.double(part) for part in (model.key_qpos[STAND], low, high, spread, data.site("pelvis").xpos)
+            self.doubles(part) for part in (model.key_qpos[STAND], low, high, spread, data.site("pelvis").xpos)
         )
 
     def reset(self, noise: Noise) -> Start:
@@ -71,9 +71,9 @@ class MyoLegStand(MyoReach):
         memory = {**start.memory, "target": target}
         return start._replace(qpos=qpos, memory=memory, inputs={"mocap_pos": target[:, None, :]})
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate distance and rest."""
-        rating = super().judge(state, parts)
+        rating = super().rate(state, parts)
         reach = UPRIGHT + rating.terms["reach"] - 10 * row_norm(parts["qvel"])
         return rating._replace(terms={**rating.terms, "reach": reach, "act_reg": -100 * self.activity(parts)})
 
@@ -112,8 +112,9 @@ class MyoLegWalk(MuscleTask):
     most_turn: float = 0.8
     period: int = 100
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave out the ground of other tasks."""
+        super().edit_spec(spec)
         spec.delete(spec.geom("terrain"))
 
     def bind(self) -> None:
@@ -121,9 +122,9 @@ class MyoLegWalk(MuscleTask):
         super().bind()
         model, pi = self.model, math.pi
         self.torso, self.pelvis = (model.body(name).id for name in ("torso", "pelvis"))
-        self.feet = self.numbers([model.body(name).id for name in ("talus_l", "talus_r")])
+        self.feet = self.indices([model.body(name).id for name in ("talus_l", "talus_r")])
         self.hips, self.sideways = (
-            self.numbers([model.jnt_qposadr[model.joint(name).id] for name in names])
+            self.indices([model.jnt_qposadr[model.joint(name).id] for name in names])
             for names in (
                 ("hip_flexion_l", "hip_flexion_r"),
                 ("hip_adduction_l", "hip_adduction_r", "hip_rotation_l", "hip_rotation_r"),
@@ -133,13 +134,13 @@ class MyoLegWalk(MuscleTask):
         phase = np.arange(self.period) / self.period % 1 * 2 * pi
         # MyoSuite rounds the wave to single precision.
         self.wave = self.array(np.float32(0.8 * np.cos(np.stack((phase + pi, phase), axis=1))))
-        self.first, self.speeds = self.double(model.key_qpos[STRIDE]), self.double(model.key_qvel[STRIDE])
+        self.first, self.speeds = self.doubles(model.key_qpos[STRIDE]), self.doubles(model.key_qvel[STRIDE])
         self.reference = self.array(model.key_qpos[STAND][3:7])
 
     def reset(self, noise: Noise) -> Start:
         """Start all alike."""
-        none = noise.uniform(0, 0, 1)
-        return self.start(self.first + none, qvel=self.speeds + none)
+        zeros = 0 * noise.uniform(0, 1, 1)  # (n, 1): a row for each episode
+        return self.start(self.first + zeros, qvel=self.speeds + zeros)
 
     def step_in_gait(self, state: TaskState) -> Array:
         """Return the number of the step within the wave, (n,)."""
@@ -164,7 +165,7 @@ class MyoLegWalk(MuscleTask):
             "muscle_force": clip(found["actuator_force"] / 1000, -100, 100),
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate speed, gait and posture."""
         qpos, xp = state.qpos, self.xp
         vx, vy = parts["com_vel"][:, 0], parts["com_vel"][:, 1]
@@ -175,7 +176,7 @@ class MyoLegWalk(MuscleTask):
         fallen = (parts["height"][:, 0] < self.lowest) | (abs(ahead) > self.most_turn)
         terms = {
             "vel_reward": speed,
-            "done": self.number(fallen),
+            "done": self.array(fallen),
             "cyclic_hip": row_norm(wave - xp.take(qpos, self.hips, axis=1)),
             "ref_rot": exp(-5 * row_norm(quat - self.reference)),
             "joint_angle_rew": exp(-5 * row_sum(abs(xp.take(qpos, self.sideways, axis=1))) / 4),
@@ -197,12 +198,13 @@ class MyoLegTerrainWalk(MyoLegWalk):
         """Load the legs on a ground that consists of prisms, as in MuJoCo; `hfield="surface"` is the other one."""
         return super().load_model(**{"hfield": "mujoco", **options})
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Shape the ground.
 
         Raises:
             ValueError: there is no such terrain.
         """
+        super().edit_spec(spec)
         if self.terrain not in TERRAINS:
             raise ValueError(f"{type(self).__name__}: terrain is {self.terrain!r}; there are {', '.join(TERRAINS)}")
         heights, lowest, range_of_heights = TERRAINS[self.terrain](self.terrain_seed)
@@ -211,12 +213,12 @@ class MyoLegTerrainWalk(MyoLegWalk):
         field.size[2] = range_of_heights
         geom.pos, geom.rgba = [0, 0, lowest], [1, 1, 1, 1]
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate as a walk, and look for knees on the ground."""
-        rating = super().judge(state, parts)
+        rating = super().rate(state, parts)
         above = parts["height"][:, 0] - row_sum(parts["feet_heights"]) / 2
         fallen = rating.done | (above < 0.61)
-        return rating._replace(terms={**rating.terms, "done": self.number(fallen)}, done=fallen)
+        return rating._replace(terms={**rating.terms, "done": self.array(fallen)}, done=fallen)
 
 
 def _rough(seed: int) -> tuple[np.ndarray, float, float]:

@@ -2,19 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ... import assets
 from ..arrays import Array, exp, row_norm
 from ..task.task import Start, StepResult, Task, TaskState
 from .fatigue import Fatigue
-
-if TYPE_CHECKING:
-    from ...physics import Model
 
 PALM_UP = -1.5  # rad, the turn of the forearm (the hand's first joint) that brings the palm up
 CAMERAS = {
@@ -26,6 +22,7 @@ CAMERAS = {
 }
 """The point (m), the distance, azimuth and elevation (degrees) of the camera on a body that the file's name tells."""
 CONDITIONS = ("", "sarcopenia", "fatigue", "reafferentation")
+TRANSFER = ("EPL", "EIP")  # muscles that extend thumb and index: the first gets the excitation of the second
 
 
 class MuscleRating(NamedTuple):
@@ -40,7 +37,7 @@ class MuscleTask(Task):
     """A task of MyoSuite 2.
 
     The observation is `parts` side by side, then the activations of all muscles. The reward is the sum of the
-    `judge`d terms times their `weights`. Info: `success`, MyoSuite's `solved`, after every step.
+    rated terms times their `weights`. Info: `success`, MyoSuite's `solved`, after every step.
 
     Actions: [-1, 1]. Excitations of muscles are 1 / (1 + exp(-5 (action - 0.5))); motors of models that have muscles
     take the action itself, those of models without any their range.
@@ -64,25 +61,28 @@ class MuscleTask(Task):
         chosen = next((view for body, view in CAMERAS.items() if f"/{body}/" in self.xml_file), CAMERAS["leg"])
         return dict(zip(("lookat", "distance", "azimuth", "elevation"), chosen, strict=True))
 
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, changed by `edit`.
+    def __post_init__(self) -> None:
+        """Check the condition.
 
         Raises:
             ValueError: there is no such condition.
         """
-        from ...physics import Model
-
+        super().__post_init__()
         if self.condition not in CONDITIONS:
             raise ValueError(f"{type(self).__name__}: condition is {self.condition!r}; there are {CONDITIONS}")
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
-        self.edit(spec)
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Weaken the muscles, if that is the condition.
+
+        Raises:
+            ValueError: the model lacks the muscles of the tendon transfer.
+        """
         if self.condition == "sarcopenia":
             for actuator in spec.actuators:
                 actuator.gainprm[2] *= 0.5
-        return Model.from_mjspec(spec, **options)
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Change the model before it is compiled."""
+        if self.condition == "reafferentation" and None in map(spec.actuator, TRANSFER):
+            needed = " and ".join(TRANSFER)
+            raise ValueError(f"{type(self).__name__}: condition='reafferentation' needs a hand's muscles {needed}")
 
     def bind(self) -> None:
         """Look up the muscles, and the controls that a tendon transfer swaps."""
@@ -94,9 +94,9 @@ class MuscleTask(Task):
         self.fatigue = Fatigue(self, muscle) if self.condition == "fatigue" else None
         source, kept = np.arange(model.nu), np.ones(model.nu)
         if self.condition == "reafferentation":
-            thumb, index = (model.actuator(name).id for name in ("EPL", "EIP"))
+            thumb, index = (model.actuator(name).id for name in TRANSFER)
             source[thumb], kept[index] = index, 0.0
-        self.source, self.kept = self.numbers(source), self.array(kept)
+        self.source, self.kept = self.indices(source), self.array(kept)
         self.late = _late(model.opt.timestep, self.frame_skip)
 
     @property
@@ -131,7 +131,7 @@ class MuscleTask(Task):
         """Return the parts of the observation but the activations, by MyoSuite's names, each (n, k)."""
 
     @abstractmethod
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the state after a step; `parts` are those of the observation, and `act` the activations."""
 
     def seen(self, state: TaskState) -> dict[str, Array]:
@@ -145,7 +145,7 @@ class MuscleTask(Task):
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Rate the state, and let muscles tire."""
         parts = self.seen(state)
-        rating = self.judge(state, parts)
+        rating = self.rate(state, parts)
         terms = {f"reward_{name}": weight * rating.terms[name] for name, weight in self.weights.items()}
         memory = {"count": state.memory["count"] + 1}
         if self.fatigue is not None:
@@ -155,29 +155,17 @@ class MuscleTask(Task):
 
     # -- for subclasses -----------------------------------------------------------------------------------------------
 
-    def double(self, values: Any) -> Array:
-        """Return numbers as an array in double precision, as draws have it."""
-        return self.xp.asarray(np.asarray(values, np.float64).copy(), device=self.init_qpos.device)
-
-    def number(self, mask: Array) -> Array:
-        """Return 1 where a mask is True, else 0, (n,)."""
-        return self.xp.astype(mask, self.middle.dtype)
-
     def bonus(self, near: Array, nearer: Array) -> Array:
         """Return the number of masks (n,) that are True, from 0 to 2."""
-        return self.number(near) + self.number(nearer)
+        return self.array(near) + self.array(nearer)
 
     def activity(self, parts: Mapping[str, Array]) -> Array | float:
         """Return the length of the vector of activations, divided by their number, (n,)."""
         return row_norm(parts["act"]) / self.model.na if self.model.na else 0.0
 
-    def numbers(self, places: Any) -> Array:
-        """Return places in arrays as an index."""
-        return self.xp.asarray(np.array(places), device=self.init_qpos.device)
-
     def sites(self, names: Sequence[str]) -> Array:
         """Return the numbers of sites, an index."""
-        return self.numbers([self.model.site(name).id for name in names])
+        return self.indices([self.model.site(name).id for name in names])
 
     def places(self, state: TaskState, sites: Array) -> Array:
         """Return the places of sites in the world, side by side, (n, 3 k) m."""

@@ -32,8 +32,9 @@ class MyoObjHold(MuscleTask):
     xml_file: str = "myosuite:envs/myo/assets/hand/myohand_hold.xml"
     moved: float = 0.0
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Make the goal a body that episodes place."""
+        super().edit_spec(spec)
         mocap_markers(spec, ["goal"])
 
     def bind(self) -> None:
@@ -45,7 +46,7 @@ class MyoObjHold(MuscleTask):
         rest[:-7] = 0
         rest[0] = PALM_UP
         place = model.body("object" if self.moved > 0 else "goal").pos
-        self.rest, self.place = self.double(rest), self.double(place)
+        self.rest, self.place = self.doubles(rest), self.doubles(place)
 
     def reset(self, noise: Noise) -> Start:
         """Draw the goal and the object's size."""
@@ -57,8 +58,8 @@ class MyoObjHold(MuscleTask):
     def sizes(self, size: Array) -> Array:
         """Return the sizes of all geoms (n, ngeom, 3) with those of the object (n, 3) m."""
         chosen = np.arange(self.model.ngeom) == self.model.geom("object").id
-        mask = self.double(chosen)[None, :, None]
-        return self.double(self.model.geom_size)[None] * (1 - mask) + size[:, None, :] * mask
+        mask = self.doubles(chosen)[None, :, None]
+        return self.doubles(self.model.geom_size)[None] * (1 - mask) + size[:, None, :] * mask
 
     def parts(self, state: TaskState) -> dict[str, Array]:
         """Return the hand's joints, the object's place and its way to the goal."""
@@ -66,9 +67,9 @@ class MyoObjHold(MuscleTask):
         way = state.memory["target"] - place
         return {"hand_qpos": state.qpos[:, :-7], "hand_qvel": qvel[:, :-6], "obj_pos": place, "obj_err": way}
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the distance to the goal."""
         distance = row_norm(parts["obj_err"])
         near, dropped = distance < NEAR, distance > DROPPED
         bonus = self.bonus(distance < 2 * NEAR, near)
-        return MuscleRating({"goal_dist": -distance, "bonus": bonus, "penalty": -self.number(dropped)}, near, dropped)
+        return MuscleRating({"goal_dist": -distance, "bonus": bonus, "penalty": -self.array(dropped)}, near, dropped)

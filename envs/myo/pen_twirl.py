@@ -33,8 +33,9 @@ class MyoPenTwirl(MuscleTask):
     frame_skip: int = 5
     turned: float = 0.0
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Make the target a body that episodes turn."""
+        super().edit_spec(spec)
         spec.body("target").mocap = True
 
     def bind(self) -> None:
@@ -48,7 +49,7 @@ class MyoPenTwirl(MuscleTask):
         rest = model.qpos0.copy()
         rest[:-6] = 0
         rest[0] = PALM_UP
-        self.rest = self.double(rest)
+        self.rest = self.doubles(rest)
 
     def reset(self, noise: Noise) -> Start:
         """Draw the direction."""
@@ -71,7 +72,7 @@ class MyoPenTwirl(MuscleTask):
             "obj_err_rot": pen - direction[:, 3:],
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the pen's place and direction."""
         pen, wanted, away = parts["obj_rot"], parts["obj_des_rot"], row_norm(parts["obj_err_pos"])
         cosine = row_sum(pen * wanted) / (row_norm(pen) * row_norm(wanted))
@@ -81,7 +82,7 @@ class MyoPenTwirl(MuscleTask):
             "pos_align": -away,
             "rot_align": cosine,
             "act_reg": -self.activity(parts),
-            "drop": -self.number(dropped),
-            "bonus": self.number((cosine > 0.9) & held) + 5 * self.number(aligned),
+            "drop": -self.array(dropped),
+            "bonus": self.array((cosine > 0.9) & held) + 5 * self.array(aligned),
         }
         return MuscleRating(terms, (cosine > 0.95) & ~dropped, dropped)

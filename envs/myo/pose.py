@@ -41,8 +41,9 @@ class MyoPose(MuscleTask):
         super().__post_init__()
         self.weights = {"pose": 1.0, "bonus": 4.0, "act_reg": self.effort, "penalty": 50.0}  # type: ignore[misc]
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave out the sites that show tips in the wanted pose."""
+        super().edit_spec(spec)
         leave_out(spec, [site.name for site in spec.sites if site.name.endswith("_target")])
 
     def bind(self) -> None:
@@ -50,7 +51,7 @@ class MyoPose(MuscleTask):
         super().bind()
         low, high = self.model.jnt_range.T if self.anywhere else (self.model.qpos0,) * 2
         self.start_low, self.start_high, self.goal_low, self.goal_high = (
-            self.double(part) for part in (low, high, self.low, self.high)
+            self.doubles(part) for part in (low, high, self.low, self.high)
         )
 
     def reset(self, noise: Noise) -> Start:
@@ -65,12 +66,12 @@ class MyoPose(MuscleTask):
         """Return the model's numbers for loads (n, 1) kg of a size that shows the mass."""
         model, ones = self.model, 0 * mass
         body = model.body("carry_weight")
-        chosen = self.double(np.arange(model.nbody) == body.id)
-        size = self.double(model.geom_size)[None] + ones[:, :, None]
+        chosen = self.doubles(np.arange(model.nbody) == body.id)
+        size = self.doubles(model.geom_size)[None] + ones[:, :, None]
         radius = np.zeros_like(model.geom_size)
         radius[body.geomadr[0], 0] = 1
-        radius = self.double(radius)[None]
-        own_mass = self.double(model.body_mass) * (1 - chosen) + mass * chosen
+        radius = self.doubles(radius)[None]
+        own_mass = self.doubles(model.body_mass) * (1 - chosen) + mass * chosen
         return {"body_mass": own_mass, "geom_size": size * (1 - radius) + (0.01 + 0.025 * mass[:, :, None]) * radius}
 
     def parts(self, state: TaskState) -> dict[str, Array]:
@@ -78,7 +79,7 @@ class MyoPose(MuscleTask):
         to_go = state.memory["target"] - state.qpos[:, : len(self.low)]
         return {"qpos": state.qpos, "qvel": state.qvel * self.dt, "pose_err": to_go}
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the pose."""
         distance = row_norm(parts["pose_err"])
         lost, near = distance > self.far, distance < self.near
@@ -86,6 +87,6 @@ class MyoPose(MuscleTask):
             "pose": -distance,
             "bonus": self.bonus(near, distance < 1.5 * self.near),
             "act_reg": -self.activity(parts) + 0 * distance,
-            "penalty": -self.number(lost),
+            "penalty": -self.array(lost),
         }
         return MuscleRating(terms, near, lost)

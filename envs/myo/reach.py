@@ -32,8 +32,9 @@ class MyoReach(MuscleTask):
     near: float = 0.0125
     far: float = 0.35
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Make the targets bodies that episodes place."""
+        super().edit_spec(spec)
         mocap_markers(spec, [f"{tip}_target" for tip, _ in self.targets])
 
     def bind(self) -> None:
@@ -58,7 +59,7 @@ class MyoReach(MuscleTask):
             "reach_err": state.memory["target"] - tips,
         }
 
-    def judge(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
+    def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the distance."""
         distance, k = row_norm(parts["reach_err"]), len(self.targets)
         near = self.near * k
@@ -66,6 +67,6 @@ class MyoReach(MuscleTask):
         terms = {
             "reach": -distance,
             "bonus": self.bonus(distance < 2 * near, distance < near),
-            "penalty": -self.number(lost),
+            "penalty": -self.array(lost),
         }
         return MuscleRating(terms, distance < near, lost)

@@ -1,4 +1,4 @@
-"""MyoSuite's tasks by their ids: each a class of this room and its options, four conditions of muscles each."""
+"""MyoSuite's tasks by their ids: each with its class in this folder and its options, in four conditions of muscles."""
 
 import math
 from collections.abc import Iterator

@@ -34,7 +34,7 @@ class AdroitTask(RoboticsTask):
     reward_type: str = "dense"
     frame_skip: int = 5
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Give the actuators their strength, and make what an episode places a mocap body."""
         names = [actuator.name for actuator in spec.actuators]
         for (first, last), strength in STRENGTH.items():
@@ -269,9 +269,9 @@ class AdroitHandRelocate(AdroitTask):
 
     xml_file: str = "gymnasium_robotics:adroit_hand/adroit_relocate.xml"
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Show the target on a mocap body."""
-        super().edit(spec)
+        super().edit_spec(spec)
         spec.delete(spec.site("target"))
         add_marker(spec, "target", 0.07, (0.0, 1.0, 0.0, 0.125))
 

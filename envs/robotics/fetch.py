@@ -80,7 +80,7 @@ class FetchTask(GoalTask):
         """Return the quantities that observations are made of."""
         return state.present if self.locked else state.fields
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Weld the gripper to the mocap body without an offset, and show the goal on a body that can be placed."""
         (weld,) = spec.equalities
         weld.data[:10] = (0, 0, 0, 0, 0, 0, 1, 0, 0, 0)

@@ -2,19 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ... import assets
 from ..arrays import Array, clip, namespace, row_norm
 from ..task.goals import EndlessGoals
 from ..task.task import StepResult, Task, TaskState
-
-if TYPE_CHECKING:
-    from ...physics import Model
 
 RED = (1.0, 0.0, 0.0, 1.0)
 REWARD_TYPES = ("sparse", "dense")
@@ -40,22 +36,6 @@ class RoboticsTask(Task):
         if self.reward_type not in REWARD_TYPES:
             raise ValueError(f"{type(self).__name__}: reward_type={self.reward_type!r} must be 'sparse' or 'dense'")
 
-    @property
-    def model_file(self) -> str:
-        """The file that is loaded."""
-        return self.xml_file
-
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, changed by `edit`."""
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.model_file, self._folders())))
-        self.edit(spec)
-        return Model.from_mjspec(spec, **options)
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Change the model before it is compiled."""
-
     def bind(self) -> None:
         """Find the ranges of the controls."""
         super().bind()
@@ -70,14 +50,6 @@ class RoboticsTask(Task):
     def control(self, state: TaskState, action: Array) -> Array:
         """Return the controls that actions mean."""
         return self.middle + clip(action, -1, 1) * self.reach
-
-    def doubles(self, values: Any) -> Array:
-        """Return numbers as an array in double precision, in which starts are drawn."""
-        return self.xp.asarray(np.array(values, np.float64), device=self._kind.device)
-
-    def indices(self, values: Any) -> Array:
-        """Return whole numbers as an array."""
-        return self.xp.asarray(np.array(values, np.int64), device=self._kind.device)
 
     def mocaps(self, **placed: tuple[Array | None, Array | None]) -> dict[str, Array]:
         """Return the inputs that place mocap bodies, and leave the others where the file has them.

@@ -47,6 +47,7 @@ REACH_POSE = {
 JOINTS = len(REACH_POSE)  # of the hand, the first coordinates of the models
 THING = slice(JOINTS, JOINTS + 7)  # the coordinates of the thing in the hand
 SETTLING = 10  # environment steps in which a thing comes to rest on the palm
+TRIALS = 100  # the most trials for each of the settled starts
 ON_THE_PALM = 0.04  # m, the least height of a thing that is
 TARGET_RANGE = ((-0.04, -0.06, 0.0), (0.04, 0.02, 0.06))  # m, of goals from the thing's start, least and greatest
 ROTATIONS = ("ignore", "fixed", "xyz", "z", "parallel")
@@ -55,7 +56,7 @@ TOUCH = ("off", "boolean", "sensordata")
 
 
 class HandTask(GoalTask):
-    """A hand of 24 joints, of which 20 motors drive 20 to angles, and tendons the others.
+    """A hand of 24 joints: 20 motors drive 20 of them to angles, tendons couple the other four to these.
 
     Action: the target of each motor, from -1 at the lower to 1 at the upper end of its range.
     """
@@ -80,7 +81,7 @@ class HandReach(HandTask):
 
     xml_file: str = "gymnasium_robotics:hand/reach.xml"
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Show the goals on mocap bodies."""
         for k, colour in enumerate(COLOURS):
             spec.delete(spec.site(f"target{k}"))
@@ -171,7 +172,7 @@ class HandManipulate(HandTask):
         """The file with the sensors, if they are observed."""
         return self.xml_file if self.touch == "off" else self.xml_file.replace(".xml", "_touch_sensors.xml")
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Show the goal on a mocap body, in place of a body that falls."""
         spec.delete(spec.joint("target:joint"))
         spec.body("target").mocap = True
@@ -301,13 +302,16 @@ def right_angles() -> np.ndarray:
 def settled(task: HandManipulate, count: int) -> tuple[np.ndarray, ...]:
     """Return states in which a thing has come to rest on the palm, as MuJoCo finds them.
 
-    They are qpos (count, nq), qvel (count, nv), and the readings of the sensors (count, nsensordata).
-    They are the same in every process: the draws are those of the number of a try.
+    They are qpos (count, nq), qvel (count, nv), and the readings of the sensors (count, nsensordata). The generator's
+    seed is fixed, so that every process finds the same states.
+
+    Raises:
+        RuntimeError: in most of the trials the thing fell from the palm.
     """
     model, found = task.model, list[tuple[np.ndarray, ...]]()
     rng, data = np.random.default_rng(0), mujoco.MjData(model)
     turns = right_angles()
-    while len(found) < count:
+    for _ in range(TRIALS * count):
         mujoco.mj_resetData(model, data)
         if task.any_rotation and task.target_rotation != "fixed":
             angle, axis = rng.uniform(-math.pi, math.pi, (1, 1)), rng.uniform(-1, 1, (1, 3))
@@ -323,4 +327,8 @@ def settled(task: HandManipulate, count: int) -> tuple[np.ndarray, ...]:
         if data.qpos[THING][2] > ON_THE_PALM:
             mujoco.mj_forward(model, data)
             found.append((data.qpos.copy(), data.qvel.copy(), data.sensordata.copy()))
+        if len(found) == count:
+            break
+    else:
+        raise RuntimeError(f"{type(task).__name__}: only {len(found)} of {count} starts came to rest on the palm")
     return tuple(np.array(part) for part in zip(*found, strict=True))

@@ -60,7 +60,7 @@ class MazeTask(GoalTask):
         ]
         return np.reshape(np.array(middles, np.float64), (-1, 2))
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Build the walls, and a mocap body that shows the goal."""
         half = self.cell / 2
         for x, y in self.places("#"):

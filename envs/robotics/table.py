@@ -1,4 +1,4 @@
-"""Gymnasium-Robotics' tasks by their ids there: each a class of this room and its options."""
+"""Gymnasium-Robotics' tasks by their ids there: each with its class in this folder and its options."""
 
 from ..row import Row
 

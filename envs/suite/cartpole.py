@@ -52,8 +52,14 @@ class CartPoleBalance(SuiteTask):
     sparse: bool = False
     poles: int = 1
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Put more poles on the first, the floor below them, and the cameras farther away."""
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Put more poles on the first, the floor below them, and the cameras farther away.
+
+        Raises:
+            ValueError: there are no poles.
+        """
+        if self.poles < 1:
+            raise ValueError(f"{type(self).__name__}: poles={self.poles}: one or more are needed")
         first = spec.body("cart").first_body()
         parent, n = first, self.poles
         for k in range(2, n + 1):

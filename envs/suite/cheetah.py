@@ -53,9 +53,8 @@ class CheetahRun(SuiteTask):
 
     def bind(self) -> None:
         """Simulate the fall of cheetahs to the ground, from which episodes start."""
-        self.robot, reference = PlanarRobot(self), self.init_qpos
-        settled = _settled(self.model, np.random.default_rng(0))
-        self.starts = self.xp.asarray(settled, dtype=reference.dtype, device=reference.device)
+        self.robot = PlanarRobot(self)
+        self.starts = self.doubles(_settled(self.model, np.random.default_rng(0)))
 
     def reset(self, noise: Noise) -> Start:
         """Draw one of the settled starts."""

@@ -11,16 +11,15 @@ import numpy as np
 from ..arrays import Array, row_norm, row_sum, sin_cos
 from ..managers.frames import cross, to_local
 from ..task.noise import Noise
-from ..task.task import ResetResult, Start, StepResult, TaskState
-from .free_starts import ContactCheck
+from ..task.task import Start, StepResult, TaskState
+from .legged import LeggedTask
 from .rewards import tolerance
-from .suite_task import SuiteTask
 
 UPRIGHT, STAND_SHARE = math.cos(math.radians(30)), 0.9  # cosine; share of the height at the reference
 WALLS = ("wall_px", "wall_nx", "wall_py", "wall_ny")
 
 
-class SuiteDog(SuiteTask):
+class SuiteDog(LeggedTask):
     """A dog of 38 motors like muscles stands, or moves ahead. Same tasks as the control suite's dog stand to run.
 
     Observation: `joint_angles` (73) and `joint_velocites` (73) of the hinges; `torso_pelvis_height`, m (2);
@@ -46,7 +45,7 @@ class SuiteDog(SuiteTask):
     move_speed: float = 0.0  # m/s; 0: stand
     ball: bool = False
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Show the bones instead of the skin, which is not drawn; leave out ball and arena, and size the floor."""
         for geom in spec.geoms:
             if geom.type == mujoco.mjtGeom.mjGEOM_MESH:
@@ -61,26 +60,20 @@ class SuiteDog(SuiteTask):
             spec.delete(spec.geom(wall))
 
     def bind(self) -> None:
-        """Find hinges, bodies and sensors; measure heights and weight at the reference."""
-        model, xp = self.model, self.xp
-        self.contacts = ContactCheck(self)
-        hinges = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
-        self.hinge_qpos, self.hinge_qvel = (
-            xp.asarray(adr[hinges], device=self._kind.device) for adr in (model.jnt_qposadr, model.jnt_dofadr)
-        )
+        """Find bodies and sensors; measure heights and weight at the reference."""
+        super().bind()
+        model = self.model
         self.torso, self.high = self.body("torso"), [self.body("torso"), self.body("pelvis")]
         self.straight = [self.body(name) for name in ("skull", "torso", "pelvis")]
         self.inertial = self.sensors("accelerometer", "velocimeter", "gyro")
         self.forces = self.sensors("foot_L", "foot_R", "hand_L", "hand_R")
         self.touches = self.sensors("palm_L", "palm_R", "sole_L", "sole_R")
         self.com_velocity = self.sensors("torso_linvel")
-        data = self.contacts.place(model.qpos0)
+        data = self.starts.place(model.qpos0)
         self.heights = [STAND_SHARE * float(data.xpos[body, 2]) for body in self.high]
         self.weight = -float(model.opt.gravity[2]) * float(model.body_subtreemass[self.torso])
-        self.low, self.width = (
-            xp.asarray(part.copy(), dtype=xp.float64, device=self._kind.device)
-            for part in (model.actuator_ctrlrange[:, 0], np.ptp(model.actuator_ctrlrange, axis=1))
-        )
+        self.low = self.doubles(model.actuator_ctrlrange[:, 0])
+        self.width = self.doubles(np.ptp(model.actuator_ctrlrange, axis=1))
 
     def reset(self, noise: Noise) -> Start:
         """Draw heading, velocities and activations."""
@@ -92,11 +85,6 @@ class SuiteDog(SuiteTask):
         rest = xp.zeros_like(qpos[:, : self.model.nv - 6])
         qvel = xp.concat((drawn[:, :2], zeros, zeros, zeros, drawn[:, 2:], rest), axis=1)
         return Start(qpos, qvel, act=self.low + self.width * noise.uniform(0, 1, self.model.na))
-
-    def begin(self, state: TaskState) -> ResetResult:
-        """Return the first observation, whose sensors feel no actuators, as in dm_control."""
-        sensed = self.contacts.sensed(state.qpos, state.qvel)
-        return super().begin(state._replace(present={**state.present, "sensordata": sensed}))
 
     def ahead(self, state: TaskState) -> Array:
         """Return the velocity of the center of mass in the torso's frame, (n, 3) m/s."""

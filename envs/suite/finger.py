@@ -47,7 +47,7 @@ class FingerSpin(SuiteTask):
     xml_file: str = "suite_finger.xml"
     frame_skip: int = 2
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Set the damping of the spinner, and hide what only the turning task shows."""
         spec.joint("hinge").damping[0] = SPIN_DAMPING
         for name in ("target", "tip"):
@@ -124,7 +124,7 @@ class FingerTurn(FingerSpin):
     xml_file: str = "dm_control:finger.xml"
     target_size: float = 0.07  # m
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Give the target its size, and let episodes place it."""
         spec.site("target").size[0] = self.target_size
         sensor = spec.sensor("target")  # of the site, which has another name or none during the change

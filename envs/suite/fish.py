@@ -49,7 +49,7 @@ class FishSwim(SuiteTask):
     xml_file: str = "suite_fish.xml"
     frame_skip: int = 10
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Make the target one that episodes place."""
         if spec.body("target") is None:
             to_mocap(spec, "target")
@@ -110,9 +110,9 @@ class FishUpright(FishSwim):
     Reward: `reward_upright`, from 0 to 1, tolerance(cosine of the torso's angle from upright, 1, margin 1).
     """
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Hide the target."""
-        super().edit(spec)
+        super().edit_spec(spec)
         spec.geom("target").rgba[3] = 0
 
     def features(self, state: TaskState) -> Array:

@@ -14,8 +14,10 @@ MOST = 10_000
 """Tries of one start."""
 
 
-class ContactCheck:
-    """Looks for contacts on the processor, in one environment after the other. Make one in `bind`.
+class StartModel:
+    """The model in MuJoCo on the processor: poses, contacts and sensor readings of one start at a time.
+
+    Make one in `bind`.
 
     Args:
         task: a bound task.
@@ -49,8 +51,8 @@ class ContactCheck:
         from it afterwards.
 
         Args:
-            draw: returns arrays (n, ...): coordinates, or also poses of mocap bodies, as arguments of `place`; behind
-                three of them there may be more, which are chosen alike.
+            draw: returns arrays (n, ...). The first one to three are the arguments of `place`; any further arrays are
+                selected with them.
 
         Raises:
             RuntimeError: some environment touches something in all tries.
@@ -67,7 +69,7 @@ class ContactCheck:
                         kept[env] = part[env]
                     wanted[env] = False
             if not wanted.any():
-                return tuple(self.as_drawn(part) for part in found)
+                return tuple(self._task.doubles(part) for part in found)
         raise RuntimeError(f"{type(self._task).__name__}: no start without contacts in {MOST} draws")
 
     def lowest_free(self, qpos: Array, step: float = 0.01) -> Array:
@@ -84,7 +86,7 @@ class ContactCheck:
             )
             if np.isnan(row[2]):
                 raise RuntimeError(f"{type(self._task).__name__}: no start without contacts below {MOST * step:g} m")
-        return self.as_drawn(rows)
+        return self._task.doubles(rows)
 
     def sensed(self, qpos: Array, qvel: Array) -> Array:
         """Return `sensordata` (n, nsensordata) at coordinates, without actuators, as dm_control's resets have it."""
@@ -95,13 +97,3 @@ class ContactCheck:
             mujoco.mj_forward(model, data)
             readings.append(data.sensordata.copy())
         return self._task.array(np.array(readings).reshape(len(readings), model.nsensordata))
-
-    @staticmethod
-    def on_host(rows: Array) -> np.ndarray:
-        """Return rows as numpy's, on the processor."""
-        return host(rows)
-
-    def as_drawn(self, rows: np.ndarray) -> Array:
-        """Return rows in the library and precision of draws."""
-        like = self._task.init_qpos
-        return self._task.xp.asarray(rows, dtype=like.dtype, device=like.device)

@@ -6,7 +6,7 @@ from ..arrays import Array, row_norm, row_sum
 from ..managers.frames import to_local
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
-from .free_starts import ContactCheck
+from .free_starts import StartModel
 from .rewards import tolerance
 from .starts import JointRanges
 from .suite_task import SuiteTask, small_control
@@ -44,13 +44,13 @@ class SuiteHumanoid(SuiteTask):
 
     def bind(self) -> None:
         """Find bodies and sensors."""
-        self.ranges, self.contacts = JointRanges(self), ContactCheck(self)
+        self.ranges, self.starts = JointRanges(self), StartModel(self)
         self.torso, self.head = self.body(self.root), self.body("head")
         self.limbs = [self.body(side + limb) for side in self.sides for limb in ("hand", "foot")]
 
     def reset(self, noise: Noise) -> Start:
         """Draw joints and turn, at rest and without contacts."""
-        (qpos,) = self.contacts.first_free(lambda: (self.ranges.draw(noise),))
+        (qpos,) = self.starts.first_free(lambda: (self.ranges.draw(noise),))
         return Start(qpos, 0 * qpos[:, 1:])
 
     def parts(self, state: TaskState) -> dict[str, Array]:

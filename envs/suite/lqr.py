@@ -27,8 +27,14 @@ class LinearRegulator(SuiteTask):
     bodies: int = 2
     actuated: int = 1
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Put each mass on the one before."""
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Put each mass on the one before.
+
+        Raises:
+            ValueError: there are no masses, or fewer than forces.
+        """
+        if not 1 <= self.actuated <= self.bodies:
+            raise ValueError(f"{type(self).__name__}: actuated={self.actuated} must be 1 to bodies={self.bodies}")
         parent: Any = spec.worldbody
         for k in range(self.bodies):
             parent = parent.add_body(name=f"body_{k}", pos=(0.25, 0, 0 if k else 0.1))

@@ -6,11 +6,11 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from ..arrays import Array, row_norm, sin_cos
+from ..arrays import Array, host, row_norm, sin_cos
 from ..task.noise import Noise
 from ..task.task import Start, StepResult, TaskState
 from .elementary import log1p
-from .free_starts import ContactCheck
+from .free_starts import StartModel
 from .rewards import tolerance
 from .suite_task import SuiteTask
 
@@ -18,6 +18,7 @@ JOINTS = ("arm_root", "arm_shoulder", "arm_elbow", "arm_wrist", "finger", "finge
 TOUCH = ("palm_touch", "finger_touch", "thumb_touch", "fingertip_touch", "thumbtip_touch")
 PROPS = {"ball", "target_ball", "cup", "peg", "target_peg", "slot"}
 CLOSE = 0.01  # m
+MOST_BOXES = 4  # in the model of stacker
 IN_HAND, IN_TARGET = 0.1, 0.1  # how often a prop begins there
 
 
@@ -36,13 +37,11 @@ class PlanarArm(SuiteTask):
 
     def bind(self) -> None:
         """Find joints, hand and sensors."""
-        model, contacts = self.model, ContactCheck(self)
+        model = self.model
         joints = [model.joint(name) for name in JOINTS]
-        self.contacts, self.hand = contacts, self.body("hand")
-        self.arm_qpos, self.arm_qvel = (
-            self.xp.asarray([int(getattr(joint, adr)[0]) for joint in joints], device=self._kind.device)
-            for adr in ("qposadr", "dofadr")
-        )
+        self.starts, self.hand = StartModel(self), self.body("hand")
+        self.arm_qpos = self.indices([joint.qposadr[0] for joint in joints])
+        self.arm_qvel = self.indices([joint.dofadr[0] for joint in joints])
         self.touch = self.sensors(*TOUCH)
         limited = model.jnt_limited.astype(bool)
         ids = [joint.id for joint in joints]
@@ -100,26 +99,34 @@ class ManipulatorBring(PlanarArm):
     peg: bool = False
     insert: bool = False
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave other props out, and let episodes place the target."""
-        self.name_prop()
         placed = [self.vessel, self.goal] if self.insert else [self.goal]
         for name in PROPS.difference((self.prop, *placed)):
             spec.delete(spec.body(name))
         for name in placed:
             spec.body(name).mocap = True
 
-    def name_prop(self) -> None:
-        """Set the names of the prop, its target and its vessel."""
-        self.prop, self.vessel = ("peg", "slot") if self.peg else ("ball", "cup")
-        self.goal = f"target_{self.prop}"
+    @property
+    def prop(self) -> str:
+        """The name of the body that the arm moves."""
+        return "peg" if self.peg else "ball"
+
+    @property
+    def vessel(self) -> str:
+        """The name of the body that it is inserted into."""
+        return "slot" if self.peg else "cup"
+
+    @property
+    def goal(self) -> str:
+        """The name of the target."""
+        return f"target_{self.prop}"
 
     def bind(self) -> None:
         """Find the prop and the target."""
         super().bind()
-        self.name_prop()
         joints = [self.model.joint(f"{self.prop}_{axis}") for axis in "xzy"]
-        self.prop_qvel = self.xp.asarray([int(joint.dofadr[0]) for joint in joints], device=self._kind.device)
+        self.prop_qvel = self.indices([joint.dofadr[0] for joint in joints])
         self.prop_body, self.goal_body = self.body(self.prop), self.body(self.goal)
         names = (self.goal, self.vessel) if self.insert else (self.goal,)
         bodies = sorted((int(self.model.body(name).mocapid[0]), self.body(name)) for name in names)
@@ -128,12 +135,16 @@ class ManipulatorBring(PlanarArm):
     def reset(self, noise: Noise) -> Start:
         """Draw everything until nothing touches."""
         sliding: list[Array] = []
-        parts = self.contacts.first_free(lambda: self._draw(noise, sliding))
+        parts = self.starts.first_free(lambda: self._draw(noise, sliding))
         qpos, places, quats, qvel = parts
         return Start(qpos, qvel, inputs={"mocap_pos": places, "mocap_quat": quats})
 
     def _draw(self, noise: Noise, sliding: list[Array]) -> tuple[Array, ...]:
-        """Draw coordinates, poses of target and vessel, and velocities; that of a placed prop is in `sliding`."""
+        """Draw coordinates, poses of target and vessel, and velocities.
+
+        `sliding` holds the prop's last drawn x velocity: a prop that is then placed in the hand or the target keeps it,
+        as in dm_control.
+        """
         xp, arm = self.xp, self.arm(noise)
         target = xp.concat((noise.uniform(-0.4, 0.4, 1), noise.uniform(0.1, 0.4, 1)), axis=1)
         angle = noise.uniform(-1, 1, 1) * (math.pi / 3 if self.insert else math.pi)
@@ -158,11 +169,11 @@ class ManipulatorBring(PlanarArm):
     def _in_hand(self, qpos: Array, chance: Array) -> Array:
         """Return the prop's coordinates in the hand, (n, 3), where the chance says that it is there."""
         found, grasp = np.zeros((len(qpos), 3)), self.site("grasp")
-        for env in np.flatnonzero(self.contacts.on_host(chance)[:, 0] < IN_HAND):
-            data = self.contacts.place(self.contacts.on_host(qpos)[env])
+        for env in np.flatnonzero(host(chance)[:, 0] < IN_HAND):
+            data = self.starts.place(host(qpos)[env])
             turn = data.site_xmat[grasp]
             found[env] = *data.site_xpos[grasp, ::2], math.pi - math.atan2(turn[6], turn[0])
-        return self.contacts.as_drawn(found)
+        return self.doubles(found)
 
     def parts(self, state: TaskState) -> dict[str, Array]:
         """Return what `PlanarArm` sees, the prop and the target."""
@@ -202,9 +213,15 @@ class StackerStack(PlanarArm):
     xml_file: str = "dm_control:stacker.xml"
     boxes: int = 2
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Leave other boxes out, and let episodes place the target."""
-        for k in range(self.boxes, 4):
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Leave other boxes out, and let episodes place the target.
+
+        Raises:
+            ValueError: the model does not have so many boxes.
+        """
+        if not 1 <= self.boxes <= MOST_BOXES:
+            raise ValueError(f"{type(self).__name__}: boxes={self.boxes}: there are 1 to {MOST_BOXES}")
+        for k in range(self.boxes, MOST_BOXES):
             spec.delete(spec.body(f"box{k}"))
         spec.body("target").mocap = True
 
@@ -214,13 +231,13 @@ class StackerStack(PlanarArm):
         model = self.model
         self.names = [f"box{k}" for k in range(self.boxes)]
         joints = [model.joint(f"{name}_{axis}") for name in self.names for axis in "xyz"]
-        self.box_qvel = self.xp.asarray([int(joint.dofadr[0]) for joint in joints], device=self._kind.device)
+        self.box_qvel = self.indices([joint.dofadr[0] for joint in joints])
         self.bodies, self.target = [self.body(name) for name in self.names], self.body("target")
         self.half, self.depth = float(model.geom("target").size[0]), float(model.body_pos[self.target, 1])
 
     def reset(self, noise: Noise) -> Start:
         """Draw everything until nothing touches."""
-        qpos, places = self.contacts.first_free(lambda: self._draw(noise))
+        qpos, places = self.starts.first_free(lambda: self._draw(noise))
         return Start(qpos, 0 * qpos, inputs={"mocap_pos": places})
 
     def _draw(self, noise: Noise) -> tuple[Array, ...]:

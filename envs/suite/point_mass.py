@@ -52,7 +52,7 @@ class PointMass(SuiteTask):
         """Two shares of a force."""
         return gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Take the limits off controls, which are sums of two directions' parts and may be above 1."""
         for actuator in spec.actuators if self.random_gains else ():
             actuator.ctrllimited = mujoco.mjtLimited.mjLIMITED_FALSE

@@ -10,11 +10,10 @@ import torch
 from ..arrays import Array, exp, row_norm, sin_cos
 from ..managers.frames import to_local
 from ..task.noise import Noise
-from ..task.task import ResetResult, Start, StepResult, TaskState
+from ..task.task import Start, StepResult, TaskState
 from .elementary import arcsinh
-from .free_starts import ContactCheck
+from .legged import LeggedTask
 from .rewards import tolerance
-from .suite_task import SuiteTask
 
 if TYPE_CHECKING:
     from ...physics import Model
@@ -24,7 +23,7 @@ SMOOTHNESS, BUMP = 0.15, 2.0  # of the bowl: the least height of a bump as a sha
 _S = mujoco.mjtSensor
 
 
-class QuadrupedMove(SuiteTask):
+class QuadrupedMove(LeggedTask):
     """A quadruped gets up and moves forward. Same tasks as the control suite's quadruped walk and run.
 
     Observation: `egocentric_state`, hinges' positions (16) and velocities (16), activations (12); `torso_velocity` in
@@ -45,7 +44,7 @@ class QuadrupedMove(SuiteTask):
     floor_size: float = 0.0  # m, half an edge; 0: as far as it can go at `move_speed`
     upright_within: float = 0.0  # degrees from upright that are worth 1
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave out what the task does not have, and size the floor."""
         self.leave_out(spec, terrain=True, ball=True)
         size = self.floor_size or 20 * self.move_speed
@@ -61,13 +60,9 @@ class QuadrupedMove(SuiteTask):
             spec.delete(part)
 
     def bind(self) -> None:
-        """Find hinges, bodies, and columns of sensors."""
-        model, xp = self.model, self.xp
-        self.contacts, self.torso, self.workspace = ContactCheck(self), self.body("torso"), self.site("workspace")
-        hinges = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
-        self.hinge_qpos, self.hinge_qvel = (
-            xp.asarray(adr[hinges], device=self._kind.device) for adr in (model.jnt_qposadr, model.jnt_dofadr)
-        )
+        """Find bodies, and columns of sensors."""
+        super().bind()
+        self.torso, self.workspace = self.body("torso"), self.site("workspace")
         self.velocity = self.sensors("velocimeter")
         self.imu = self.sensors_of(_S.mjSENS_GYRO, _S.mjSENS_ACCELEROMETER)
         self.force_torque = self.sensors_of(_S.mjSENS_FORCE, _S.mjSENS_TORQUE)
@@ -81,7 +76,7 @@ class QuadrupedMove(SuiteTask):
     def reset(self, noise: Noise) -> Start:
         """Draw the turn, and find the height."""
         quat = noise.normal(4)
-        qpos = self.contacts.lowest_free(self.standing(quat / row_norm(quat)[:, None]))
+        qpos = self.starts.lowest_free(self.standing(quat / row_norm(quat)[:, None]))
         return Start(qpos, self.xp.zeros_like(qpos[:, : self.model.nv]))
 
     def standing(self, quat: Array, place: Array | None = None) -> Array:
@@ -89,11 +84,6 @@ class QuadrupedMove(SuiteTask):
         place = 0 * quat[:, :2] if place is None else place
         rest = 0 * quat[:, :1] + self.init_qpos[7:]
         return self.xp.concat((place, 0 * quat[:, :1], quat, rest), axis=1)
-
-    def begin(self, state: TaskState) -> ResetResult:
-        """Return the first observation, whose sensors feel no actuators, as in dm_control."""
-        sensed = self.contacts.sensed(state.qpos, state.qvel)
-        return super().begin(state._replace(present={**state.present, "sensordata": sensed}))
 
     def parts(self, state: TaskState) -> dict[str, Array]:
         """Return joints, velocity, uprightness and sensors."""
@@ -144,7 +134,7 @@ class QuadrupedEscape(QuadrupedMove):
         """Load the model; contacts with the bowl are MuJoCo's unless `hfield` says otherwise."""
         return super().load_model(**{"hfield": "mujoco", **options})
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Shape the bowl."""
         self.leave_out(spec, terrain=False, ball=True)
         spec.geom("floor").size = self.floor_size, self.floor_size, 0.5
@@ -191,7 +181,7 @@ class QuadrupedFetch(QuadrupedMove):
     Starts: the quadruped anywhere, heading anywhere; the ball falls anywhere from 2 m.
     """
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Leave the terrain out."""
         self.leave_out(spec, terrain=True, ball=False)
 
@@ -212,7 +202,7 @@ class QuadrupedFetch(QuadrupedMove):
         xp, (sine, cosine) = self.xp, sin_cos(noise.uniform(0, math.pi, 1))
         quat = xp.concat((cosine, 0 * sine, 0 * sine, sine), axis=1)
         places = noise.uniform(-self.spawn, self.spawn, 4)
-        qpos = self.contacts.lowest_free(self.standing(quat, places[:, :2]))
+        qpos = self.starts.lowest_free(self.standing(quat, places[:, :2]))
         first, qvel = self.ball_qpos, xp.zeros_like(qpos[:, : self.model.nv])
         parts = qpos[:, :first], places[:, 2:], 0 * sine + 2.0, qpos[:, first + 3 :]
         first, speed = self.ball_qvel, 5 * noise.normal(2)

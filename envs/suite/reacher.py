@@ -52,7 +52,7 @@ class ReacherHard(SuiteTask):
         self.reach = float(model.geom("target").size[0] + model.geom("finger").size[0])
         self.ranges = JointRanges(self)
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Give the target the size that was asked for."""
         spec.geom("target").size[0] = self.target_size
         if spec.body("target") is None:

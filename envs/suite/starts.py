@@ -10,14 +10,14 @@ from ..task.noise import Noise
 from ..task.task import Task
 
 TRIES = 16
-"""The number of candidate starts: the first that touches nothing is taken; all touch with a probability below 1e-12."""
+"""The number of candidates for a start; the last one is taken if none fits, which is improbable in all tasks here."""
 
 
 class JointRanges:
-    """The ranges that coordinates are drawn from: limits, a whole turn for hinges without, nothing for slides without.
+    """The ranges that coordinates are drawn from: the joint's limits; without limits ±π of hinges, and qpos0 of slides.
 
-    Free joints keep their place, and are turned as dm_control turns them: by four numbers from 0 to 1, of which it
-    makes a quaternion; that is no even distribution of turns. Make one in `bind`. There are no ball joints.
+    Free joints keep their position. Their quaternion is four uniform numbers from 0 to 1, normalised, as in dm_control
+    (not uniform over rotations). Ball joints are not supported. Make one in `bind`.
 
     Args:
         task: a bound task, whose arrays are computed with.
@@ -25,7 +25,6 @@ class JointRanges:
 
     def __init__(self, task: Task) -> None:
         model = task.model
-        reference = task.init_qpos
         low, width, self._turned = model.qpos0.copy(), np.zeros(model.nq), []
         for joint in range(model.njnt):
             kind, adr = int(model.jnt_type[joint]), int(model.jnt_qposadr[joint])
@@ -36,9 +35,7 @@ class JointRanges:
                 low[adr], width[adr] = model.jnt_range[joint, 0], np.ptp(model.jnt_range[joint])
             elif kind == mujoco.mjtJoint.mjJNT_HINGE:
                 low[adr], width[adr] = -math.pi, 2 * math.pi
-        self._low, self._width = (
-            task.xp.asarray(part, dtype=reference.dtype, device=reference.device) for part in (low, width)
-        )
+        self._low, self._width = task.doubles(low), task.doubles(width)
 
     def draw(self, noise: Noise) -> Array:
         """Draw coordinates (n, nq) evenly from their ranges, in double precision."""

@@ -1,17 +1,12 @@
 """The base class of the control suite's tasks: models of dm_control's package, observations as numbers or pictures."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import mujoco
 
-from ... import assets
 from ..arrays import Array, row_sum
 from ..task.task import CameraView, Task, TaskState
 from .rewards import tolerance
-
-if TYPE_CHECKING:
-    from ...physics import Model
 
 
 class SuiteTask(Task):
@@ -28,17 +23,6 @@ class SuiteTask(Task):
     def cameras(self) -> Mapping[str, CameraView]:  # type: ignore[override]
         """The picture, if it is the observation."""
         return {"pixels": CameraView(self.pixels, self.pixels, 0)} if self.pixels > 0 else {}
-
-    def load_model(self, **options: Any) -> "Model":
-        """Load the file, changed by `edit`."""
-        from ...physics import Model
-
-        spec = mujoco.MjSpec.from_file(str(assets.find(self.xml_file, self._folders())))
-        self.edit(spec)
-        return Model.from_mjspec(spec, **options)
-
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Change the model before it is compiled."""
 
     # -- observations -------------------------------------------------------------------------------------------------
 
@@ -75,7 +59,7 @@ class SuiteTask(Task):
         for name in names:
             sensor = self.model.sensor(name)
             columns += range(int(sensor.adr[0]), int(sensor.adr[0] + sensor.dim[0]))
-        return self.xp.asarray(columns, device=self._kind.device)
+        return self.indices(columns)
 
     def read(self, state: TaskState, columns: Array) -> Array:
         """Return readings (n, k) of the columns of `sensors`, after the step."""
@@ -83,13 +67,13 @@ class SuiteTask(Task):
 
 
 def small_control(action: Array) -> Array:
-    """Return how small actions (n, k) are, from 4/5 for any action of size 1 to 1 for none, (n,)."""
+    """Return the factor of small actions, (n,): 1 if all of (n, k) are zero, 4/5 if all have size 1."""
     share = row_sum(tolerance(action, margin=1, value_at_margin=0, sigmoid="quadratic")) / action.shape[1]
     return (4 + share) / 5
 
 
 def to_mocap(spec: mujoco.MjSpec, name: str, kind: str = "geom") -> None:
-    """Put a geom or site of the world, which episodes place, into a mocap body of its name at its place."""
+    """Move a geom or site of the world onto a new mocap body of the same name and position, for episodes to place."""
     part = getattr(spec, kind)(name)
     body = spec.worldbody.add_body(name=name, pos=part.pos, mocap=True)
     shape = {"name": name, "type": part.type, "size": part.size, "rgba": part.rgba, "material": part.material}

@@ -33,8 +33,14 @@ class SuiteSwimmer(SuiteTask):
     frame_skip: int = 15
     links: int = 6
 
-    def edit(self, spec: mujoco.MjSpec) -> None:
-        """Hang the links on the head, with a joint, a motor and two sensors each."""
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Hang the links on the head, with a joint, a motor and two sensors each.
+
+        Raises:
+            ValueError: there are fewer than three links.
+        """
+        if self.links < 3:
+            raise ValueError(f"{type(self).__name__}: links={self.links}: a swimmer has 3 or more")
         parent, limit = spec.body("head"), 360 / self.links
         joint, visual, inertial = (spec.find_default(name) for name in ("swimmer", "visual", "inertial"))
         for k in range(self.links - 1):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...physics.base.draws import fractions, hashed_key, mix
-from ..arrays import Array, ArrayKind, copy, host, namespace, sin_cos
+from ..arrays import Array, ArrayKind, copy, host, log, namespace, sin_cos
 from ..saved import require_counts, require_parts
 
 _STEPS = 0x5851F42D4C957F2D  # Knuth's multiplier: separates the draws of steps from the draws of the start
@@ -23,19 +23,6 @@ _BLOCK = 32  # numbers hashed ahead of requests: the next draws of the same star
 # Of more environments than these, not `_BLOCK` numbers are hashed ahead but as many as were asked for: a start mostly
 # draws as many velocities after its positions.
 _FEW = 64
-
-
-def _log(x: Array) -> Array:
-    """Natural logarithm of float64 numbers > 0, by the series of the inverse hyperbolic tangent."""
-    xp = namespace(x)
-    mantissa, exponent = xp.frexp(x)  # not in the standard, but in both libraries
-    small = mantissa < math.sqrt(0.5)
-    mantissa, exponent = xp.where(small, 2 * mantissa, mantissa), xp.where(small, exponent - 1, exponent)
-    z = (mantissa - 1) / (mantissa + 1)
-    square, series = z * z, z * 0
-    for k in range(11, -1, -1):
-        series = series * square + 1 / (2 * k + 1)
-    return 2 * z * series + xp.astype(exponent, x.dtype) * math.log(2)
 
 
 class Noise:
@@ -75,7 +62,7 @@ class Noise:
     def normal(self, n: int) -> Array:
         """Draw (num_envs, n) float64 numbers from the normal distribution with mean 0 and variance 1."""
         pairs = (n + 1) // 2
-        radius_squared = -2 * _log(1 - self._fractions(pairs))
+        radius_squared = -2 * log(1 - self._fractions(pairs))
         xp = namespace(radius_squared)
         radius = xp.sqrt(radius_squared)
         sine, cosine = sin_cos(2 * math.pi * self._fractions(pairs))

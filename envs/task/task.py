@@ -320,7 +320,20 @@ class Task(ABC):
             return scene.compile(actuators=True, **options)
         if not self.xml_file:
             raise ValueError(f"{type(self).__name__}: give it an xml_file, or define build_scene()")
-        return Model.from_mjcf(str(assets.find(self.xml_file, self._folders())), **options)
+        file = str(assets.find(self.model_file, self._folders()))
+        if type(self).edit_spec is Task.edit_spec:
+            return Model.from_mjcf(file, **options)
+        spec = mujoco.MjSpec.from_file(file)
+        self.edit_spec(spec)
+        return Model.from_mjspec(spec, **options)
+
+    @property
+    def model_file(self) -> str:
+        """The file that is loaded: `xml_file`, unless an option chooses another one."""
+        return self.xml_file
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:  # noqa: B027 - most tasks change nothing
+        """Change the model of the file before it is compiled."""
 
     # -- attributes and methods of every task -------------------------------------------------------------------------
 
@@ -377,6 +390,14 @@ class Task(ABC):
     def array(self, values: Any) -> Array:
         """Numbers as an array of the kind, precision and device that states have."""
         return self._kind.numbers(values)
+
+    def doubles(self, values: Any) -> Array:
+        """Numbers as an array in double precision, in which starts are drawn."""
+        return self.xp.asarray(np.array(values, np.float64), device=self._kind.device)
+
+    def indices(self, values: Any) -> Array:
+        """Whole numbers as an array, such as places in other arrays."""
+        return self.xp.asarray(np.array(values, np.int64), device=self._kind.device)
 
     def _scene(self) -> "Scene | None":
         """Return the task's scene, None if it has a file; errors as in `require_scene`."""

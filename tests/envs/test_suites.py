@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tumble
-from tumble.assets.packages import folder_of
+from tumble.assets.packages import find_in_source, is_of_source
 from tumble.envs.registry import make_task, suite_rows
 
 SAME = 1e-6  # of a step with contacts, whose solver may stop at a tolerance of 1e-8
@@ -16,10 +16,12 @@ FIRST = {identity.split("/")[0]: identity for identity in reversed(ROWS)}.values
 def files_are_here(identity: str) -> bool:
     """Return True if the packages that the task's model comes from are installed."""
     file = make_task(identity, {}).xml_file
+    if not is_of_source(file):
+        return True
     try:
-        folder_of(file.partition(":")[0])
-    except (FileNotFoundError, KeyError):
-        return ":" not in file
+        find_in_source(file)
+    except FileNotFoundError:
+        return False
     return True
 
 

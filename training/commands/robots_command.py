@@ -35,11 +35,11 @@ def robots(
     height: Annotated[int, typer.Option(min=16)] = 480,
 ) -> None:
     """List robots by name; of one NAME print the sizes, and draw it as its keyframe holds it."""
-    chosen, alone = chosen_robots(which or [])
+    chosen, single = chosen_robots(which or [])
     if check:
-        check_all([robot for robot in chosen if alone or robot.is_here], out, width, height)
-    elif alone is not None:
-        show(alone, out, width, height)
+        check_all([robot for robot in chosen if single or robot.is_here], out, width, height)
+    elif single is not None:
+        show(single, out, width, height)
     elif out is not None:
         raise TumbleUserError("--out is for the picture of one robot, or the pictures of --check")
     else:
@@ -55,8 +55,8 @@ def chosen_robots(words: list[str]) -> "tuple[list[KnownRobot], KnownRobot | Non
     from ...assets.robots import get
     from ...assets.robots import robots as known
 
-    everyone = known()
-    sources = {robot.source for robot in everyone}
+    every_robot = known()
+    sources = {robot.source for robot in every_robot}
     chosen: dict[str, KnownRobot] = {}
     for word in words:
         try:
@@ -64,8 +64,8 @@ def chosen_robots(words: list[str]) -> "tuple[list[KnownRobot], KnownRobot | Non
         except FileNotFoundError as error:
             raise TumbleUserError(str(error)) from error
         chosen |= {robot.name: robot for robot in named}
-    alone = get(words[0]) if len(words) == 1 and words[0] not in sources else None
-    return list(chosen.values()) if words else everyone, alone
+    single = get(words[0]) if len(words) == 1 and words[0] not in sources else None
+    return list(chosen.values()) if words else every_robot, single
 
 
 def print_list(listed: "list[KnownRobot]") -> None:

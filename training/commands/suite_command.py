@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..seeds import SeedBatch
 
 LIBRARIES = "PyTorch and Stable-Baselines3"
+EPISODE_STEPS = 1000  # of tasks without a time limit
 
 
 def suite(
@@ -29,13 +30,14 @@ def suite(
     """Train every task of a suite with one configuration; write the paper's table. The same command goes on."""
     with importing(LIBRARIES):
         from ..learning.networks import require_library
+        from ..results.curves import new_figure
         from ..results.suite_table import write_suite
         from ..seeds import parse_seeds, train_batches
     numbers, folder = parse_seeds(seeds), out or Path("runs") / name
     ids, config = tasks_of_suite(name, tasks), family_config(name, algo, steps)
     require_library(config.algo)
-    folders = [folder / identity.partition("/")[2] for identity in ids]
-    batches = [batch_of(config.replace(task=one), numbers, where) for one, where in zip(ids, folders, strict=True)]
+    new_figure(1.0, 1.0)  # raises now, and not after hours, if matplotlib is missing
+    batches = [batch_of(bounded(config.replace(task=one)), numbers, folder / one.partition("/")[2]) for one in ids]
 
     def write() -> list[Path]:
         scores = [found for batch in batches if (found := scores_of(batch, numbers, episodes)) is not None]
@@ -62,10 +64,11 @@ def tasks_of_suite(name: str, chosen: str) -> list[str]:
         suites = dict.fromkeys(identity.partition("/")[0] for identity in suite_rows())
         raise TumbleUserError(f"no suite {name!r}; there {nearest(name, list(suites))}")
     short = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in known}
-    for word in filter(None, chosen.split(",")):
+    words = [word.strip() for word in chosen.split(",") if word.strip()]
+    for word in words:
         if word not in short:
             raise TumbleUserError(f"{name} has no task {word!r}; there {nearest(word, list(short))}")
-    return [short[word] for word in chosen.split(",")] if chosen else known
+    return [short[word] for word in words] if words else known
 
 
 def family_config(name: str, algo: str, steps: int | None) -> "RunConfig":
@@ -77,13 +80,28 @@ def family_config(name: str, algo: str, steps: int | None) -> "RunConfig":
     return choose_config(first, None, algo).replace(total_steps=steps)
 
 
+def bounded(config: "RunConfig") -> "RunConfig":
+    """Return a configuration whose episodes end: after 1000 steps if the task has no time limit."""
+    from ...envs.registry import suite_rows
+
+    if suite_rows()[config.task].max_episode_steps:
+        return config
+    return config.replace(env={"max_episode_steps": EPISODE_STEPS} | dict(config.env))
+
+
 def batch_of(config: "RunConfig", seeds: list[int], folder: Path) -> "SeedBatch":
-    """Return the runs of a task in a folder, with seeds that it lacks added."""
+    """Return the runs of a task in a folder, with seeds that it lacks added.
+
+    Raises:
+        TumbleUserError: The folder has runs of another algorithm.
+    """
     from ..seeds import FOLDER, SeedBatch
 
     batch = SeedBatch.find(folder)
     if batch is None:
         return SeedBatch.create(config, seeds, folder)
+    if batch.config.algo != config.algo:
+        raise TumbleUserError(f"{folder} has runs of {batch.config.algo}, not of {config.algo}: choose another --out")
     for seed in seeds:
         (folder / FOLDER.format(seed)).mkdir(exist_ok=True)
     batch.keep_config(batch.config.replace(total_steps=config.total_steps))

@@ -18,7 +18,11 @@ from .interquartile import interquartile
 
 PUBLISHED = CONFIG_FOLDER / "published.json"
 FULL = {"dm_control": 1000.0}
-"""The return that counts as 1, by suite; other suites count successes."""
+"""The return that counts as 1, by suite."""
+NO_SCALE = "dm_control/lqr"
+"""Tasks whose episodes end early if they go well, so that their returns have no scale."""
+BY_SUCCESS = ("gymnasium_robotics", "metaworld", "myosuite")
+"""The suites whose papers report shares of successful episodes; others report returns."""
 
 
 class TaskScores(NamedTuple):
@@ -38,10 +42,20 @@ class TaskScores(NamedTuple):
     steps: int
     minutes: Sequence[float]
 
+    @property
+    def suite(self) -> str:
+        """The name of the task's suite."""
+        return self.task.partition("/")[0]
+
+    def reported(self) -> list[float]:
+        """Return what papers report of each seed: its share of success, or its return."""
+        return list(self.successes if self.suite in BY_SUCCESS else self.returns)
+
     def shares(self) -> list[float]:
-        """Return the normalised score of each seed."""
-        full = FULL.get(self.task.partition("/")[0])
-        return list(self.successes) if full is None else [score / full for score in self.returns]
+        """Return the normalised score of each seed; empty if the suite has no scale for returns."""
+        if self.suite in FULL and not self.task.startswith(NO_SCALE):
+            return [score / FULL[self.suite] for score in self.returns]
+        return list(self.successes) if self.suite in BY_SUCCESS else []
 
 
 def published() -> dict[str, dict[str, list[float]]]:
@@ -102,20 +116,20 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def draw(scores: Sequence[TaskScores], known: dict[str, Any], path: Path) -> None:
-    """Draw a row for each task: each seed's return, and the published scores."""
+    """Draw a row for each task: each seed's return or share of success, and the published scores."""
     from .curves import new_figure, save_figure
 
     figure = new_figure(7.0, 1.2 + 0.22 * len(scores))
     axes = figure.subplots()
     others = sorted({name for one in scores for name in known.get(one.task, {})})
     for row, one in enumerate(scores):
-        axes.plot(one.returns, [row] * len(one.returns), "o", color="tab:blue", label="" if row else "Tumble, PPO")
+        axes.plot(one.reported(), [row] * len(one.reported()), "o", color="tab:blue", label="" if row else "Tumble")
     for name, marker in zip(others, "1x+*", strict=False):
         points = [(known[one.task][name][0], row) for row, one in enumerate(scores) if name in known.get(one.task, {})]
         axes.plot(*zip(*points, strict=True), marker, color="gray", label=f"{name}, 1 M steps")
     axes.set_yticks(range(len(scores)), [one.task.partition("/")[2].removesuffix("-v0") for one in scores], fontsize=7)
     axes.invert_yaxis()
-    axes.set_xlabel("return")
+    axes.set_xlabel("share of success" if scores[0].suite in BY_SUCCESS else "return")
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8)
     save_figure(figure, path)
