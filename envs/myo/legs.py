@@ -113,8 +113,12 @@ class MyoLegWalk(MuscleTask):
     period: int = 100
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Leave out the ground of other tasks."""
+        """Shape the ground."""
         super().edit_spec(spec)
+        self.shape_ground(spec)
+
+    def shape_ground(self, spec: mujoco.MjSpec) -> None:
+        """Leave out the ground of other tasks."""
         spec.delete(spec.geom("terrain"))
 
     def bind(self) -> None:
@@ -198,13 +202,12 @@ class MyoLegTerrainWalk(MyoLegWalk):
         """Load the legs on a ground that consists of prisms, as in MuJoCo; `hfield="surface"` is the other one."""
         return super().load_model(**{"hfield": "mujoco", **options})
 
-    def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Shape the ground.
+    def shape_ground(self, spec: mujoco.MjSpec) -> None:
+        """Give the ground its heights.
 
         Raises:
             ValueError: there is no such terrain.
         """
-        super().edit_spec(spec)
         if self.terrain not in TERRAINS:
             raise ValueError(f"{type(self).__name__}: terrain is {self.terrain!r}; there are {', '.join(TERRAINS)}")
         heights, lowest, range_of_heights = TERRAINS[self.terrain](self.terrain_seed)
