@@ -279,7 +279,7 @@ def only_rows(x: Array, rows: Array) -> Array:
 
 def spread_mask(mask: Array, like: Array) -> Array:
     """Give a mask (n,) as many axes as an array (n, ...), for `where`."""
-    return mask.reshape(-1, *[1] * (like.ndim - 1))
+    return namespace(mask).reshape(mask, (-1, *[1] * (like.ndim - 1)))
 
 
 def finite_or_zero(x: Array, among: Array) -> Array:

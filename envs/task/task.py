@@ -464,7 +464,8 @@ def _model_of(task: Task, options: Mapping[str, Any]) -> "Model":
 
 def numbers_loaded(task: Task, options: Mapping[str, Any]) -> list[Any]:
     """Return all numbers of the model that a task loads; nothing if only `xml_file` decides which it is."""
-    if all(getattr(type(task), name) is getattr(Task, name) for name in ("load_model", "build_scene", "matter")):
+    methods = "load_model", "model_file", "edit_spec", "build_scene", "matter"
+    if all(getattr(type(task), name) is getattr(Task, name) for name in methods):
         return []
     model, variants, matter = load(replace(task), options)
     image = np.empty(mujoco.mj_sizeModel(model.mj), np.uint8)
