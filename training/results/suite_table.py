@@ -126,10 +126,11 @@ def draw(scores: Sequence[TaskScores], known: dict[str, Any], path: Path) -> Non
         axes.plot(one.reported(), [row] * len(one.reported()), "o", color="tab:blue", label="" if row else "Tumble")
     for name, marker in zip(others, "1x+*", strict=False):
         points = [(known[one.task][name][0], row) for row, one in enumerate(scores) if name in known.get(one.task, {})]
-        axes.plot(*zip(*points, strict=True), marker, color="gray", label=f"{name}, 1 M steps")
+        axes.plot(*zip(*points, strict=True), marker, color="gray", label=name)
     axes.set_yticks(range(len(scores)), [one.task.partition("/")[2].removesuffix("-v0") for one in scores], fontsize=7)
     axes.invert_yaxis()
-    axes.set_xlabel("share of success" if scores[0].suite in BY_SUCCESS else "return")
+    measure = "share of success" if scores[0].suite in BY_SUCCESS else "return"
+    axes.set_xlabel(f"{measure}; the grey ones are published, after 1 million steps" if others else measure)
     axes.grid(axis="x", alpha=0.3)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=8)
     save_figure(figure, path)
