@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
 
 from ..physics.machine.waiting import importing
-from .registry import TASK_SETS, TaskLike, identity_of
+from .registry import TASK_SETS, TaskLike, identity_of, spec_of, suite_rows
 
 if TYPE_CHECKING:
     from .gym.vector_env import SimVectorEnv
@@ -30,7 +31,7 @@ def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any
         from .arguments import time_limit
         from .gym.single_env import SingleEnv
     if isinstance(task, str):
-        env = gymnasium.make(identity_of(task), max_episode_steps=max_episode_steps, **options)
+        env = gymnasium.make(_found(task), max_episode_steps=max_episode_steps, **options)
         return _ours(task, env, SingleEnv)
     limit = time_limit(max_episode_steps)
     env = SingleEnv(task, **options)
@@ -56,7 +57,13 @@ def make_vec(task: TaskLike, num_envs: int = 1, **options: Any) -> "SimVectorEnv
     if not isinstance(task, str):
         return SimVectorEnv(task, num_envs, **options)
     kind = TaskSetEnv if task in TASK_SETS else SimVectorEnv
-    return _ours(task, gymnasium.make_vec(identity_of(task), num_envs=num_envs, **options), kind)
+    return _ours(task, gymnasium.make_vec(_found(task), num_envs=num_envs, **options), kind)
+
+
+def _found(task: str) -> str | EnvSpec:
+    """Return the id of a task, or of a suite's task Tumble's entry; errors as of `identity_of`."""
+    identity = identity_of(task)
+    return spec_of(identity) if identity in suite_rows() else identity
 
 
 def _ours(task: str, made: Any, kind: type) -> Any:

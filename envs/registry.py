@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
 
 from .nearest import nearest
 from .row import Row
@@ -157,19 +158,38 @@ def register(
 def _register(
     identity: str, task: TaskLike, max_episode_steps: int | None, reward_threshold: float | None, options: dict
 ) -> None:
-    gymnasium.register(
-        identity,
-        entry_point=_SINGLE,
-        vector_entry_point=_VECTOR,
-        max_episode_steps=max_episode_steps,
-        reward_threshold=reward_threshold,
-        kwargs={"task": task, **options},
-    )
+    gymnasium.register(identity, **_entry(task, max_episode_steps, reward_threshold, options))
+
+
+def _entry(
+    task: TaskLike, max_episode_steps: int | None, reward_threshold: float | None, options: dict
+) -> dict[str, Any]:
+    """Return the arguments of `gymnasium.register`, and of `EnvSpec`, after the id."""
+    return {
+        "entry_point": _SINGLE,
+        "vector_entry_point": _VECTOR,
+        "max_episode_steps": max_episode_steps,
+        "reward_threshold": reward_threshold,
+        "kwargs": {"task": task, **options},
+    }
 
 
 def task_ids() -> list[str]:
-    """Return the ids of Tumble's and its users' registered tasks, such as "tumble/Ant-v0", in alphabetical order."""
-    return sorted(name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
+    """Return the ids of Tumble's and its users' tasks, such as "tumble/Ant-v0", in alphabetical order."""
+    registered = (name for name, spec in gymnasium.registry.items() if spec.vector_entry_point == _VECTOR)
+    return sorted({*registered, *suite_rows()})
+
+
+def spec_of(identity: str) -> EnvSpec:
+    """Return Gymnasium's entry of a task: of a suite's id Tumble's own, even if another package (shimmy) has taken it.
+
+    Raises:
+        KeyError: the id is of no task.
+    """
+    spec, row = gymnasium.registry.get(identity), suite_rows().get(identity)
+    if row is None or (spec is not None and spec.vector_entry_point == _VECTOR):
+        return gymnasium.registry[identity]
+    return EnvSpec(identity, **_entry(identity, row.max_episode_steps, row.reward_threshold, {}))
 
 
 def identity_of(name: str) -> str:

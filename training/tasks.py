@@ -17,7 +17,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
-from ..envs.registry import task_ids
+from ..envs.registry import spec_of, task_ids
 from ..physics.machine.waiting import Waiting
 from .errors import TumbleUserError
 from .task_errors import TaskError, describe, is_the_tasks
@@ -74,7 +74,7 @@ def load_task(reference: str) -> EnvSpec:
         return home.specs.get(task) or gym.registry[task]
     if task not in task_ids():
         raise _unknown(task)
-    return gym.registry[task]
+    return spec_of(task)
 
 
 def task_id(reference: str) -> str:

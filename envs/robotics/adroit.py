@@ -73,14 +73,10 @@ class AdroitTask(RoboticsTask):
     def terms(self, state: TaskState) -> dict[str, Array]:
         """Return the terms of the dense reward, each (n,)."""
 
-    def ones(self, mask: Array) -> Array:
-        """Return 1 where a mask is True, else 0."""
-        return self.array(mask)
-
     def step(self, state: TaskState, action: Array) -> StepResult:
         """Pay for the goal, or for what leads to it."""
         success = self.success(state)
-        terms = {"reward_goal": 10.1 * self.ones(success) - 0.1} if self.reward_type == "sparse" else self.terms(state)
+        terms = {"reward_goal": 10.1 * self.array(success) - 0.1} if self.reward_type == "sparse" else self.terms(state)
         return StepResult(self.observation(state), terms, info={"success": success})
 
 
@@ -110,7 +106,7 @@ class AdroitHandDoor(AdroitTask):
     def observation(self, state: TaskState) -> Array:
         """Return hand, door and handle, (n, 39)."""
         qpos, palm, handle = state.qpos, self.site(state, "S_grasp"), self.site(state, "S_handle")
-        opened = 2 * self.ones(self.hinge(state) > 1.0)[:, None] - 1
+        opened = 2 * self.array(self.hinge(state) > 1.0)[:, None] - 1
         parts = (qpos[:, 1:-2], qpos[:, -1:], qpos[:, -2:-1], palm, handle, palm - handle, opened)
         return self.xp.concat(parts, axis=1)
 
@@ -121,7 +117,7 @@ class AdroitHandDoor(AdroitTask):
     def terms(self, state: TaskState) -> dict[str, Array]:
         """Pay for an open door."""
         hinge, way = self.hinge(state), self.site(state, "S_grasp") - self.site(state, "S_handle")
-        bonus = 2 * self.ones(hinge > 0.2) + 8 * self.ones(hinge > 1.0) + 10 * self.ones(hinge > 1.35)
+        bonus = 2 * self.array(hinge > 0.2) + 8 * self.array(hinge > 1.0) + 10 * self.array(hinge > 1.35)
         return {
             "reward_reach": 0.1 * row_norm(way),
             "reward_open": -0.1 * (hinge - 1.57) * (hinge - 1.57),
@@ -184,8 +180,8 @@ class AdroitHandHammer(AdroitTask):
             "reward_aim": -row_norm(head - nail),
             "reward_drive": -10 * rest,
             "reward_speed": -0.01 * row_norm(state.qvel),
-            "reward_lift": 2 * self.ones(lifted),
-            "reward_bonus": 25 * self.ones(rest < 0.02) + 75 * self.ones(rest < 0.01),
+            "reward_lift": 2 * self.array(lifted),
+            "reward_bonus": 25 * self.array(rest < 0.02) + 75 * self.array(rest < 0.01),
         }
 
 
@@ -250,8 +246,8 @@ class AdroitHandPen(AdroitTask):
         return {
             "reward_place": -far,
             "reward_turn": cosine,
-            "reward_bonus": 10 * self.ones(near & (cosine > 0.9)) + 50 * self.ones(near & (cosine > 0.95)),
-            "reward_drop": -5 * self.ones(dropped),
+            "reward_bonus": 10 * self.array(near & (cosine > 0.9)) + 50 * self.array(near & (cosine > 0.95)),
+            "reward_drop": -5 * self.array(dropped),
         }
 
 
@@ -298,10 +294,10 @@ class AdroitHandRelocate(AdroitTask):
     def terms(self, state: TaskState) -> dict[str, Array]:
         """Pay for a ball at the target."""
         reach, palm, ball = (row_norm(way) for way in self.ways(state))
-        lifted = self.ones(self.body(state, "Object")[:, 2] > LIFTED)
+        lifted = self.array(self.body(state, "Object")[:, 2] > LIFTED)
         return {
             "reward_reach": 0.1 * reach,
             "reward_lift": lifted,
             "reward_carry": -0.5 * lifted * (palm + ball),
-            "reward_bonus": 10 * self.ones(ball < 0.1) + 20 * self.ones(ball < 0.05),
+            "reward_bonus": 10 * self.array(ball < 0.1) + 20 * self.array(ball < 0.05),
         }

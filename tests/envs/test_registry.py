@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
 import tumble
@@ -90,6 +91,20 @@ def test_environments_of_gymnasium_are_not_given_as_ours(name, words):
     for make in (tumble.make, tumble.make_vec):
         with pytest.raises(ValueError, match=words):
             make(name)
+
+
+def test_ids_of_suites_that_another_package_has_taken(monkeypatch):
+    """Shimmy registers the control suite's ids as soon as Gymnasium is imported; Tumble's calls make Tumble's tasks."""
+    identity = "gymnasium_robotics/PointMaze_UMaze-v3"  # on a model of Tumble's own
+    theirs = EnvSpec(identity, entry_point="gymnasium.envs.classic_control:CartPoleEnv")
+    monkeypatch.setitem(gymnasium.registry, identity, theirs)
+    for make, kind in ((tumble.make, SingleEnv), (tumble.make_vec, SimVectorEnv)):
+        made = make(identity)
+        assert isinstance(made.unwrapped, kind) and made.spec.id == identity and made.spec.max_episode_steps == 300
+        made.close()
+    assert identity in tumble.envs.task_ids()
+    env = gymnasium.make(identity)
+    assert not isinstance(env.unwrapped, SingleEnv)
 
 
 def test_a_single_environment_of_a_class():
