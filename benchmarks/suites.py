@@ -1,6 +1,6 @@
 """Environment steps of suites' tasks beside EnvPool's of the same task, one thread each: seconds of the processor.
 
-EnvPool runs in a Python that has it, in a process of its own; both sides take turns, task by task.
+EnvPool runs in a Python that has it, in a separate process; both sides take turns, task by task.
 """
 
 import json

@@ -150,5 +150,5 @@ class HumanoidBenchTask(Task):
 
 
 def _kind(spec: mujoco.MjSpec, name: str) -> mujoco.mjtObj:
-    """Return the kind of what contacts must match by its name, a body with all that hangs from it or a geom."""
+    """Return the kind of a contact's partner by its name: a geom, or a body with its whole subtree."""
     return mujoco.mjtObj.mjOBJ_GEOM if spec.body(name) is None else mujoco.mjtObj.mjOBJ_XBODY

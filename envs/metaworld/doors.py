@@ -205,7 +205,7 @@ class SawyerWindowOpen(SawyerTask):
         return {"handle": handle + self.vector(*self.handle_shift)}
 
     def began(self, now: Glimpse) -> Array:
-        """Return from where the way of the handle is measured, (n,) m."""
+        """Return the point from which the distance of the handle is measured, (n,) m."""
         return now.start[:, 0]
 
     def rate(self, now: Glimpse) -> SawyerRating:

@@ -60,8 +60,8 @@ class SawyerPushWall(SawyerPush):
     def on_the_way(self, now: Glimpse, grasp: Array, held: Array) -> tuple[Array, Array]:
         """Pay for passing the wall, then for the target."""
         past, in_place = self.past_wall(now, self.vector(-0.05, 0.77), now.obj[:, 2:], self.vector(3.0, 1.0, 1.0))
-        ways = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
-        return 2 * grasp + self.xp.where(held, ways, 0.0), in_place
+        paid = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
+        return 2 * grasp + self.xp.where(held, paid, 0.0), in_place
 
     def past_wall(self, now: Glimpse, xy: Array, z: Array, scale: Array) -> tuple[Array, Array]:
         """Return how near the object is to a point beside the wall (xy and z), and to the target, each (n,)."""
@@ -91,8 +91,8 @@ class SawyerPickPlaceWall(SawyerPushWall):
         middle = xp.concat((now.target[:, :1], 0.77 * one), axis=1)
         past, in_place = self.past_wall(now, middle, 0.25 * one, self.vector(1.0, 1.0, 3.0))
         holds = (to_obj < 0.02) & (now.opened > 0) & raised(now, 0.015)
-        ways = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
-        reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, ways, 0.0))
+        paid = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
+        reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, paid, 0.0))
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
         return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
 

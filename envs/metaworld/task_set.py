@@ -28,7 +28,7 @@ _MADE_HERE = ("_actions", "_pool")  # what a copy makes for itself
 class TaskSetEnv(VectorEnv):
     """Environments of a set of Meta-World's tasks, which step together: `tumble.make_vec("metaworld/MT10")`.
 
-    Each task has a batch of its own inside, `groups`; their environments stand one group after the other, in the set's
+    Each task has a separate batch, in `groups`; their environments stand one group after the other, in the set's
     order. Observations, rewards and infos are those of `SimVectorEnv`, side by side, and so are autoreset modes,
     seeds, `reset_mask`, `elapsed_steps`, faults, saved states and copies. Environments of the same seed have the same
     bits as in a `SimVectorEnv` of their task.

@@ -17,8 +17,8 @@ HOLD = 0.03  # m, from the middle of the key's head to a fingertip that holds it
 class MyoKeyTurn(MuscleTask):
     """Turn a key with thumb and index finger. MyoSuite's myoHandKeyTurn.
 
-    Observation: the hand's qpos (rad) and qvel (rad in a step), the key's, ways from the tips of the index finger and
-    the thumb to the middle of the key's head (m), activations.
+    Observation: the hand's qpos (rad) and qvel (rad in a step), the key's, offsets from the tips of index finger and
+    thumb to the middle of the key's head (m), activations.
 
     Reward: `key_turn`, the key's angle (rad); `IFtip_approach` and `THtip_approach`, minus how far the tips are from
     0.03 m to the middle of the head; `act_reg`; `bonus` 1 from a quarter turn and 1 more from half a turn; `penalty`
@@ -58,16 +58,16 @@ class MyoKeyTurn(MuscleTask):
         return self.start(qpos, parameters={"body_pos": self.bodies + away * self.key})
 
     def parts(self, state: TaskState) -> dict[str, Array]:
-        """Return joints and the ways from the tips to the key."""
-        ways = self.places(state, self.head) - self.places(state, self.tips)
+        """Return joints and the offsets from the tips to the key."""
+        offsets = self.places(state, self.head) - self.places(state, self.tips)
         qvel = state.qvel * self.dt
         return {
             "hand_qpos": state.qpos[:, :-1],
             "hand_qvel": qvel[:, :-1],
             "key_qpos": state.qpos[:, -1:],
             "key_qvel": qvel[:, -1:],
-            "IFtip_approach": ways[:, :3],
-            "THtip_approach": ways[:, 3:],
+            "IFtip_approach": offsets[:, :3],
+            "THtip_approach": offsets[:, 3:],
         }
 
     def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:

@@ -142,7 +142,7 @@ class MyoLegWalk(MuscleTask):
         self.reference = self.array(model.key_qpos[STAND][3:7])
 
     def reset(self, noise: Noise) -> Start:
-        """Start all alike."""
+        """Start all in the same state."""
         zeros = 0 * noise.uniform(0, 1, 1)  # (n, 1): a row for each episode
         return self.start(self.first + zeros, qvel=self.speeds + zeros)
 

@@ -17,10 +17,10 @@ NEAR, DROPPED = 0.01, 0.3  # m from the goal
 class MyoObjHold(MuscleTask):
     """Carry an object that lies in the hand to a goal and hold it there. MyoSuite's myoHandObjHold.
 
-    Observation: the hand's qpos (rad) and qvel (rad in a step), the object's place, the way to the goal (m),
+    Observation: the hand's qpos (rad) and qvel (rad in a step), the object's place, the offset to the goal (m),
     activations.
 
-    Reward: `goal_dist`, minus the way's length; `bonus`, 1 below 0.02 m and 1 more below 0.01 m, which is success;
+    Reward: `goal_dist`, minus the offset's length; `bonus`, 1 below 0.02 m and 1 more below 0.01 m, which is success;
     `penalty` beyond 0.3 m, which ends the episode.
 
     Starts at rest, the palm up. If `moved` (m) is above 0, the goal lies up to so far from the object along each axis,
@@ -62,10 +62,10 @@ class MyoObjHold(MuscleTask):
         return self.doubles(self.model.geom_size)[None] * (1 - mask) + size[:, None, :] * mask
 
     def parts(self, state: TaskState) -> dict[str, Array]:
-        """Return the hand's joints, the object's place and its way to the goal."""
+        """Return the hand's joints, the object's place and its offset to the goal."""
         place, qvel = self.places(state, self.object), state.qvel * self.dt
-        way = state.memory["target"] - place
-        return {"hand_qpos": state.qpos[:, :-7], "hand_qvel": qvel[:, :-6], "obj_pos": place, "obj_err": way}
+        offset = state.memory["target"] - place
+        return {"hand_qpos": state.qpos[:, :-7], "hand_qvel": qvel[:, :-6], "obj_pos": place, "obj_err": offset}
 
     def rate(self, state: TaskState, parts: Mapping[str, Array]) -> MuscleRating:
         """Rate the distance to the goal."""

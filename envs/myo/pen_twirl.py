@@ -17,9 +17,9 @@ class MyoPenTwirl(MuscleTask):
     """Turn a pen in the hand to a direction. MyoSuite's myoHandPenTwirl.
 
     Observation: the hand's qpos (rad), the pen's place (m), its six joint rates (m and rad in a step), its direction
-    and the wanted one, the way from its place in the hand (m), the difference of the directions, activations.
+    and the wanted one, the offset from its place in the hand (m), the difference of the directions, activations.
 
-    Reward: `pos_align`, minus the length of the way (m); `rot_align`, the cosine between the directions; `act_reg`;
+    Reward: `pos_align`, minus the length of the offset (m); `rot_align`, the cosine between the directions; `act_reg`;
     `drop` 0.075 m and more away, which ends the episode; `bonus` 1 for a cosine above 0.9 and 5 more above 0.95, which
     is success.
 

@@ -17,10 +17,10 @@ Box3 = tuple[tuple[float, float, float], tuple[float, float, float]]
 class MyoReach(MuscleTask):
     """Bring the tips of fingers to targets, which lie somewhere in boxes. MyoSuite's myoHandReach and myoFingerReach.
 
-    Observation: qpos (rad), qvel (rad in a step), places of the tips and the ways from them to the targets (m),
+    Observation: qpos (rad), qvel (rad in a step), places of the tips and the offsets from them to the targets (m),
     activations.
 
-    Reward: `reach`, minus the length of all ways in one vector; `bonus`, 1 below 2 `near` (m) a tip and 1 more below
+    Reward: `reach`, minus the length of all offsets in one vector; `bonus`, 1 below 2 `near` (m) a tip and 1 more below
     `near`, which is success; `penalty` above `far` a tip, where the episode ends, but not in its first steps.
 
     Starts at rest in the model's pose.
@@ -50,7 +50,7 @@ class MyoReach(MuscleTask):
         return self.start(self.init_qpos + 0 * target[:, :1], {"target": target}, inputs={"mocap_pos": place})
 
     def parts(self, state: TaskState) -> dict[str, Array]:
-        """Return joints, tips and the ways to the targets."""
+        """Return joints, tips and the offsets to the targets."""
         tips = self.places(state, self.tips)
         return {
             "qpos": state.qpos,

@@ -73,7 +73,7 @@ class FishSwim(SuiteTask):
         return Start(qpos, xp.zeros_like(qpos[:, 1:]), memory, inputs=inputs)
 
     def to_target(self, state: TaskState) -> Array:
-        """Return the way from the mouth to the target, in the mouth's frame, (n, 3) m."""
+        """Return the offset from the mouth to the target, in the mouth's frame, (n, 3) m."""
         offset = state.memory["target"] - state.qpos[:, :3]
         local = quat_rotate_inverse(state.qpos[:, 3:7], offset) - self.mouth
         return row_sum(local[:, None, :] * self.axes)
@@ -84,7 +84,7 @@ class FishSwim(SuiteTask):
         return 1 - 2 * (x * x + y * y)
 
     def features(self, state: TaskState) -> Array:
-        """Return joints, uprightness, the way to the target, and velocities, (n, 24)."""
+        """Return joints, uprightness, the offset to the target, and velocities, (n, 24)."""
         return self.xp.concat((state.qpos[:, 7:], self.upright(state), self.to_target(state), state.qvel), axis=1)
 
     @property

@@ -26,7 +26,7 @@ class PlanarArm(SuiteTask):
     """The base class of tasks of an arm of four hinges with two fingers, in a plane.
 
     Observation: `arm_pos`, sine and cosine of the eight joints (16); `arm_vel` (8); `touch`, log(1 + force in N) (5);
-    then with `fully_observable` poses as x, z, w and y of the quaternion: `hand_pos`, and of what is moved and of the
+    then with `fully_observable` poses as x, z, w and y of the quaternion: `hand_pos`, and of the prop and of the
     target.
     """
 
@@ -48,7 +48,7 @@ class PlanarArm(SuiteTask):
         self.ranges = [model.jnt_range[k] if limited[k] else np.array([-math.pi, math.pi]) for k in ids]
 
     def arm(self, noise: Noise) -> Array:
-        """Draw angles of the arm's joints in their limits, with both fingers alike, (n, 8)."""
+        """Draw angles of the arm's joints in their limits, with both fingers at the same angle, (n, 8)."""
         drawn = noise.uniform(0, 1, len(JOINTS))
         angles = [low + (high - low) * drawn[:, k : k + 1] for k, (low, high) in enumerate(self.ranges)]
         angles[JOINTS.index("finger")] = angles[JOINTS.index("thumb")]
@@ -189,7 +189,7 @@ class ManipulatorBring(PlanarArm):
         return tolerance(self.distance(state, one, other), (0, CLOSE), margin=2 * CLOSE)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the prop's way to the target."""
+        """Pay for the prop near the target."""
         reward = self.close(state, self.prop, self.goal)
         if self.peg:
             bringing = (reward + self.close(state, "target_peg_tip", "peg_tip")) / 2

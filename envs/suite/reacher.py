@@ -75,7 +75,7 @@ class ReacherHard(SuiteTask):
         return state.memory["target"] - self.xp.concat(tuple(finger), axis=1)
 
     def features(self, state: TaskState) -> Array:
-        """Return angles, the way to the target, and rates, (n, 6)."""
+        """Return angles, the offset to the target, and rates, (n, 6)."""
         return self.xp.concat((state.qpos, self.to_target(state), state.qvel), axis=1)
 
     @property

@@ -76,9 +76,9 @@ class SuiteSwimmer(SuiteTask):
         return Start(qpos, 0 * qpos, {"target": target}, inputs={"mocap_pos": target[:, None, :]})
 
     def parts(self, state: TaskState) -> dict[str, Array]:
-        """Return joints, the way to the target, velocities."""
-        way = state.memory["target"] - state.present["geom_xpos"][:, self.nose, :]
-        to_target = to_local(way, state.present["xmat"][:, self.head, :])[:, :2]
+        """Return joints, the offset to the target, velocities."""
+        offset = state.memory["target"] - state.present["geom_xpos"][:, self.nose, :]
+        to_target = to_local(offset, state.present["xmat"][:, self.head, :])[:, :2]
         velocities = self.read(state, self.velocities)
         return {"joints": state.qpos[:, 3:], "to_target": to_target, "body_velocities": velocities}
 
