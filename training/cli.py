@@ -152,7 +152,7 @@ def list_tasks(
 
     from rich.table import Table
 
-    from ..envs.registry import TASKS, suite_rows
+    from ..envs.registry import TASK_SETS, TASKS, suite_rows
     from .config import packaged_algorithms
     from .tasks import NAMESPACE, gymnasium_twin, load_task, tasks_of
 
@@ -167,6 +167,8 @@ def list_tasks(
         table.add_row(task, gymnasium_twin(task) or "", str(limit or ""), " ".join(packaged_algorithms(task)))
     print_table(table)
     counts = ", ".join(f"{name} {count}" for name, count in suites.items())
+    if sets := [name for name in TASK_SETS if name.partition("/")[0] in (sources or [])]:
+        print(f"sets of these tasks, for tumble.make_vec: {', '.join(sets)}")
     print(f"and tasks of other projects' suites, such as `tumble list dm_control`: {counts}")
 
 
