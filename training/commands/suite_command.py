@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ..seeds import SeedBatch
 
 LIBRARIES = "PyTorch and Stable-Baselines3"
-EPISODE_STEPS = 1000  # of tasks without a time limit
 
 
 def suite(
@@ -37,7 +36,7 @@ def suite(
     ids, config = tasks_of_suite(name, tasks), family_config(name, algo, steps)
     require_library(config.algo)
     new_figure(1.0, 1.0)  # raises now, and not after hours, if matplotlib is missing
-    batches = [batch_of(bounded(config.replace(task=one)), numbers, folder / one.partition("/")[2]) for one in ids]
+    batches = [batch_of(config.replace(task=one), numbers, folder / one.partition("/")[2]) for one in ids]
 
     def write() -> list[Path]:
         scores = [found for batch in batches if (found := scores_of(batch, numbers, episodes)) is not None]
@@ -51,23 +50,26 @@ def suite(
 
 
 def tasks_of_suite(name: str, chosen: str) -> list[str]:
-    """Return the ids of a suite, or those of the chosen names.
+    """Return the ids of a suite's tasks with a time limit (dm_control's lqr has none), or those of the chosen names.
 
     Raises:
-        TumbleUserError: There is no such suite or task; the message has the nearest.
+        TumbleUserError: There is no such suite or task; the message has the nearest. Or the task has no time limit.
     """
     from ...envs.nearest import nearest
     from ...envs.registry import suite_rows
 
-    known = [identity for identity in suite_rows() if identity.partition("/")[0] == name]
-    if not known:
+    rows = {identity: row for identity, row in suite_rows().items() if identity.partition("/")[0] == name}
+    known = [identity for identity, row in rows.items() if row.max_episode_steps]
+    if not rows:
         suites = dict.fromkeys(identity.partition("/")[0] for identity in suite_rows())
         raise TumbleUserError(f"no suite {name!r}; there {nearest(name, list(suites))}")
-    short = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in known}
+    short = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in rows}
     words = [word.strip() for word in chosen.split(",") if word.strip()]
     for word in words:
         if word not in short:
             raise TumbleUserError(f"{name} has no task {word!r}; there {nearest(word, list(short))}")
+        if short[word] not in known:
+            raise TumbleUserError(f"{short[word]} has no time limit, and no bounds of actions: it has no score")
     return [short[word] for word in words] if words else known
 
 
@@ -78,15 +80,6 @@ def family_config(name: str, algo: str, steps: int | None) -> "RunConfig":
 
     first = next(identity for identity in suite_rows() if identity.startswith(f"{name}/"))
     return choose_config(first, None, algo).replace(total_steps=steps)
-
-
-def bounded(config: "RunConfig") -> "RunConfig":
-    """Return a configuration whose episodes end: after 1000 steps if the task has no time limit."""
-    from ...envs.registry import suite_rows
-
-    if suite_rows()[config.task].max_episode_steps:
-        return config
-    return config.replace(env={"max_episode_steps": EPISODE_STEPS} | dict(config.env))
 
 
 def batch_of(config: "RunConfig", seeds: list[int], folder: Path) -> "SeedBatch":

@@ -19,8 +19,6 @@ from .interquartile import interquartile
 PUBLISHED = CONFIG_FOLDER / "published.json"
 FULL = {"dm_control": 1000.0}
 """The return that counts as 1, by suite."""
-NO_SCALE = "dm_control/lqr"
-"""Tasks whose episodes end early if they go well, so that their returns have no scale."""
 BY_SUCCESS = ("gymnasium_robotics", "metaworld", "myosuite")
 """The suites whose papers report shares of successful episodes; others report returns."""
 
@@ -53,7 +51,7 @@ class TaskScores(NamedTuple):
 
     def shares(self) -> list[float]:
         """Return the normalised score of each seed; empty if the suite has no scale for returns."""
-        if self.suite in FULL and not self.task.startswith(NO_SCALE):
+        if self.suite in FULL:
             return [score / FULL[self.suite] for score in self.returns]
         return list(self.successes) if self.suite in BY_SUCCESS else []
 
@@ -128,7 +126,7 @@ def draw(scores: Sequence[TaskScores], known: dict[str, Any], path: Path) -> Non
         points = [(known[one.task][name][0], row) for row, one in enumerate(scores) if name in known.get(one.task, {})]
         axes.plot(*zip(*points, strict=True), marker, color="gray", label=name)
     axes.set_yticks(range(len(scores)), [one.task.partition("/")[2].removesuffix("-v0") for one in scores], fontsize=7)
-    axes.invert_yaxis()
+    axes.set_ylim(len(scores) - 0.5, -0.5)
     measure = "share of success" if scores[0].suite in BY_SUCCESS else "return"
     axes.set_xlabel(f"{measure}; the grey ones are published, after 1 million steps" if others else measure)
     axes.grid(axis="x", alpha=0.3)
