@@ -306,8 +306,11 @@ def settled(task: HandManipulate, count: int) -> tuple[np.ndarray, ...]:
     seed is fixed, so that every process finds the same states.
 
     Raises:
+        ValueError: no start is asked for.
         RuntimeError: in most of the trials the thing fell from the palm.
     """
+    if count < 1:
+        raise ValueError(f"{type(task).__name__}: settled_starts={count}: one or more are needed")
     model, found = task.model, list[tuple[np.ndarray, ...]]()
     rng, data = np.random.default_rng(0), mujoco.MjData(model)
     turns = right_angles()
