@@ -77,4 +77,5 @@ def test_two_tasks_are_trained_and_played(tmp_path):
         "dm_control/cartpole-balance-v0",
         "dm_control/pendulum-swingup-v0",
     ]
+    assert len(scores["tasks"][0]["commits"]) == 1 and "command" in scores
     assert 0 < scores["tasks"][0]["returns"][0] < 1000 and (tmp_path / "scores.png").stat().st_size > 5000

@@ -29,6 +29,7 @@ def suite(
     """Train every task of a suite with one configuration; write the paper's table. The same command goes on."""
     with importing(LIBRARIES):
         from ..learning.networks import require_library
+        from ..provenance import command_line
         from ..results.curves import new_figure
         from ..results.suite_table import write_suite
         from ..seeds import parse_seeds, train_batches
@@ -40,7 +41,7 @@ def suite(
 
     def write() -> list[Path]:
         scores = [found for batch in batches if (found := scores_of(batch, numbers, episodes)) is not None]
-        return write_suite(name, scores, folder) if scores else []
+        return write_suite(name, scores, folder, command_line()) if scores else []
 
     failures = train_batches(batches, jobs, ended=write)
     if paths := write():
@@ -104,10 +105,11 @@ def batch_of(config: "RunConfig", seeds: list[int], folder: Path) -> "SeedBatch"
 def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScores | None":
     """Play the final policies that have not been played so often, and return their scores; None if there are none."""
     from ..evaluate import evaluate, save_evaluation
+    from ..provenance import read_record
     from ..results.suite_table import TaskScores
     from .report import describe
 
-    total, rows = batch.config.total_steps, []
+    total, rows, commits = batch.config.total_steps, [], []
     for seed in seeds:
         run = batch.run(seed)
         if not batch.is_finished(seed, total):
@@ -117,6 +119,7 @@ def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScore
             save_evaluation(run, evaluate(run, episodes=episodes))
             row = describe(run)
         rows.append(row)
+        commits.append(read_record(run).get("commit"))
     if not rows:
         return None
     successes = [row["tumble"]["success_rate"] for row in rows]
@@ -126,4 +129,5 @@ def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScore
         [] if None in successes else successes,
         total,
         [row["cpu_seconds"] / 60 for row in rows],
+        commits,
     )

@@ -32,6 +32,7 @@ class TaskScores(NamedTuple):
         successes: the share of successful episodes of each seed; empty if the task reports none.
         steps: environment steps of training.
         minutes: of one core, of each seed.
+        commits: of Tumble's sources, with which each seed was trained; None if they are no clone.
     """
 
     task: str
@@ -39,6 +40,7 @@ class TaskScores(NamedTuple):
     successes: Sequence[float]
     steps: int
     minutes: Sequence[float]
+    commits: Sequence[str | None] = ()
 
     @property
     def suite(self) -> str:
@@ -61,8 +63,10 @@ def published() -> dict[str, dict[str, list[float]]]:
     return json.loads(PUBLISHED.read_text("utf-8"))["scores"]
 
 
-def write_suite(suite: str, scores: Sequence[TaskScores], folder: Path) -> list[Path]:
+def write_suite(suite: str, scores: Sequence[TaskScores], folder: Path, command: str) -> list[Path]:
     """Write `README.md` (the table), `scores.json` and `scores.png` of a suite into a folder; return their paths.
+
+    `command` is kept in `scores.json`.
 
     Raises:
         TumbleUserError: matplotlib is missing.
@@ -72,7 +76,8 @@ def write_suite(suite: str, scores: Sequence[TaskScores], folder: Path) -> list[
     folder.mkdir(parents=True, exist_ok=True)
     write_text_atomically(paths[0], page(suite, scores, known, figures))
     rows = [one._asdict() | {"published": known.get(one.task, {})} for one in scores]
-    write_text_atomically(paths[1], json.dumps({"suite": suite, "tasks": rows, "over_tasks": figures}, indent=1) + "\n")
+    all_numbers = {"suite": suite, "command": command, "tasks": rows, "over_tasks": figures}
+    write_text_atomically(paths[1], json.dumps(all_numbers, indent=1) + "\n")
     draw(scores, known, paths[2])
     return paths
 
