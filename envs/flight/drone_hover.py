@@ -72,7 +72,7 @@ class DroneHover(DroneTask):
         return {"velocity": 3, "rates": 3, "gravity": 3, "goal": 3}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being near the goal, charge for moving and turning."""
+        """Reward being near the goal, penalize moving and turning."""
         velocity, rates, gravity = self.motion(state)
         offset = self.offset_to_goal(state, state.memory["goal"])
         distance = row_norm(offset)

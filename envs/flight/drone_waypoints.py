@@ -114,7 +114,7 @@ class DroneWaypoints(DroneTask):
         return {"velocity": 3, "rates": 3, "gravity": 3, "waypoint": 3, "following": 3}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the way made and for waypoints passed, charge for turning and for a crash."""
+        """Reward the way made and waypoints passed, penalize turning and a crash."""
         xp = self.xp
         velocity, rates, _ = self.motion(state)
         distance = row_norm(self.waypoint(state, 0) - state.qpos[:, :3])

@@ -134,7 +134,7 @@ class JointLimits:
         self._xp, self._places = task.xp, model.jnt_qposadr[ids].tolist()
 
     def excess(self, state: TaskState) -> Array:
-        """Return the sum over joints of how far they are beyond, (n,) rad or m, as rewards charge for it."""
+        """Return the sum over joints of how far they are beyond, (n,) rad or m, as rewards penalize it."""
         joints = self._joints(state)
         below, above = self._low - joints, joints - self._high
         xp, none = self._xp, 0 * joints

@@ -79,7 +79,7 @@ class ArmOpenDrawer(ArmTask):
         return self.xp.concat((*self.arm_seen(state), *drawer, handle, handle - self.grip(state)), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being at the handle, and for the open drawer."""
+        """Reward being at the handle, and the open drawer."""
         opened, speed = state.qpos[:, 9], state.qvel[:, 9]
         reach = row_norm(self.handle(state) - self.grip(state))
         success = (opened >= self.threshold) & (speed < SLOW) & (speed > -SLOW)

@@ -90,7 +90,7 @@ class ArmPegInHole(ArmTask):
         return self.xp.concat((*self.arm_seen(state), *parts), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the tip being over the hole, and for its depth in it."""
+        """Reward the tip being over the hole, and its depth in it."""
         xp, offset = self.xp, state.memory["mouth"] - self.tip(state)
         aside, depth = row_norm(offset[:, :2]), offset[:, 2]
         inside = (aside < ASIDE) & (depth > 0)

@@ -73,7 +73,7 @@ class ArmPickCube(ArmCubeTask):
         return self.xp.concat((*self.cube_seen(state), offset, self.holding(state)[:, None]), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for reaching, grasping, bringing and holding still."""
+        """Reward reaching, grasping, bringing and holding still."""
         cube, holding = self.cube_pos(state), self.holding(state)
         reach = row_norm(cube - self.grip(state))
         distance = row_norm(state.memory["goal"] - cube)

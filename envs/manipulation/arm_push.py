@@ -77,7 +77,7 @@ class ArmPush(ArmCubeTask):
         return self.xp.concat((*self.cube_seen(state), offset, state.qvel[:, 9:12]), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being behind the cube, and for the cube being at the goal."""
+        """Reward being behind the cube, and the cube being at the goal."""
         xp, cube = self.xp, self.cube_pos(state)
         offset = state.memory["goal"] - cube[:, :2]
         distance = row_norm(offset)

@@ -61,7 +61,7 @@ class ArmReach(ArmTask):
         return self.xp.concat((*self.arm_seen(state), goal, goal - self.grip(state)), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being near."""
+        """Reward being near."""
         distance = row_norm(state.memory["goal"] - self.grip(state))
         terms = {
             "reward_reach": nearness(distance, 0.2),

@@ -179,7 +179,7 @@ class ArmStackCubes(ArmTask):
         return xp.where(stacked >= self.num_cubes - 1, 0 * stage, stage)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for stacked cubes and for the progress of the next one."""
+        """Reward stacked cubes and the progress of the next one."""
         stacked = self.stacked(state)
         most = STAGES * (self.num_cubes - 1)
         terms = {

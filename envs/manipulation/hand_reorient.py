@@ -239,7 +239,7 @@ class HandReorientCube(Task):
         return {"policy": self.measured(state, noisy=True), "critic": everything}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the cube's orientation and place, charge for effort and drops; a success brings a new goal."""
+        """Reward the cube's orientation and place, penalize effort and drops; a success brings a new goal."""
         xp, memory = self.xp, state.memory
         target, angle = self.control(state, action), self.angle(state)
         success, dropped = angle < self.success_tolerance, state.qpos[:, 18] < DROPPED

@@ -137,7 +137,7 @@ class Knead(ArmToolTask):
         return self.xp.concat((*self.arm_seen(state), way, shaped[:, None], self.offsets(state)), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the stamp's place, and for the shape of the dough."""
+        """Reward the stamp's place, and the shape of the dough."""
         state = state.remember(wish=self.wished(state, action))
         shaped, distance = self.shaped(state), row_norm(state.memory["goal"] + self.above - self.tool_pos(state))
         terms = {

@@ -136,7 +136,7 @@ class Pour(ArmToolTask):
         return self.xp.concat((*self.arm_seen(state), self.way(state), liquid, spread(pos), *shares), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for liquid in the cup and for the lip above it, charge for liquid on the table."""
+        """Reward liquid in the cup and the lip above it, penalize liquid on the table."""
         state = state.remember(wish=self.wished(state, action))
         held, poured, spilled = self.shares(state)
         distance = row_norm(self.way(state))

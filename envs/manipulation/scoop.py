@@ -25,7 +25,7 @@ SAND = (0.18, 0.13, 0.06)  # m, edges of the sand when an episode begins
 SPACING, RHO = 0.0125, 1500.0  # m, of particles; kg/m3
 GOAL_LOW, GOAL_HIGH = (0.4, -0.1, 0.2), (0.55, 0.1, 0.32)  # m, the box of goals
 MAP = (6, 4)  # columns of the height map along x and y
-NEAR, FAR = 0.05, 0.3  # m: how far from the goal a lifted scoop may be, and where lifting begins to be paid
+NEAR, FAR = 0.05, 0.3  # m: how far from the goal a lifted scoop may be, and where lifting begins to be rewarded
 
 
 class Scoop(ArmToolTask):
@@ -133,7 +133,7 @@ class Scoop(ArmToolTask):
         return self.xp.concat((*self.arm_seen(state), way, *amounts, self.heights(state)), axis=1)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for dipping into the sand, for what the scoop holds, and for bringing it to the goal."""
+        """Reward dipping into the sand, what the scoop holds, and bringing it to the goal."""
         state = state.remember(wish=self.wished(state, action))
         held, spilled = self.amounts(state)
         filled, level = clip(held, 0.0, 1.0), (1 + sin_cos(self.tilt(state))[1]) / 2

@@ -45,7 +45,7 @@ class SawyerButtonPress(SawyerTask):
         return reach * both(self.finger_factor(now), reached) + pressing
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the button, then for pressing it."""
+        """Reward reaching the button, then pressing it."""
         to_obj = distance(now.obj, now.tcp)
         left = abs(now.target[:, self.axis] - now.obj[:, self.axis])
         reached = near(to_obj, self.reach, distance(now.obj, now.tcp_start))
@@ -64,7 +64,7 @@ class SawyerButtonPressWall(SawyerButtonPress):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_button_press_wall.xml"
 
     def on_the_way(self, now: Glimpse, to_obj: Array, reached: Array, pressed: Array) -> Array:
-        """Pay for closed fingers on the way, and for open ones at the button."""
+        """Reward closed fingers on the way, and open ones at the button."""
         there = 2 + 2 * (1 + now.opened) + 4 * pressed * pressed
         return self.xp.where(to_obj > 0.07, 2 * both((1 - now.opened) / 2, reached), there)
 
@@ -140,7 +140,7 @@ class SawyerHandlePress(SawyerTask):
         return {"start": fixture + self.beside_fixture(self.laid, *self.parts[0].place)}
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the handle and for its height."""
+        """Reward reaching the handle and its height."""
         handle = self.at(now.state, *self.parts[0].place)
         far = abs(handle[:, 2] - now.target[:, 2])
         margin = abs(abs(now.start[:, 2] - now.target[:, 2]) - 0.02)
@@ -189,7 +189,7 @@ class SawyerHandlePull(SawyerTask):
         return now.obj[:, 1] - 0.01 > now.start[:, 2]
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping the handle, then for pulling."""
+        """Reward grasping the handle, then pulling."""
         far, to_obj = self.far_from(now.obj, now.target), distance(now.obj, now.tcp)
         in_place = near(far, 0.05, self.far_from(now.start, now.target))
         grasp = cage(now, now.obj, *self.size, 0.01)

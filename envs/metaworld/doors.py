@@ -30,7 +30,7 @@ class SawyerDoorOpen(SawyerTask):
     xml_file: str = DOOR
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for coming to the handle from above, then for the angle of the door."""
+        """Reward coming to the handle from above, then the angle of the door."""
         angle, handle = now.state.qpos[:, 9], now.obj + self.vector(-0.05, 0.0, 0.0)
         grab = (clip(now.effort, -1.0, 1.0) + 1) / 2
         floor = funnel(row_norm((now.hand - handle)[:, :2]), 0.12, 0.04, 0.4)
@@ -60,7 +60,7 @@ class SawyerDoorClose(SawyerTask):
     xml_file: str = DOOR
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for the handle's and the hand's distance from the place of the closed door."""
+        """Reward the handle's and the hand's distance from the place of the closed door."""
         far = distance(now.obj, now.target)
         in_place = near(far, 0.05, distance(now.start, now.target), "gaussian")
         margin = distance(self.tool, now.obj) + 0.1
@@ -88,7 +88,7 @@ class SawyerDoorLock(SawyerTask):
         return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.0, -0.04, -0.1)
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the lock with the left pad, and for turning it."""
+        """Reward reaching the lock with the left pad, and turning it."""
         scale = self.vector(*LOCK_SCALE)
         to_obj = distance(now.obj, now.left, scale)
         left = abs(now.target[:, 2] - now.obj[:, 2])
@@ -118,7 +118,7 @@ class SawyerDoorUnlock(SawyerTask):
         return fixture + self.beside_fixture(self.laid, "xpos", "lock_link") + self.vector(0.1, -0.04, 0.0)
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for bringing the gripper's shoulder to the lock, and for turning it."""
+        """Reward bringing the gripper's shoulder to the lock, and turning it."""
         scale, shoulder = self.vector(*LOCK_SCALE), self.vector(0.0, 0.055, 0.07)
         axis = self.at(now.state, "xpos", "lock_link")
         to_lock = distance(now.hand + shoulder, now.obj, scale)
@@ -143,7 +143,7 @@ class SawyerDrawerOpen(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_drawer.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for the hand at the handle, and for the handle at the target."""
+        """Reward the hand at the handle, and the handle at the target."""
         scale, closed = self.vector(3.0, 3.0, 1.0), now.target + self.vector(0.0, 0.2, 0.0)
         left = distance(now.obj, now.target)
         opening = near(left, 0.02, 0.2)
@@ -172,7 +172,7 @@ class SawyerDrawerClose(SawyerTask):
         return {"start": handle + self.vector(*self.parts[0].offset)}
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the handle with closed fingers, and for its place."""
+        """Reward reaching the handle with closed fingers, and its place."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         in_place = near(far, 0.05, abs(distance(now.start, now.target) - 0.05))
         reach = near(to_obj, 0.005, abs(distance(now.start, now.tcp_start) - 0.005), "gaussian")
@@ -209,7 +209,7 @@ class SawyerWindowOpen(SawyerTask):
         return now.start[:, 0]
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the handle and for its place."""
+        """Reward reaching the handle and its place."""
         handle, first = self.at(now.state, *self.parts[0].place), now.state.memory["handle"]
         far = abs(handle[:, 0] - now.target[:, 0])
         in_place = near(far, 0.05, abs(abs(self.began(now) - now.target[:, 0]) - 0.05))

@@ -48,7 +48,7 @@ class SawyerGrasp(SawyerTask):
         return far
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for bringing."""
+        """Reward grasping, then bringing."""
         far, margin = self.goal_distance(now)
         in_place = near(far, self.radius, margin)
         to_obj, grasp = distance(now.obj, now.tcp), self.grasp(now)
@@ -218,7 +218,7 @@ class SawyerBinPicking(SawyerTask):
         return self.xp.where(known >= 0, known, distance(now.obj, now.target))
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for bringing it over, high above the bins' walls."""
+        """Reward grasping, then bringing it over, high above the bins' walls."""
         far = distance(now.obj, now.target)
         in_place = near(far, 0.05, self.first_distance(now))
         floors = [funnel(row_norm((now.hand - place)[:, :2]), 0.03, 0.02, 0.2) for place in (now.start, now.target)]
@@ -244,7 +244,7 @@ class SawyerPickOutOfHole(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_pick_out_of_hole.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for lifting it."""
+        """Reward grasping, then lifting it."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         floor = funnel(row_norm((now.tcp - now.start)[:, :2]), 0.03, 0.015, 0.15)
         over = above(now.tcp[:, 2], floor, 0.02)
@@ -274,7 +274,7 @@ class SawyerShelfPlace(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_shelf_placing.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for bringing it in front of the shelf and onto it, not below."""
+        """Reward grasping, then bringing it in front of the shelf and onto it, not below."""
         xp, obj, target = self.xp, now.obj, now.target
         far, to_obj = distance(obj, target), distance(obj, now.tcp)
         in_place = near(far, 0.05, distance(now.start, target))
@@ -311,7 +311,7 @@ class SawyerBoxClose(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_box.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for closing the fingers at the lid's handle, then for the lid's place."""
+        """Reward closing the fingers at the lid's handle, then the lid's place."""
         xp = self.xp
         grab = clip((clip(now.effort, -1.0, 1.0) + 1) / 2, 0.0, 1.0)
         upright = clip(1 - row_norm(now.quat - self.vector(0.707, 0, 0, 0.707)) / 0.2, 0.0, 1.0)

@@ -41,7 +41,7 @@ class SawyerPegInsertSide(SawyerTask):
         return both(*values)
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for gripping the peg, then for its head at the hole, not in the box beside it."""
+        """Reward gripping the peg, then its head at the hole, not in the box beside it."""
         xp, scale, head = self.xp, self.vector(1.0, 2.0, 2.0), self.at(now.state, "site_xpos", "pegHead")
         to_obj, far = distance(now.obj, now.tcp), distance(head, now.target, scale)
         in_place = near(far, 0.07, distance(now.state.memory["head"], now.target, scale))
@@ -78,7 +78,7 @@ class SawyerPegUnplugSide(SawyerTask):
         return {"start": start + self.vector(*self.lift) + self.array(end - plug)}
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for gripping the peg, then for pulling."""
+        """Reward gripping the peg, then pulling."""
         to_obj, far = distance(now.obj, now.tcp), distance(now.obj, now.target)
         grasp = cage(now, now.obj, 0.025, 0.05, 0.005, most=0.8)
         in_place = near(far, 0.05, distance(now.start, now.target))

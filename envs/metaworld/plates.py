@@ -29,7 +29,7 @@ class SawyerPlateSlide(SawyerTask):
         return 8 * both(reach, in_place)
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the plate, and for its place."""
+        """Reward reaching the plate, and its place."""
         far, to_obj = distance(now.obj, now.target), distance(now.tcp, now.obj)
         in_place = near(far, 0.05, distance(now.start, now.target) - self.slack)
         reach = near(to_obj, 0.05, distance(now.tcp_start, now.start) - self.slack)
@@ -48,7 +48,7 @@ class SawyerPlateSlideSide(SawyerPlateSlide):
     xml_file: str = SIDEWAYS
 
     def on_the_way(self, now: Glimpse, to_obj: Array, reach: Array, in_place: Array) -> Array:
-        """Pay for the place where the fingertips are low at the plate."""
+        """Reward the place where the fingertips are low at the plate."""
         there = (now.tcp[:, 2] <= 0.03) & (to_obj < 0.07)
         return self.xp.where(there, 2 + 7 * in_place, 1.5 * reach)
 

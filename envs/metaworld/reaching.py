@@ -19,7 +19,7 @@ class SawyerReach(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_reach_v3.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for being near."""
+        """Reward being near."""
         far = distance(now.tcp, now.target)
         in_place = near(far, RADIUS, distance(self.tool, now.target))
         return SawyerRating(10 * in_place, far <= RADIUS, far, 1.0, far, in_place, far)
@@ -34,5 +34,5 @@ class SawyerReachWall(SawyerReach):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_reach_wall_v3.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for being near; nothing is to be grasped."""
+        """Reward being near; nothing is to be grasped."""
         return super().rate(now)._replace(near_object=0.0, grasp_success=0.0, grasp_reward=0.0)

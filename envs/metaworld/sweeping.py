@@ -37,7 +37,7 @@ class SawyerPush(SawyerTask):
         return 2 * grasp + self.xp.where(held, 1 + 2 * grasp + 5 * in_place, 0.0), in_place
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for pushing."""
+        """Reward grasping, then pushing."""
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         grasp = cage(now, now.obj, 0.015, 0.05, 0.005)
         reward, in_place = self.on_the_way(now, grasp, (to_obj < 0.02) & (now.opened > 0))
@@ -58,10 +58,10 @@ class SawyerPushWall(SawyerPush):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_push_wall_v3.xml"
 
     def on_the_way(self, now: Glimpse, grasp: Array, held: Array) -> tuple[Array, Array]:
-        """Pay for passing the wall, then for the target."""
+        """Reward passing the wall, then the target."""
         past, in_place = self.past_wall(now, self.vector(-0.05, 0.77), now.obj[:, 2:], self.vector(3.0, 1.0, 1.0))
-        paid = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
-        return 2 * grasp + self.xp.where(held, paid, 0.0), in_place
+        while_held = self.xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
+        return 2 * grasp + self.xp.where(held, while_held, 0.0), in_place
 
     def past_wall(self, now: Glimpse, xy: Array, z: Array, scale: Array) -> tuple[Array, Array]:
         """Return how near the object is to a point beside the wall (xy and z), and to the target, each (n,)."""
@@ -84,15 +84,15 @@ class SawyerPickPlaceWall(SawyerPushWall):
         return goal
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, then for carrying."""
+        """Reward grasping, then carrying."""
         xp, one = self.xp, 0 * now.obj[:, :1] + 1
         far, to_obj = distance(now.obj, now.target), distance(now.obj, now.tcp)
         grasp = cage(now, now.obj, 0.015, 0.05, 0.005, extra="")
         middle = xp.concat((now.target[:, :1], 0.77 * one), axis=1)
         past, in_place = self.past_wall(now, middle, 0.25 * one, self.vector(1.0, 1.0, 3.0))
         holds = (to_obj < 0.02) & (now.opened > 0) & raised(now, 0.015)
-        paid = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
-        reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, paid, 0.0))
+        while_held = xp.where(now.obj[:, 1] > MIDWAY, 5 + 3 * in_place, 1 + 4 * past)
+        reward = xp.where(far < 0.05, 10.0, both(grasp, past) + xp.where(holds, while_held, 0.0))
         grasped = self.held(now.state) & (now.opened > 0) & raised(now, 0.02)
         return SawyerRating(reward, far <= 0.07, to_obj <= 0.03, grasped, grasp, in_place, far)
 
@@ -149,7 +149,7 @@ class SawyerSweep(SawyerTask):
         return now.target
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, and for bringing."""
+        """Reward grasping, and bringing."""
         target = self.target_now(now)
         far, to_obj = distance(now.obj, target), distance(now.obj, now.tcp)
         in_place = near(far, 0.05, distance(now.start, target))
@@ -202,7 +202,7 @@ class SawyerSoccer(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_soccer.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for grasping, and for bringing the ball between the posts."""
+        """Reward grasping, and bringing the ball between the posts."""
         scale = self.vector(3.0, 1.0, 1.0)
         obj, target = now.obj, now.target
         scaled, to_obj = distance(obj, target, scale), distance(obj, now.tcp)

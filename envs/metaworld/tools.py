@@ -28,7 +28,7 @@ class SawyerHandled(SawyerTask):
         raise NotImplementedError
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for gripping, and for the place, as far as the thing is upright."""
+        """Reward gripping, and the place, as far as the thing is upright."""
         xp = self.xp
         along = abs(now.obj[:, 0] - now.hand[:, 0]) < self.handle
         gripped = xp.concat((xp.where(along[:, None], now.hand[:, :1], now.obj[:, :1]), now.obj[:, 1:]), axis=1)
@@ -58,7 +58,7 @@ class SawyerAssembly(SawyerHandled):
     xml_file: str = NUT
 
     def in_place(self, now: Glimpse) -> tuple[Array, Array]:
-        """Pay for the nut above the peg, then for lowering it."""
+        """Reward the nut above the peg, then lowering it."""
         xp = self.xp
         middle = self.at(now.state, "site_xpos", "RoundNut")
         error = now.target - middle
@@ -89,7 +89,7 @@ class SawyerDisassemble(SawyerHandled):
     xml_file: str = NUT
 
     def in_place(self, now: Glimpse) -> tuple[Array, Array]:
-        """Pay for the nut high above the peg."""
+        """Reward the nut high above the peg."""
         middle = self.at(now.state, "site_xpos", "RoundNut")
         far = distance(now.target + self.vector(0.0, 0.0, 0.1), middle)
         return 0.1 * flag(middle[:, 2] > 0.02, far) + 0.9 * near(far, 0.02, 0.2), now.obj[:, 2] > now.target[:, 2]
@@ -121,7 +121,7 @@ class SawyerHammer(SawyerHandled):
         return 0 * start + self.array(self.found(self.laid, "site_xpos", "goal"))
 
     def in_place(self, now: Glimpse) -> tuple[Array, Array]:
-        """Pay for the hammer's head at the nail."""
+        """Reward the hammer's head at the nail."""
         head = now.obj + self.vector(0.16, 0.06, 0.0)
         place = 0.1 * flag(head[:, 2] > 0.02, now.opened) + 0.9 * near(distance(now.target, head), 0.02, 0.2)
         return place, now.state.qpos[:, self.nail] > 0.09
@@ -164,7 +164,7 @@ class SawyerStickPush(SawyerTask):
         return {"container": 0 * start + self.array(self.found(self.laid, "xpos", "object"))}
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for gripping the stick; lifted, for the places of the stick and of the container."""
+        """Reward gripping the stick; once it is lifted, the places of the stick and of the container."""
         xp, target = self.xp, now.target
         stick, container = now.obj + self.vector(0.015, 0.0, 0.0), now.other
         to_stick, far = distance(stick, now.tcp), distance(container, target)
@@ -192,7 +192,7 @@ class SawyerStickPull(SawyerStickPush):
         return self.xp.concat((goal[:, :2], start[:, 2:]), axis=1)
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for gripping the stick, for bringing it into the opening, then for pulling."""
+        """Reward gripping the stick, bringing it into the opening, then pulling."""
         xp, stick, handle, target = self.xp, now.obj, now.other, now.target
         first, inwards = now.state.memory["container"], self.vector(0.05, 0.0, 0.0)
         scale = self.vector(1.0, 1.0, 2.0)

@@ -44,7 +44,7 @@ class SawyerDialTurn(SawyerTask):
         return {"start": fixture + self.mark(angle) + self.vector(0.05, 0.02, 0.09)}
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for pushing at the mark with closed fingers, and for the mark's place."""
+        """Reward pushing at the mark with closed fingers, and the mark's place."""
         push = now.obj + self.vector(0.05, 0.02, 0.09)
         far, to_obj = distance(now.obj, now.target), distance(push, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
@@ -69,7 +69,7 @@ class SawyerFaucetOpen(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_faucet.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for reaching the handle and for its place."""
+        """Reward reaching the handle and its place."""
         handle = now.obj + self.vector(*self.grip)
         far, to_obj = distance(handle, now.target), distance(handle, now.tcp)
         in_place = near(far, 0.07, abs(distance(now.start, now.target) - 0.07))
@@ -105,7 +105,7 @@ class SawyerLeverPull(SawyerTask):
     xml_file: str = "metaworld:sawyer_xyz/sawyer_lever_pull.xml"
 
     def rate(self, now: Glimpse) -> SawyerRating:
-        """Pay for bringing the gripper's shoulder under the lever, and for the lever's place."""
+        """Reward bringing the gripper's shoulder under the lever, and the lever's place."""
         scale, shoulder = self.vector(4.0, 1.0, 4.0), self.vector(0.0, 0.055, 0.07)
         first = now.start + self.vector(0.12, -0.2, 0.25)
         to_lever = distance(now.hand + shoulder, now.obj, scale)

@@ -74,7 +74,7 @@ class AdroitTask(RoboticsTask):
         """Return the terms of the dense reward, each (n,)."""
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the goal, or for what leads to it."""
+        """Reward the goal, or what leads to it."""
         success = self.success(state)
         terms = {"reward_goal": 10.1 * self.array(success) - 0.1} if self.reward_type == "sparse" else self.terms(state)
         return StepResult(self.observation(state), terms, info={"success": success})
@@ -115,7 +115,7 @@ class AdroitHandDoor(AdroitTask):
         return self.hinge(state) >= 1.35
 
     def terms(self, state: TaskState) -> dict[str, Array]:
-        """Pay for an open door."""
+        """Reward an open door."""
         hinge, way = self.hinge(state), self.site(state, "S_grasp") - self.site(state, "S_handle")
         bonus = 2 * self.array(hinge > 0.2) + 8 * self.array(hinge > 1.0) + 10 * self.array(hinge > 1.35)
         return {
@@ -171,7 +171,7 @@ class AdroitHandHammer(AdroitTask):
         return self.rest(state) < 0.01
 
     def terms(self, state: TaskState) -> dict[str, Array]:
-        """Pay for a nail in the board."""
+        """Reward a nail in the board."""
         palm, head, nail = (self.site(state, name) for name in ("S_grasp", "tool", "S_target"))
         hammer, rest = self.body(state, "Object"), self.rest(state)
         lifted = (hammer[:, 2] > LIFTED) & (head[:, 2] > LIFTED)
@@ -240,7 +240,7 @@ class AdroitHandPen(AdroitTask):
         return (far < 0.075) & (cosine > 0.95)
 
     def terms(self, state: TaskState) -> dict[str, Array]:
-        """Pay for a pen that points as the target does."""
+        """Reward a pen that points as the target does."""
         (far, cosine), dropped = self.fit(state), self.body(state, "Object")[:, 2] < 0.075
         near = far < 0.075
         return {
@@ -292,7 +292,7 @@ class AdroitHandRelocate(AdroitTask):
         return row_norm(self.ways(state)[2]) < 0.1
 
     def terms(self, state: TaskState) -> dict[str, Array]:
-        """Pay for a ball at the target."""
+        """Reward a ball at the target."""
         reach, palm, ball = (row_norm(way) for way in self.ways(state))
         lifted = self.array(self.body(state, "Object")[:, 2] > LIFTED)
         return {

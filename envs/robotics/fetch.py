@@ -179,7 +179,7 @@ class FetchTask(GoalTask):
         return self.seen(state)["site_xpos"][:, (self.thing or self.grip).site]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the goal, and put locked fingers back."""
+        """Reward the goal, and put locked fingers back."""
         if not self.locked:
             return super().step(state, action)._replace(memory=self.pose(state))
         first, last = self.fingers.start, self.fingers.stop

@@ -67,7 +67,7 @@ class RoboticsTask(Task):
                 inputs[field] = self.xp.stack([self.array((given | own)[name]) for name in names], axis=1)
         return inputs
 
-    def paid(self, sparse: Callable[[], Array], dense: Callable[[], Array]) -> Array:
+    def by_reward_type(self, sparse: Callable[[], Array], dense: Callable[[], Array]) -> Array:
         """Return the reward of the task's type, computed by one of two functions."""
         return sparse() if self.reward_type == "sparse" else dense()
 
@@ -108,7 +108,7 @@ class GoalTask(EndlessGoals, RoboticsTask):
         Returns:
             Rewards (...), in the precision of the goals.
         """
-        return self.paid(
+        return self.by_reward_type(
             lambda: namespace(achieved_goal).astype(self.reached(achieved_goal, desired_goal), achieved_goal.dtype) - 1,
             lambda: -self.apart(achieved_goal, desired_goal),
         )
@@ -122,7 +122,7 @@ class GoalTask(EndlessGoals, RoboticsTask):
         }
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the goal."""
+        """Reward the goal."""
         seen = self.observation(state)
         goals = seen["achieved_goal"], seen["desired_goal"]
         success = self.reached(*goals)

@@ -132,7 +132,7 @@ class FrankaKitchen(GoalTask):
         return ResetResult(seen, memory={"held": seen["observation"][:, :ARM]})
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for things that are at their goals now."""
+        """Reward things that are at their goals now."""
         seen, left, done = self.observation(state), state.memory["left"], state.memory["done"]
         now = self.completed(seen["achieved_goal"], seen["desired_goal"]) & left
         left, done = (left & ~now if self.remove_task_when_completed else left), done | now

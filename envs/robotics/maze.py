@@ -121,7 +121,7 @@ class MazeTask(GoalTask):
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
         """Return 1 at the goal, or how near it is; arguments as in `GoalTask`."""
-        return self.paid(
+        return self.by_reward_type(
             lambda: namespace(achieved_goal).astype(self.reached(achieved_goal, desired_goal), achieved_goal.dtype),
             lambda: exp(-self.apart(achieved_goal, desired_goal)),
         )
@@ -136,7 +136,7 @@ class MazeTask(GoalTask):
         return ResetResult(seen, {"success": self.reached(seen["achieved_goal"], seen["desired_goal"])})
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the goal, and draw another one where that is asked for."""
+        """Reward the goal, and draw another one where that is asked for."""
         result = super().step(state, action)
         success = result.info["success"]
         if not self.continuing_task:
@@ -167,14 +167,14 @@ class PointMaze(MazeTask):
         return [state.coordinates]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the goal, and slow down a ball that is too fast."""
+        """Reward the goal, and slow down a ball that is too fast."""
         return super().step(state, action)._replace(qvel=clip(state.qvel, -5, 5))
 
 
 class AntMaze(MazeTask, Ant):  # type: ignore[override]
     """The ant of Gymnasium's `Ant-v5` comes to a goal in a maze of cells of 4 m.
 
-    Action and `observation` as in `Ant`, without x and y. It is paid for the goal only, and may fall.
+    Action and `observation` as in `Ant`, without x and y. It is rewarded for the goal only, and may fall.
     """
 
     cell: ClassVar[float] = 4.0

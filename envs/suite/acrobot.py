@@ -66,7 +66,7 @@ class AcrobotSwingUp(SuiteTask):
         return {"orientations": 4, "velocity": 2}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a tip near the target."""
+        """Reward a tip near the target."""
         features = self.features(state)
         x, z = row_sum(features[:, :2] * self.arms), row_sum(features[:, 2:4] * self.arms)
         distance = row_norm(self.xp.stack((x, self.rise - z), axis=-1))

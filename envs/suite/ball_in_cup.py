@@ -75,7 +75,7 @@ class BallInCup(SuiteTask):
         return {"position": 4, "velocity": 4}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a ball in the cup."""
+        """Reward a ball in the cup."""
         ball = state.qpos[:, 2:] - state.qpos[:, :2] + self.offset
         caught = row_all(abs(self.middle - ball) < self.room)
         reward = self.xp.astype(caught, state.qpos.dtype)

@@ -90,7 +90,7 @@ class CartPoleBalance(SuiteTask):
         return {"position": 1 + 2 * self.poles, "velocity": 1 + self.poles}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for poles that stand still over the middle of the rail, with little force."""
+        """Reward poles that stand still over the middle of the rail, with little force."""
         features, n = self.features(state), self.poles
         place, cosines, rates = features[:, 0], features[:, 1 : 1 + 2 * n : 2], features[:, 2 + 2 * n :]
         if self.sparse:

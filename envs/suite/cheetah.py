@@ -71,7 +71,7 @@ class CheetahRun(SuiteTask):
         return {"position": 8, "velocity": 9}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x."""
+        """Reward speed along x."""
         speed = self.robot.speed(state.coordinates, self.robot.turns(state.coordinates))
         bounds = (self.run_speed, float("inf"))
         reward = tolerance(speed, bounds, margin=self.run_speed, value_at_margin=0, sigmoid="linear")

@@ -124,7 +124,7 @@ class SuiteDog(LeggedTask):
         return found
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for all factors at once."""
+        """Reward all factors at once."""
         return StepResult(self.observation(state), {"reward_dog": reduce(mul, self.factors(state))})
 
 

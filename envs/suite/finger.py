@@ -100,7 +100,7 @@ class FingerSpin(SuiteTask):
         return {"position": 4, "velocity": 3, "touch": 2}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a spinner that is fast enough."""
+        """Reward a spinner that is fast enough."""
         spin = state.qvel[:, 2]
         fast = spin <= -SPIN
         reward = self.xp.astype(fast, spin.dtype)
@@ -156,7 +156,7 @@ class FingerTurn(FingerSpin):
         return {**super().observation_structure, "target_position": 2, "dist_to_target": 1}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a tip in the target."""
+        """Reward a tip in the target."""
         features = self.features(state)
         inside = features[:, 11] <= 0
         terms = {"reward_turn": self.xp.astype(inside, features.dtype)}

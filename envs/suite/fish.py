@@ -93,7 +93,7 @@ class FishSwim(SuiteTask):
         return {"joint_angles": 7, "upright": 1, "target": 3, "velocity": 13}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a mouth near the target, and a little for swimming upright."""
+        """Reward a mouth near the target, and a little for swimming upright."""
         features = self.features(state)
         distance = row_norm(features[:, 8:11])
         near = tolerance(distance, (0.0, self.reach), margin=2 * self.reach)
@@ -125,6 +125,6 @@ class FishUpright(FishSwim):
         return {"joint_angles": 7, "upright": 1, "velocity": 13}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being upright."""
+        """Reward being upright."""
         reward = tolerance(self.upright(state)[:, 0], (1.0, 1.0), margin=1)
         return StepResult(self.observation(state), {"reward_upright": reward})

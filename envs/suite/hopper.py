@@ -50,7 +50,7 @@ class SuiteHopper(SuiteTask):
         return {"position": state.qpos[:, 1:], "velocity": state.qvel, "touch": touch}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for standing, and for hopping or keeping still."""
+        """Reward standing, and hopping or keeping still."""
         places = state.present["xipos"]
         height = places[:, self.torso, 2] - places[:, self.foot, 2]
         speed = state.present["subtree_linvel"][:, self.torso, 0]

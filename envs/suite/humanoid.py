@@ -69,7 +69,7 @@ class SuiteHumanoid(SuiteTask):
         }
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for an upright posture, and for the speed."""
+        """Reward an upright posture, and the speed."""
         height, speed = state.present["xpos"][:, self.head, 2], self.move_speed
         standing = tolerance(height, (STAND_HEIGHT, float("inf")), margin=STAND_HEIGHT / 4)
         cosine = state.present["xmat"][:, self.torso, self.up]

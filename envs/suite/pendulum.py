@@ -54,7 +54,7 @@ class PendulumSwingUp(SuiteTask):
         return {"orientation": 2, "velocity": 1}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for standing upright."""
+        """Reward standing upright."""
         features = self.features(state)
         reward = tolerance(features[:, 0], (UPRIGHT, 1.0))
         return StepResult(self.seen(state, features), {"reward_upright": reward}, info={"success": reward == 1})

@@ -189,7 +189,7 @@ class ManipulatorBring(PlanarArm):
         return tolerance(self.distance(state, one, other), (0, CLOSE), margin=2 * CLOSE)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the prop near the target."""
+        """Reward the prop near the target."""
         reward = self.close(state, self.prop, self.goal)
         if self.peg:
             bringing = (reward + self.close(state, "target_peg_tip", "peg_tip")) / 2
@@ -263,7 +263,7 @@ class StackerStack(PlanarArm):
         return found
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a box in the target and a hand away from it."""
+        """Reward a box in the target and a hand away from it."""
         distances = self.xp.stack([self.distance(state, name, "target") for name in self.names], axis=1)
         near = tolerance(self.xp.min(distances, axis=1), margin=2 * self.half)
         away = tolerance(self.distance(state, "grasp", "target"), (0.1, float("inf")), margin=CLOSE)

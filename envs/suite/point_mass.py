@@ -88,7 +88,7 @@ class PointMass(SuiteTask):
         return {"position": 2, "velocity": 2}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being near the target, with little force."""
+        """Reward being near the target, with little force."""
         distance = row_norm(state.qpos)
         near = tolerance(distance, (0.0, self.radius), margin=self.radius)
         small = small_control(action)

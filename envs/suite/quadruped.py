@@ -103,7 +103,7 @@ class QuadrupedMove(LeggedTask):
         return tolerance(cosine, bounds, sigmoid="linear", margin=1 + self.least, value_at_margin=0)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for moving upright."""
+        """Reward moving upright."""
         speed, goal = self.read(state, self.velocity)[:, 0], self.move_speed
         move = tolerance(speed, (goal, float("inf")), margin=goal, value_at_margin=0.5, sigmoid="linear")
         terms = {"reward_move": self.upright(state) * move}
@@ -162,7 +162,7 @@ class QuadrupedEscape(QuadrupedMove):
         }
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for the distance from the middle."""
+        """Reward the distance from the middle."""
         distance, bounds = row_norm(state.present["site_xpos"][:, self.workspace, :]), (self.radius, float("inf"))
         away = tolerance(distance, bounds, margin=self.radius, value_at_margin=0, sigmoid="linear")
         terms = {"reward_escape": self.upright(state) * away}
@@ -221,7 +221,7 @@ class QuadrupedFetch(QuadrupedMove):
         }
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for reaching the ball and for bringing it to the target."""
+        """Reward reaching the ball and bringing it to the target."""
         sites, ball = state.present["site_xpos"], state.present["xpos"][:, self.ball, :2]
         linear: dict[str, Any] = {"sigmoid": "linear", "margin": self.arena, "value_at_margin": 0.0}
         to_ball, to_target = (row_norm(sites[:, site, :2] - ball) for site in (self.workspace, self.target))

@@ -84,7 +84,7 @@ class ReacherHard(SuiteTask):
         return {"position": 2, "to_target": 2, "velocity": 2}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a finger in the target."""
+        """Reward a finger in the target."""
         features = self.features(state)
         distance = row_norm(features[:, 2:4])
         reward = tolerance(distance, (0.0, self.reach))

@@ -83,7 +83,7 @@ class SuiteSwimmer(SuiteTask):
         return {"joints": state.qpos[:, 3:], "to_target": to_target, "body_velocities": velocities}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for a nose near the target."""
+        """Reward a nose near the target."""
         features, first = self.features(state), self.links - 1
         distance = row_norm(features[:, first : first + 2])
         near = tolerance(distance, (0.0, self.radius), margin=5 * self.radius, sigmoid="long_tail")

@@ -76,7 +76,7 @@ class WalkerWalk(SuiteTask):
         return {"orientations": 14, "height": 1, "velocity": 9}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for standing upright, and for speed along x on top."""
+        """Reward standing upright, and speed along x on top."""
         turns, infinite = self.robot.turns(state.coordinates), float("inf")
         features, speed = self._features(state, turns), self.robot.speed(state.coordinates, turns)
         upright, height = (1 + features[:, 0]) / 2, features[:, 14]

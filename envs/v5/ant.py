@@ -110,7 +110,7 @@ class Ant(LocomotionTask):
         return (z >= low) & (z <= high) & all_finite(state.coordinates)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""
+        """Reward speed along x and staying healthy, penalize effort and hard contacts."""
         position, healthy, forces = self.position(state), self.healthy(state), self.contact_forces(state)
         velocity = self.velocity(state, position)
         x_velocity, y_velocity = velocity[:, 0], velocity[:, 1]

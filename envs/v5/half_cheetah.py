@@ -57,7 +57,7 @@ class HalfCheetah(LocomotionTask):
         return state.coordinates[:, self.skipped :]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x, charge for effort."""
+        """Reward speed along x, penalize effort."""
         position = self.position(state)
         x_velocity = self.velocity(state, position)[:, 0]
         terms = {

@@ -84,7 +84,7 @@ class Humanoid(HumanoidTask):
         return state.fields["subtree_com"][:, 0, :2]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x and for staying healthy, charge for effort and for hard contacts."""
+        """Reward speed along x and staying healthy, penalize effort and hard contacts."""
         position = self.position(state)
         velocity = self.velocity(state, position)
         x_velocity, y_velocity = velocity[:, 0], velocity[:, 1]

@@ -76,7 +76,7 @@ class HumanoidStandup(HumanoidTask):
         return ResetResult(self.observation(without_wrenches(state)), self.place_info(state))
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for height, charge for effort and for hard contacts."""
+        """Reward height, penalize effort and hard contacts."""
         height = state.qpos[:, 2]
         impact_cost = clip(self.impact_cost_weight * squared_wrenches(state), *self.impact_cost_range)
         terms = {

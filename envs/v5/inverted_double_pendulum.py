@@ -63,7 +63,7 @@ class InvertedDoublePendulum(Task):
         return {"qpos": 1, "sine": poles, "cosine": poles, "qvel": self.model.nv, "qfrc_constraint": 1}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for staying up, charge for a tip away from its place and for poles that turn."""
+        """Reward staying up, penalize a tip away from its place and poles that turn."""
         tip = state.fields["site_xpos"][:, 0, :]
         x, z = tip[:, 0], tip[:, 2]
         lower, upper = state.qvel[:, 1], state.qvel[:, 2]

@@ -55,7 +55,7 @@ class LocomotionTask(Task):
 
 
 class PlanarWalkerTask(LocomotionTask):
-    """A robot in a plane, whose first coordinates are x, height and pitch, is paid for speed along x without a fall."""
+    """A robot in a plane, with x, height and pitch as first coordinates, rewarded for speed along x without a fall."""
 
     frame_skip: int = 4
     forward_reward_weight: float = 1.0
@@ -77,7 +77,7 @@ class PlanarWalkerTask(LocomotionTask):
         """Return True where the robot has not fallen, (n,)."""
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x and for staying healthy, charge for effort."""
+        """Reward speed along x and staying healthy, penalize effort."""
         position, healthy = self.position(state), self.healthy(state)
         x_velocity = self.velocity(state, position)[:, 0]
         terms = {

@@ -54,7 +54,7 @@ class Swimmer(LocomotionTask):
         return state.coordinates[:, self.skipped :]
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for speed along x, charge for effort."""
+        """Reward speed along x, penalize effort."""
         position = self.position(state)
         velocity = self.velocity(state, position)
         terms = {

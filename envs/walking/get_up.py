@@ -129,7 +129,7 @@ class QuadrupedGetUp(Task):
         return {"policy": policy, "critic": critic}
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for being upright, high, in the standing posture and still."""
+        """Reward being upright, high, in the standing posture and still."""
         xp, dt, z = self.xp, self.dt, state.qpos[:, 2]
         up = up_of(state.qpos[:, 3:7])
         tilt = 2 - 2 * up[:, 2]  # |up - z|^2 of two unit vectors

@@ -191,7 +191,7 @@ class VelocityTask(Task):
         return (self.xp.concat(sin_cos(2 * math.pi * state.memory["phase"]), axis=1),)
 
     def step(self, state: TaskState, action: Array) -> StepResult:
-        """Pay for following the command in a good manner; it ends in a fall."""
+        """Reward following the command in a good manner; it ends in a fall."""
         now = self.reader.read(state, action, self.under(state))
         fell = self.fallen(now)
         rates = self.terms(now, state)

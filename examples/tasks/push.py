@@ -42,7 +42,7 @@ class Push(Task):
         return self.xp.concat((paddle, place, *moving), axis=1)
 
     def step(self, state, action):
-        """Pay for a cube near the mark."""
+        """Reward a cube near the mark."""
         off = abs(state.qpos[:, self.cube.q_start] - self.mark)
         reached = self.xp.astype(off < 0.02, off.dtype)
         return StepResult(

@@ -112,7 +112,7 @@ class Rough(Task):
         )
 
     def step(self, state, action) -> StepResult:
-        """Pay for the commanded velocity, charge for shaking and jerks; it ends in a fall, and is cut at the edge."""
+        """Reward the commanded velocity, penalize shaking and jerks; it ends in a fall, and is cut at the edge."""
         velocity, command, up = self.seen(state)
         error = velocity[:, :2] - command
         jerk = action - state.memory["action"]

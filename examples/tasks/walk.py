@@ -153,7 +153,7 @@ class Walk(Task):
         return self.encoder.targets(state, self.stand + self.correction * acting)
 
     def step(self, state, action) -> StepResult:
-        """Pay for what was commanded; then go on with commands, pushes and what is seen."""
+        """Reward what was commanded; then go on with commands, pushes and what is seen."""
         quat, xp = state.qpos[:, 3:7], self.xp
         state = self.feet.update(state, self.touch.each(state))
         velocity, command, memory = to_heading(quat, state.qvel[:, :3]), state.memory["command"], state.memory

@@ -96,5 +96,5 @@ def test_numbers_that_cannot_be_are_refused_in_the_tasks_name():
 
 
 def test_an_ordinary_task_has_the_plain_kernel():
-    """Nothing is paid for what is not asked for."""
+    """Without randomization no fields of the model are overridden."""
     assert not tumble.make_vec("Hopper", 3).solver._overrides

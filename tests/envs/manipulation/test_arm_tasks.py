@@ -1,4 +1,4 @@
-"""The arm's tasks can be done, and are seen and paid as published: one solver for each task."""
+"""The arm's tasks can be done, and are observed and rewarded as published: one solver for each task."""
 
 from functools import partial
 

@@ -96,7 +96,7 @@ class Paddle(Task):
         return self.xp.concat((state.coordinates, self.water(state), vel, active), axis=1)
 
     def step(self, state: TaskState, action: Any) -> StepResult:
-        """Pay for water beyond the line."""
+        """Reward water beyond the line."""
         water = state.fields["particles_pos"][:, self.particles["water"], :]
         beyond = share(water[..., 0] > self.line, water)
         terms = {"reward_beyond": beyond, "reward_effort": -0.01 * action[:, 0] * action[:, 0]}
@@ -153,6 +153,6 @@ class PaddleScene(Task):
         return self.xp.concat((state.fields["xpos"][:, self.scene_entity("box").body, :], centroid(sand)), axis=1)
 
     def step(self, state: TaskState, action: Any) -> StepResult:
-        """Pay for low sand."""
+        """Reward low sand."""
         observation = self.observation(state)
         return StepResult(observation, {"reward_low": -observation[:, 5]})

@@ -114,7 +114,7 @@ def test_all_is_poured(envs_of):
 
 
 def test_all_is_scooped(envs_of):
-    """Sand in the upright scoop is weighed, sand beside the tray is charged."""
+    """Sand in the upright scoop is weighed, sand beside the tray is penalized."""
     envs = envs_of(Scoop)
     envs.reset(seed=0)
     places, task = envs.solver.get("particles_pos"), envs.task
