@@ -8,6 +8,8 @@ from tumble.assets.packages import find_in_source, is_of_source
 from tumble.envs.registry import make_task, suite_rows
 
 SAME = 1e-6  # of a step with contacts, whose solver may stop at a tolerance of 1e-8
+ROCKING = 1e-4  # of a puck that lies on four of its end's sixteen corners: rounding decides on which
+PUCKS = [f"metaworld/{name}-v3" for verb in ("reach", "push", "pick-place") for name in (verb, f"{verb}-wall")]
 ROWS = suite_rows()
 FIRST = {identity.split("/")[0]: identity for identity in reversed(ROWS)}.values()
 """One id of each suite; the others are proven by hand."""
@@ -71,7 +73,7 @@ def test_in_mujoco(identity, double_precision):
     """The same episodes as in Tumble until contacts tell rounding apart; here that they begin alike."""
     ours, theirs = (played(identity, 2, seed=3, steps=1, simulator=simulator) for simulator in ("tumble", "mujoco"))
     # MuJoCo finds where a height field's prisms touch to 1e-6, which ten steps of a stiff contact enlarge.
-    bound = 10 * SAME if "Terrain" in identity else SAME
+    bound = ROCKING if identity in PUCKS else 10 * SAME if "Terrain" in identity else SAME
     assert np.abs((ours - theirs) / (1 + np.abs(theirs))).max() < bound
 
 

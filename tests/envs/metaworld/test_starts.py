@@ -1,7 +1,7 @@
 """Episodes begin as Meta-World's do, and go on in the same way, in the same release of MuJoCo.
 
-After four steps differences come from where solvers start. In tight contacts they grow, as in the peg's hole. Contacts
-of a cylinder, such as the puck, come from GJK and EPA, which end at 1e-6 m in both engines: it turns by some 1e-5 more.
+After four steps differences come from where solvers start. In tight contacts they grow, as in the peg's hole. The puck,
+a cylinder, turns by some 1e-5 more: of the sixteen corners of its end four are contacts, and rounding decides which.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not originals.available(), reason="Gymnasium-Rob
 STEPS, EVERY = 100, 9
 SETTLED = 1e-6  # m, rad: the original settles before its solver is told to go to the end
 NAMES = ("FetchReach", "FetchPush", "FetchSlide", "FetchPickAndPlace")
-ROLLING = 1e-3  # of the puck, a cylinder that rocks on contacts of GJK and EPA, which end at 1e-6 m
+ROLLING = 1e-3  # of the puck, which rocks on four of sixteen corners; rounding decides on which
 PUCK = slice(0, 9)  # numbers of the observation that are compared then
 
 
