@@ -31,6 +31,8 @@ def make(task: TaskLike, *, max_episode_steps: int | None = None, **options: Any
         from .arguments import time_limit
         from .gym.single_env import SingleEnv
     if isinstance(task, str):
+        if task in TASK_SETS:
+            raise ValueError(f"{task} is a set of tasks, which only make_vec makes: tumble.make_vec({task!r})")
         env = gymnasium.make(_found(task), max_episode_steps=max_episode_steps, **options)
         return _ours(task, env, SingleEnv)
     limit = time_limit(max_episode_steps)

@@ -206,7 +206,11 @@ def identity_of(name: str) -> str:
     if (task := name.removesuffix("-v0")) in known:
         return f"tumble/{task}-v0"
     task = name.rpartition("-v")[0] or name
-    near = f"is tumble/{task}-v0" if task in known else nearest(task, known)
+    of_suites = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in suite_rows()}
+    of_suites |= {identity.partition("/")[2]: identity for identity in TASK_SETS}
+    near = nearest(task, known)
+    if task in known or task in of_suites:
+        near = f"is {of_suites.get(task, f'tumble/{task}-v0')}"
     theirs = ", but an environment of Gymnasium's registry, for its own make and make_vec" * (
         name in gymnasium.registry
     )

@@ -158,7 +158,7 @@ def list_tasks(
 
     table = Table("task", "equals", "steps an episode", "packaged training", box=None)
     suites = Counter(identity.partition("/")[0] for identity in suite_rows())
-    tasks = sorted(f"{NAMESPACE}{name}-v0" for name in TASKS)
+    tasks = [] if sources else sorted(f"{NAMESPACE}{name}-v0" for name in TASKS)
     for source in sources or []:
         own = [identity for identity in suite_rows() if identity.partition("/")[0] == source]
         tasks += own or tasks_of(source)

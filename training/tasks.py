@@ -17,7 +17,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import VectorEnv
 
-from ..envs.registry import spec_of, task_ids
+from ..envs.registry import TASK_SETS, spec_of, task_ids
 from ..physics.machine.waiting import Waiting
 from .errors import TumbleUserError
 from .task_errors import TaskError, describe, is_the_tasks
@@ -171,6 +171,8 @@ def _none_registered(source: str) -> TaskError:
 
 def _unknown(name: str) -> TaskError:
     """Return the error for a name that no task has; its message suggests the nearest names."""
+    if name in TASK_SETS:
+        return TaskError(f"{name} is a set of tasks, which only tumble.make_vec makes; name one task of it")
     ids = task_ids()
     by_key, spaces = _keys(ids), {identity.partition("/")[0] for identity in ids}
     near = list(dict.fromkeys(by_key[key] for key in get_close_matches(_key(name), by_key, n=3)))

@@ -142,8 +142,10 @@ class TaskBatch:
         """Refuse managers that these environments cannot go on with; nothing is changed.
 
         Raises:
-            ValueError: they have other memory, or show other observations.
+            ValueError: they have other memory, other terms drawn at "start", or show other observations.
         """
+        if not equal(managers.options.drawn_once, self.managers.options.drawn_once):
+            raise ValueError('terms that draw at "start" are then others, and environments keep what they have drawn')
         self._check_memory(self.task, managers)
         if (now := managers.space(self._task_space)) != self.observation_space:
             raise ValueError(f"the observation_space is then {now}, and was {self.observation_space}")

@@ -145,10 +145,11 @@ class BatchView:
     def _picture(self, name: str, known: CheckedEnvs | None) -> Array:
         """Return the picture of a camera of the task, (k, height, width, 3) uint8."""
         if name not in self._renderers:
-            from ...physics.rendering import BatchRenderer
+            from ...physics.rendering import BatchRenderer, Show
 
-            width, height, camera = self._cameras[name]
-            self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera)
+            width, height, camera, sites = self._cameras[name]
+            show = Show(sites=sites)
+            self._renderers[name] = BatchRenderer(self._solver.model, width, height, camera=camera, show=show)
         return self._kind.from_tensor(self._renderers[name].render(self._solver, known))
 
     def set_env_parameters(self, parameters: Mapping[str, Any], rows: Array) -> None:
@@ -214,7 +215,7 @@ def _check_view(name: str, view: CameraView, mj: mujoco.MjModel) -> None:
     """Refuse a camera of a task that the model does not have, or a picture that cannot be; errors name it."""
     if not isinstance(view, tuple) or len(view) != len(CameraView._fields):
         raise TypeError(f"cameras[{name!r}] is {view!r}; needed is a CameraView")
-    width, height, camera = view
+    width, height, camera, _ = view
     try:
         require_pixels(width, height)
         check_camera(mj, camera)

@@ -88,13 +88,14 @@ class Pictures:
     def renderer(self) -> Any:
         """The renderer."""
         if self._renderer is None:
-            from ...physics.rendering import Look
+            from ...physics.rendering import Look, Show
             from ...physics.rendering.choose import make_renderer
 
             width, height = self._size
             # endless: a fast cheetah runs off v5's floor of 40 m
             dress = {"look": replace(self._dress.get("look", Look()), endless_planes=True)}
-            dress |= {name: option for name, option in self._dress.items() if name != "look"}
+            show = self._dress.get("show", Show())
+            dress["show"] = replace(show, sites=show.sites or self._batch.task.shows_sites)
             dress["camera"] = self._camera
             self._renderer = make_renderer(self._kind, self._batch.solver.model, width, height, **dress)
         return self._renderer

@@ -36,6 +36,7 @@ class HumanoidBenchTask(Task):
     first keyframe, each coordinate up to ±`randomness` off.
     """
 
+    shows_sites: ClassVar = True
     reads: ClassVar[Sequence[str]] = ("site_xpos", "xpos", "xquat", "xmat", "sensordata", "actuator_force")
     camera: ClassVar = {"distance": 4.5, "lookat": (1.0, 0.0, 1.0), "azimuth": 30.0, "elevation": -15.0}
     touches: ClassVar[Mapping[str, tuple[str, str]]] = {}

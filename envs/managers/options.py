@@ -62,6 +62,11 @@ class ManagerOptions(NamedTuple):
         """
         return cls(_randomize(randomize), _observe(observe), _delay(delay))
 
+    @property
+    def drawn_once(self) -> list[Randomize]:
+        """The terms whose numbers an environment keeps over its episodes."""
+        return [term for term in self.randomize if isinstance(term, Randomize) and term.when == "start"]
+
 
 def _randomize(given: Any) -> tuple[Randomized, ...]:
     """Return terms of randomization from what a user gave."""

@@ -189,6 +189,8 @@ def _gains(asked: Asked, rows: np.ndarray, column: int) -> DrawTarget:
 def _motor_strength(asked: Asked) -> DrawTarget:
     """Return all forces of actuators."""
     model, rows = asked.model, asked.plain().rows(_GAIN)
+    if not len(rows):
+        raise ValueError(f"{asked.owner}: the model has no actuators; leave the term out")
     if asked.operation != "scale":
         raise ValueError(f'{asked.owner}: operation={asked.operation!r}: it can only be "scale"')
     bias = np.isin(model.actuator_biastype, (int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)))

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..nearest import nearest
+
 KINDS = {
     "assembly-v3": "tools.SawyerAssembly",
     "basketball-v3": "grasping.SawyerBasketball",
@@ -112,8 +114,10 @@ def members(name: str, split: str = "train", env_name: str | None = None) -> lis
         if (name, split) == ("MT1", "test"):
             raise ValueError("MT1 has no tasks to test on")
         if env_name not in KINDS:
-            raise ValueError(f"{name} has one task: env_name={env_name!r} is none of {', '.join(KINDS)}")
+            raise ValueError(f"{name} has one task, env_name={env_name!r}; there {nearest(str(env_name), KINDS)}")
         return [env_name]
+    if env_name is not None:
+        raise ValueError(f"env_name={env_name!r}: only MT1 and ML1 have it, not {name}")
     if name not in SETS:
         raise ValueError(f"no set {name!r}; there are MT1, ML1, {', '.join(SETS)}")
     found = getattr(SETS[name], split).split()

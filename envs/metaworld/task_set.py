@@ -78,6 +78,8 @@ class TaskSetEnv(VectorEnv):
         """Make the environments; the arguments are described above."""
         if options.get("render_mode") == "human":
             raise ValueError("render_mode='human': a set has pictures of all its tasks; use 'rgb_array'")
+        if "goals" in options:
+            raise ValueError("goals: a set draws them itself, by seed; a task such as metaworld/push-v3 takes them")
         goals = draw_goals(name, seed, split, env_name)
         limit = None if total_tasks_per_cls is None else whole("total_tasks_per_cls", total_tasks_per_cls)
         self.goals = {task: starts[:limit] for task, starts in goals.items()}

@@ -50,6 +50,7 @@ class MuscleTask(Task):
     """
 
     weights: ClassVar[Mapping[str, float]]
+    shows_sites: ClassVar = True
     reads_present: ClassVar[Sequence[str]] = ("act", "site_xpos")
 
     frame_skip: int = 10
@@ -75,8 +76,11 @@ class MuscleTask(Task):
         """Weaken the muscles, if that is the condition.
 
         Raises:
-            ValueError: the model lacks the muscles of the tendon transfer.
+            ValueError: the model has no muscles, or lacks those of the tendon transfer.
         """
+        muscles = any(actuator.dyntype == mujoco.mjtDyn.mjDYN_MUSCLE for actuator in spec.actuators)
+        if self.condition and not muscles:
+            raise ValueError(f"{type(self).__name__}: condition={self.condition!r}: the model has no muscles")
         if self.condition == "sarcopenia":
             for actuator in spec.actuators:
                 actuator.gainprm[2] *= 0.5

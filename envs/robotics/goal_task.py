@@ -90,7 +90,13 @@ class GoalTask(EndlessGoals, RoboticsTask):
         """Return the goal that the state fulfils, (n, k)."""
 
     def apart(self, achieved: Any, desired: Any) -> Any:
-        """Return the distances between goals (..., k), (...)."""
+        """Return the distances between goals (..., k), (...).
+
+        Raises:
+            ValueError: the goals have other shapes than each other.
+        """
+        if achieved.shape != desired.shape:
+            raise ValueError(f"goals of shapes {tuple(achieved.shape)} and {tuple(desired.shape)}: they must be equal")
         return row_norm(achieved - desired)
 
     def reached(self, achieved: Any, desired: Any) -> Any:

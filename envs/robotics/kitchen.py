@@ -73,10 +73,13 @@ class FrankaKitchen(GoalTask):
         super().__post_init__()
         if self.reward_type != "sparse":
             raise ValueError("FrankaKitchen: reward_type must be 'sparse'")
-        unknown = [name for name in self.tasks_to_complete if name not in GOALS]
-        if unknown or not self.tasks_to_complete:
-            wrong = repr(unknown[0]) if unknown else "empty"
-            raise ValueError(f"FrankaKitchen: tasks_to_complete is {wrong}; the known tasks are {', '.join(GOALS)}")
+        names = self.tasks_to_complete
+        if isinstance(names, str) or not names or not set(names) <= GOALS.keys() or len(set(names)) < len(names):
+            raise ValueError(
+                f"FrankaKitchen: tasks_to_complete={names!r}: give a list of different tasks of {', '.join(GOALS)}"
+            )
+        if min(self.robot_noise_ratio, self.object_noise_ratio) < 0:
+            raise ValueError("FrankaKitchen: robot_noise_ratio and object_noise_ratio must be at least 0")
 
     def bind(self) -> None:
         """Find the coordinates of the things, and the amplitudes of the noise."""

@@ -111,7 +111,7 @@ def rows_of(maze_map: str | Sequence[Sequence[str | int]]) -> tuple[str, ...]:
         return MAPS[maze_map]
     rows = tuple("".join(_CELLS.get(cell, str(cell)) for cell in row) for row in maze_map)
     if len({len(row) for row in rows}) != 1:
-        raise ValueError("maze_map: the rows differ in length")
+        raise ValueError("maze_map: the rows differ in length" if rows else "maze_map: there are no rows")
     if wrong := {cell for row in rows for cell in row} - set("#.rgc"):
         raise ValueError(f"maze_map: a cell is {min(wrong)!r}; the known kinds are #, ., r, g, c, 1 and 0")
     return rows

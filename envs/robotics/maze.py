@@ -82,6 +82,13 @@ class MazeTask(GoalTask):
         goals, starts = (cells if len(cells) else self.places(".") for cells in (goals, starts))
         if not len(goals) or not len(starts):
             raise ValueError(f"{type(self).__name__}: maze_map has no cell for starts, or none for goals")
+        if any((starts == goal).all() for goal in goals):
+            raise ValueError(f"{type(self).__name__}: maze_map needs two cells: a goal and a start in different ones")
+        if not 0 <= self.position_noise_range <= 0.5:
+            raise ValueError(
+                f"{type(self).__name__}: position_noise_range={self.position_noise_range}: it is a share of a cell's "
+                "edge, from 0 to 0.5"
+            )
         self.goals, self.starts = self.doubles(goals), self.doubles(starts)
 
     def reset(self, noise: Noise) -> Start:

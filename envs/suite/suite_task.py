@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import mujoco
 
+from ...assets.packages import is_of_source
 from ..arrays import Array, row_sum
 from ..task.task import CameraView, Task, TaskState
 from .rewards import tolerance
@@ -19,10 +20,25 @@ class SuiteTask(Task):
     xml_file: str = ""
     pixels: int = 0
 
+    def __post_init__(self) -> None:
+        """Check options.
+
+        Raises:
+            ValueError: `pixels` is no number of pixels.
+        """
+        if isinstance(self.pixels, bool) or self.pixels < 0:
+            raise ValueError(f"{type(self).__name__}: pixels={self.pixels!r}: it is a number, such as 84, or 0")
+        super().__post_init__()
+
     @property
     def cameras(self) -> Mapping[str, CameraView]:  # type: ignore[override]
         """The picture, if it is the observation."""
-        return {"pixels": CameraView(self.pixels, self.pixels, 0)} if self.pixels > 0 else {}
+        return {"pixels": CameraView(self.pixels, self.pixels, 0, self.shows_sites)} if self.pixels else {}
+
+    @property
+    def shows_sites(self) -> bool:  # type: ignore[override]
+        """True for the suite's models: some of their targets are sites."""
+        return is_of_source(self.xml_file)
 
     # -- observations -------------------------------------------------------------------------------------------------
 
@@ -37,7 +53,7 @@ class SuiteTask(Task):
 
     def seen(self, state: TaskState, features: Array) -> Array:
         """Return the observation: the features, or the picture."""
-        return state.images["pixels"] if self.pixels > 0 else features
+        return state.images["pixels"] if self.pixels else features
 
     def observation(self, state: TaskState) -> Array:
         """Return the features, or the picture."""

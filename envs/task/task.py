@@ -120,6 +120,7 @@ class CameraView(NamedTuple):
     width: int = 64  # pixels
     height: int = 64
     camera: int | str | Mapping[str, Any] | None = None  # the model's, or a free one; None follows body 1
+    sites: bool = False  # with the model's sites of groups 0 to 2, such as targets, which MuJoCo draws
 
 
 @dataclass_transform(kw_only_default=True)
@@ -151,6 +152,8 @@ class Task(ABC):
     """Rays wanted in `state.rays`: scans of the ground, distance sensors; each is cast where a method reads it."""
     camera: ClassVar[Mapping[str, Any]] = {}
     """The free camera of `render()`, by the fields of `tumble.physics.rendering.Camera`."""
+    shows_sites: ClassVar[bool] = False
+    """True: `render()` draws the model's sites of groups 0 to 2, such as targets, as MuJoCo does."""
     array_library: ClassVar[str | None] = None
     """"torch": arrays are torch tensors on a CPU too; None: numpy on a CPU, torch elsewhere."""
     control_each_substep: ClassVar[bool] = False

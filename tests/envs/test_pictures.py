@@ -2,6 +2,7 @@
 
 import sys
 from types import SimpleNamespace
+from typing import ClassVar
 
 import gymnasium
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 import torch
 
 import tumble
+from tumble.envs import CameraView
 from tumble.physics.rendering import BatchRenderer, Look, Show
+
+from .own_tasks import Pointer
 
 SIZE = {"width": 32, "height": 24}
 
@@ -45,6 +49,31 @@ def test_vector_environment():
     few.reset(seed=0)
     np.testing.assert_array_equal(few.render()[0], frames[5])
     few.close()
+
+
+class PointerWithTip(Pointer):
+    """A pointer whose tip is drawn: a site, red and of 0.1 m."""
+
+    cameras: ClassVar = {"above": CameraView(width=12, height=10, camera="above", sites=True)}
+    shows_sites: ClassVar = True
+
+    def edit_spec(self, spec):
+        """Paint the tip."""
+        spec.site("tip").size, spec.site("tip").rgba = [0.1] * 3, [1.0, 0.0, 0.0, 1.0]
+
+
+def test_sites_are_drawn_if_a_task_says_so():
+    """In `render`, also with other overlays, and in pictures that are observed."""
+    red = {}
+    for kind in (Pointer, PointerWithTip):
+        envs = tumble.make_vec(kind, 1, render_mode="rgb_array", camera_name="above", output="numpy", **SIZE)
+        seen, _ = envs.reset(seed=0)
+        pictures = [seen["picture"][0], envs.render()[0]]
+        envs.dress_pictures(show=Show(frames="world"))
+        pictures.append(envs.render()[0])
+        red[kind] = [int(((each[..., 0] > 120) & (each[..., 1] < 60)).sum()) for each in pictures]
+        envs.close()
+    assert min(np.subtract(red[PointerWithTip], red[Pointer])) > 0
 
 
 def test_several_environments_in_one_picture():

@@ -233,3 +233,21 @@ def test_a_parameter_that_the_file_leaves_off_acts_or_is_refused_by_name():
         felt |= {names[env]} if np.abs(ends[1] - ends[0]).max() > 10 * MOVED_APART else set()
     assert {"body_gravcomp", "jnt_stiffness", "dof_damping", "geom_surfacevel", "actuator_biasprm"} <= felt
     assert {"dof_frictionloss", "density", "geom_adhesion", "drag_area", "tendon_stiffness"} <= refused
+
+
+def test_readings_at_sites_of_environments_with_other_bodies():
+    """The frames of sites stay the model's; those of centres of mass, which no sensor reads, differ."""
+    xml = """<mujoco><worldbody><body pos="0 0 1"><joint/><geom size="0.1"/><site name="tip" pos="0.3 0 0"/></body>
+    </worldbody><sensor><framepos objtype="site" objname="tip"/><force site="tip"/></sensor></mujoco>"""
+    model = Model.from_mjcf(xml, **SETTINGS)
+    solver = RigidSolver(model, 3, lanes=LANES)
+    moved = np.array([[[0.0, 0, 0], [x, 0, 0]] for x in (0.0, 0.1, 0.2)])
+    solver.set_parameters("body_ipos", moved)
+    solver.set_state(qpos=np.full((3, 1), 0.4))
+    solver.forward()
+    for env, numbers in enumerate(moved):
+        mjm = own_model(model, "body_ipos", numbers)
+        data = mujoco.MjData(mjm)
+        data.qpos[:] = 0.4
+        mujoco.mj_forward(mjm, data)
+        np.testing.assert_allclose(solver.get("sensordata")[env].numpy(), data.sensordata, rtol=0, atol=1e-12)

@@ -55,6 +55,8 @@ def test_the_page_has_published_scores():
         (["dm_contol"], "no suite 'dm_contol'; there is dm_control"),
         (["dm_control", "--tasks", "dog-rum"], "dm_control has no task 'dog-rum'; there is dog-run"),
         (["dm_control", "--tasks", "lqr-lqr_2_1"], "has no time limit, and no bounds of actions"),
+        (["dm_control", "--tasks", ""], "names no task"),
+        (["dm_control", "--tasks", "dog-run,dm_control/dog-run-v0"], "dm_control/dog-run-v0 is there twice"),
         (["dm_control", "--seeds", "x"], "write whole numbers"),
     ],
 )

@@ -317,6 +317,17 @@ def test_kinds_of_ranges(written, tmp_path):
     assert (config.num_envs, config.ppo.gamma, config.env) == (24, 0.95, {"frame_skip": 2})
 
 
+def test_terms_of_randomization_are_no_ranges(written):
+    """In `[randomize]` low and high are a term's; `values` searches."""
+    text = 'task = "Ant"\n[randomize]\nmass = {low = 0.9, high = 1.1}\ndamping = {values = [[0.9, 1.1], [0.5, 2.0]]}\n'
+    text += 'friction = {low = 0.4, high = 1.0, geoms = "floor"}\n'
+    text += "[delay]\naction = {low = 0, high = 2}\n[sweep]\ntrials = 3\n"
+    file = SweepFile.load(written(text))
+    assert file.ranges.keys() == {"randomize.damping", "delay.action"}
+    assert file.base.randomize["friction"] == {"low": 0.4, "high": 1.0, "geoms": "floor"}
+    assert file.config({"randomize.damping": "[0.5, 2.0]"}).randomize["damping"] == [0.5, 2.0]
+
+
 def test_folders_and_storages_that_do_not_fit(written, tmp_path, command):
     path, folder = written(), tmp_path / "sweep"
     opened(path, folder)

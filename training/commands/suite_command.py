@@ -19,7 +19,9 @@ LIBRARIES = "PyTorch and Stable-Baselines3"
 def suite(
     name: Annotated[str, typer.Argument(metavar="SUITE", help="dm_control, myosuite, ...; `tumble list` has the ids.")],
     seeds: Annotated[str, typer.Option(metavar="LIST", help="Seeds of each task, such as 1-3 or 1,2,5.")] = "1-3",
-    tasks: Annotated[str, typer.Option(metavar="LIST", help="Only these tasks, such as dog-run,walker-walk.")] = "",
+    tasks: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Only these tasks, such as dog-run,walker-walk.")
+    ] = None,
     algo: Annotated[str, typer.Option(help="ppo, recurrent_ppo, sac or td3.")] = "ppo",
     steps: Annotated[int | None, typer.Option(min=1, help="Environment steps of each run.")] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes that each final policy is played for.")] = 20,
@@ -50,11 +52,12 @@ def suite(
         raise TumbleUserError(f"{len(failures)} runs failed: {'; '.join(failures[:3])}. The same command goes on")
 
 
-def tasks_of_suite(name: str, chosen: str) -> list[str]:
+def tasks_of_suite(name: str, chosen: str | None) -> list[str]:
     """Return the ids of a suite's tasks with a time limit (dm_control's lqr has none), or those of the chosen names.
 
     Raises:
-        TumbleUserError: There is no such suite or task; the message has the nearest. Or the task has no time limit.
+        TumbleUserError: There is no such suite or task; the message has the nearest. Or no task is chosen, one is
+            chosen twice, or one has no time limit.
     """
     from ...envs.nearest import nearest
     from ...envs.registry import suite_rows
@@ -64,14 +67,23 @@ def tasks_of_suite(name: str, chosen: str) -> list[str]:
     if not rows:
         suites = dict.fromkeys(identity.partition("/")[0] for identity in suite_rows())
         raise TumbleUserError(f"no suite {name!r}; there {nearest(name, list(suites))}")
+    if chosen is None:
+        return known
     short = {identity.partition("/")[2].rpartition("-v")[0]: identity for identity in rows}
-    words = [word.strip() for word in chosen.split(",") if word.strip()]
-    for word in words:
-        if word not in short:
+    by_name = short | {identity: identity for identity in rows}
+    found: list[str] = []
+    for word in filter(None, map(str.strip, chosen.split(","))):
+        if word not in by_name:
             raise TumbleUserError(f"{name} has no task {word!r}; there {nearest(word, list(short))}")
-        if short[word] not in known:
-            raise TumbleUserError(f"{short[word]} has no time limit, and no bounds of actions: it has no score")
-    return [short[word] for word in words] if words else known
+        identity = by_name[word]
+        if identity not in known:
+            raise TumbleUserError(f"{identity} has no time limit, and no bounds of actions: it has no score")
+        if identity in found:
+            raise TumbleUserError(f"--tasks {chosen}: {word} is there twice")
+        found.append(identity)
+    if not found:
+        raise TumbleUserError(f"--tasks {chosen!r} names no task; without --tasks all are trained")
+    return found
 
 
 def family_config(name: str, algo: str, steps: int | None) -> "RunConfig":
@@ -127,7 +139,7 @@ def scores_of(batch: "SeedBatch", seeds: list[int], episodes: int) -> "TaskScore
         batch.config.task,
         [row["tumble"]["mean"] for row in rows],
         [] if None in successes else successes,
-        total,
+        max(row["tumble"]["step"] for row in rows),  # more than `total` if they were trained for longer before
         [row["cpu_seconds"] / 60 for row in rows],
         commits,
     )

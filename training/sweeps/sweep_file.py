@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
 KEYS = ("low", "high", "step", "log", "values")
+"""The keys of a range. In `[randomize]`, where terms have `low` and `high` themselves, only `values` makes one."""
 FIXED = {
     "seed": "sweep.seeds counts the seeds of each trial",
     "total_steps": "all trials have the same budget",
@@ -155,7 +156,8 @@ def name_of(value: Any) -> Any:
 def _values(table: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
     """Return the dotted name of each value in a table of tables; a range counts as a value."""
     for key, value in table.items():
-        if isinstance(value, dict) and not any(name in value for name in KEYS):
+        keys = ("values",) if where.startswith("randomize.") else KEYS
+        if isinstance(value, dict) and not any(name in value for name in keys):
             yield from _values(value, f"{where}{key}.")
         else:
             yield where + key, value

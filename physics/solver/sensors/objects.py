@@ -74,6 +74,8 @@ class Objects:
         pos = quantities.tensor(np.zeros((n, len(self), 3)))
         quat = quantities.tensor(np.tile([1.0, 0.0, 0.0, 0.0], (n, len(self), 1)))
         for kind, names in _POSES.items():
+            if kind not in kinds:
+                continue
             rows = quantities.ids(("rows", kind), np.flatnonzero(kinds == kind))
             which = quantities.ids(("which", kind), ids[kinds == kind])
             for to, name in zip((pos, quat), names, strict=True):

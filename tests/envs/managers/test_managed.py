@@ -323,7 +323,9 @@ def test_other_managers_and_options_in_made_environments(make):
     twin = pickle.loads(pickle.dumps(envs))
     assert twin.batch.managers.options == envs.batch.managers.options
     with pytest.raises(ValueError, match=r"memory 'randomize_0'.*make new environments"):
-        envs.set_attr("randomize", {"mass": {"low": 0.9, "high": 1.1, "when": "start"}})
+        envs.set_attr("randomize", {"mass": {"low": 0.9, "high": 1.1, "when": (1.0, 2.0)}})
+    with pytest.raises(ValueError, match=r'draw at "start" are then others.*make new environments'):
+        envs.set_attr("randomize", {"friction": (0.4, 0.5), "mass": {"low": 0.9, "high": 1.1, "when": "start"}})
     with pytest.raises(ValueError, match=r"set_attr\('observe'\): the memory 'observe_0:19_history'"):
         envs.set_attr("observe", {"history": 2})
     with pytest.raises(ValueError, match="there is friction"):

@@ -120,8 +120,14 @@ def test_meta_learning_keeps_and_shares_goals():
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="MT10 has 10 tasks"):
         make(num_envs=15)
-    with pytest.raises(ValueError, match="env_name=None is none of"):
-        make("metaworld/MT1", 1)
+    with pytest.raises(ValueError, match="env_name='reach'; there is reach-v3"):
+        make("metaworld/MT1", 1, env_name="reach")
+    with pytest.raises(ValueError, match="only MT1 and ML1 have it, not MT10"):
+        make(env_name="reach-v3")
+    with pytest.raises(ValueError, match="a set draws them itself"):
+        make(goals=None)
+    with pytest.raises(ValueError, match="only make_vec makes"):
+        tumble.make("metaworld/MT10")
     envs = make(num_envs=10)
     envs.reset(seed=1)
     bad = actions(10)[0]

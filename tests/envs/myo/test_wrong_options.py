@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="MyoSuite's models are n
     ("name", "options", "message"),
     [
         ("myoHandReachFixed", {"condition": "tired"}, "MyoReach: condition is 'tired'; there are .*fatigue"),
+        ("motorFingerReachFixed", {"condition": "fatigue"}, "the model has no muscles"),
         ("myoLegHillyTerrainWalk", {"terrain": "flat"}, "MyoLegTerrainWalk: terrain is 'flat'; there are rough, hilly"),
     ],
 )

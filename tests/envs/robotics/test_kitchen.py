@@ -67,8 +67,9 @@ def test_completions_and_ends():
     pay = envs.unwrapped.compute_reward
     np.testing.assert_array_equal(pay(seen["achieved_goal"], seen["achieved_goal"], {}), [2, 2])
     envs.close()
-    with pytest.raises(ValueError, match="'sink'; the known tasks are bottom burner"):
-        tumble.make_vec(IDENTITY, 1, tasks_to_complete=["sink"])
+    for wrong in (["sink"], ["kettle", "kettle"], "kettle", []):
+        with pytest.raises(ValueError, match="different tasks of bottom burner"):
+            tumble.make_vec(IDENTITY, 1, tasks_to_complete=wrong)
 
 
 def test_noise_has_the_originals_amplitudes():

@@ -118,6 +118,12 @@ def test_maps_of_your_own():
     envs.close()
     with pytest.raises(ValueError, match="known names are UMaze"):
         tumble.make_vec("gymnasium_robotics/PointMaze_UMaze-v3", 1, maze_map="Umaze")
+    with pytest.raises(ValueError, match="needs two cells"):
+        tumble.make_vec("gymnasium_robotics/PointMaze_UMaze-v3", 1, maze_map=["###", "#c#", "###"])
+    with pytest.raises(ValueError, match="there are no rows"):
+        tumble.make_vec("gymnasium_robotics/PointMaze_UMaze-v3", 1, maze_map=[])
+    with pytest.raises(ValueError, match=r"from 0 to 0\.5"):
+        tumble.make_vec("gymnasium_robotics/PointMaze_UMaze-v3", 1, position_noise_range=5.0)
     with pytest.raises(ValueError, match="a cell is 'x'"):
         tumble.make_vec("gymnasium_robotics/PointMaze_UMaze-v3", 1, maze_map=["#x#"])
 
