@@ -23,10 +23,11 @@ def run(*arguments):
     return CliRunner().invoke(app, ["suite", *map(str, arguments)])
 
 
-def test_one_configuration_for_all_tasks():
-    ids = [name for name in suite_rows() if name.startswith("dm_control/")]
+@pytest.mark.parametrize(("suite", "tasks"), [("dm_control", 51), ("humanoid_bench", 14)])
+def test_one_configuration_for_all_tasks(suite, tasks):
+    ids = [name for name in suite_rows() if name.startswith(f"{suite}/")]
     configs = [RunConfig.packaged(name, "ppo") for name in ids]
-    assert [config.task for config in configs] == ids and len(ids) == 51
+    assert [config.task for config in configs] == ids and len(ids) == tasks
     assert len({config.replace(task="same").to_toml() for config in configs}) == 1
     assert packaged_algorithms("dm_control/dog-run-v0") == ["ppo"]
 
