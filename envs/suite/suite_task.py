@@ -26,9 +26,10 @@ class SuiteTask(Task):
         Raises:
             ValueError: `pixels` is no number of pixels.
         """
-        if isinstance(self.pixels, bool) or self.pixels < 0:
-            raise ValueError(f"{type(self).__name__}: pixels={self.pixels!r}: it is a number, such as 84, or 0")
+        given = self.pixels
         super().__post_init__()
+        if isinstance(given, bool) or self.pixels < 0:
+            raise ValueError(f"{type(self).__name__}: pixels={given!r}: it is a number, such as 84, or 0")
 
     @property
     def cameras(self) -> Mapping[str, CameraView]:  # type: ignore[override]

@@ -49,3 +49,9 @@ def test_the_size_of_the_reachers_target_is_seen():
         assert red == pytest.approx(np.pi * (size * pixel) ** 2, rel=0.5)
         assert envs.task.reach == pytest.approx(size + 0.01)
         envs.close()
+
+
+@pytest.mark.parametrize("pixels", [-3, True])
+def test_what_is_no_number_of_pixels_is_refused(pixels):
+    with pytest.raises(ValueError, match="it is a number, such as 84, or 0"):
+        tumble.make_vec("WalkerWalk", 1, pixels=pixels)

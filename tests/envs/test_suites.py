@@ -8,7 +8,6 @@ from tumble.assets.packages import find_in_source, is_of_source
 from tumble.envs.registry import make_task, suite_rows
 
 SAME = 1e-6  # of a step with contacts, whose solver may stop at a tolerance of 1e-8
-ROCKING = 1e-4  # of a puck that lies on four of its end's sixteen corners: rounding decides on which
 PUCKS = [f"metaworld/{name}-v3" for verb in ("reach", "push", "pick-place") for name in (verb, f"{verb}-wall")]
 ROWS = suite_rows()
 FIRST = {identity.split("/")[0]: identity for identity in reversed(ROWS)}.values()
@@ -69,11 +68,14 @@ def test_the_same_bits_in_any_batch(identity):
 
 
 @pytest.mark.parametrize("identity", IDS)
-def test_in_mujoco(identity, double_precision):
+def test_in_mujoco(identity, double_precision, request):
     """The same episodes as in Tumble until contacts tell rounding apart; here that they begin alike."""
     ours, theirs = (played(identity, 2, seed=3, steps=1, simulator=simulator) for simulator in ("tumble", "mujoco"))
     # MuJoCo finds where a height field's prisms touch to 1e-6, which ten steps of a stiff contact enlarge.
-    bound = ROCKING if identity in PUCKS else 10 * SAME if "Terrain" in identity else SAME
+    bound = 10 * SAME if "Terrain" in identity else SAME
+    if identity in PUCKS:
+        why = "up to 3e-5: a puck lies on four of its end's sixteen corners, and rounding decides on which"
+        request.applymarker(pytest.mark.xfail(reason=why))
     assert np.abs((ours - theirs) / (1 + np.abs(theirs))).max() < bound
 
 
